@@ -47,15 +47,56 @@ pub fn border_shift(own: Square, other: Square) -> Option<Vec2> {
 #[must_use]
 pub fn border_gap(own: Square, other: Square, place: Vec2) -> Option<Fx> {
     let there = place.saturating_add(border_shift(own, other)?);
-    let half = half_side(other)?;
-    let inside = Vec2::new(
-        there.x.clamp(half.saturating_neg(), half),
-        there.y.clamp(half.saturating_neg(), half),
-    );
-    Some(there.distance(inside))
+    Some(there.distance(border_lookout(own, other, place)?))
 }
 
-/// Returns how far a place in the sim on this square is from the nearest edge of it; none outside.
+/// Returns the point of the ground of the sim on `other` that is nearest to a place in the sim on `own`, in
+/// coordinates of the other sim. Whoever looks over the border looks at what is around this point.
+#[must_use]
+pub fn border_lookout(own: Square, other: Square, place: Vec2) -> Option<Vec2> {
+    let there = place.saturating_add(border_shift(own, other)?);
+    let half = half_side(other)?;
+    let inside = |at: Fx| at.clamp(half.saturating_neg(), half);
+    Some(Vec2::new(inside(there.x), inside(there.y)))
+}
+
+/// Returns the two ends of the edge that the squares share, in coordinates of the sim on `own`. None for
+/// squares that touch in a corner alone, or not at all.
+#[must_use]
+pub fn border_ends(own: Square, other: Square) -> Option<(Vec2, Vec2)> {
+    let middle = border_shift(other, own)?;
+    let (half, far) = (half_side(own)?, half_side(other)?);
+    let ends = |middle: Fx| {
+        let (low, high) = (middle.saturating_sub(far), middle.saturating_add(far));
+        (low.max(half.saturating_neg()), high.min(half))
+    };
+    let ((west, east), (south, north)) = (ends(middle.x), ends(middle.y));
+    let is_edge = (west == east && south < north) || (south == north && west < east);
+    is_edge.then_some((Vec2::new(west, south), Vec2::new(east, north)))
+}
+
+/// Returns the edge of a square at which a square beside it lies, as a point of the compass.
+#[must_use]
+pub fn border_edge(own: Square, neighbour: Square) -> &'static str {
+    let end = |low: i32, square: Square| low.saturating_add(square.side().unwrap_or_default());
+    if neighbour.x >= end(own.x, own) {
+        "east"
+    } else if end(neighbour.x, neighbour) <= own.x {
+        "west"
+    } else if neighbour.y >= end(own.y, own) {
+        "north"
+    } else {
+        "south"
+    }
+}
+
+/// Says whether a place is outside of the ground of the sim on this square: over some line.
+#[must_use]
+pub fn is_past_edge(own: Square, place: Vec2) -> bool {
+    edge_gap(own, place).is_some_and(|gap| gap < Fx::ZERO)
+}
+
+/// Returns how far a place in the sim on this square is from the nearest edge of it; below zero outside.
 #[must_use]
 pub fn edge_gap(own: Square, place: Vec2) -> Option<Fx> {
     let half = half_side(own)?;
@@ -97,6 +138,27 @@ mod tests {
         assert_eq!(border_gap(OWN, SMALL, at(128, -10)), Some(Fx::from_int(10)));
         assert_eq!(border_gap(OWN, EAST, at(130, 0)), Some(Fx::ZERO));
         assert_eq!(edge_gap(OWN, at(100, -120)), Some(Fx::from_int(8)));
+    }
+
+    #[test]
+    fn two_squares_share_the_edge_of_the_smaller_one_and_no_corner() {
+        assert_eq!(border_ends(OWN, EAST), Some((at(128, -128), at(128, 128))));
+        assert_eq!(border_ends(EAST, OWN), Some((at(-128, -128), at(-128, 128))));
+        // From four tiles north of the own southern edge on, two tiles of 32 m.
+        assert_eq!(border_ends(OWN, SMALL), Some((at(128, 0), at(128, 64))));
+        assert_eq!(border_ends(OWN, Square { x: 8, y: 8, doublings: 2 }), None, "a corner");
+        for (x, y, word) in [(8, 0, "east"), (-8, 0, "west"), (0, 8, "north"), (0, -8, "south")] {
+            assert_eq!(border_edge(OWN, Square { x, y, doublings: 2 }), word);
+        }
+        assert_eq!(border_ends(OWN, Square { x: 16, y: 0, doublings: 2 }), None, "apart");
+    }
+
+    #[test]
+    fn whoever_looks_over_a_border_looks_at_the_nearest_point_of_the_other_ground() {
+        assert_eq!(border_lookout(OWN, EAST, at(90, 7)), Some(at(-128, 7)));
+        assert_eq!(border_lookout(OWN, EAST, at(140, 7)), Some(at(-116, 7)), "over the line");
+        assert_eq!(border_lookout(OWN, SMALL, at(120, -50)), Some(at(-32, -32)));
+        assert!(is_past_edge(OWN, at(129, 0)) && !is_past_edge(OWN, at(128, 0)));
     }
 
     #[test]

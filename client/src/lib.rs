@@ -9,7 +9,8 @@
 //! * [`LightClient`] follows the validator set from genesis and checks receipts, outcomes and what
 //!   was in sight. A [`TrustCheckpoint`] lets it begin from what somebody knew later than genesis.
 //! * [`SnapshotDownload`] fetches the whole state, and checks it.
-//! * [`border_shift`] and [`border_gap`] say where a neighbour's ground lies.
+//! * [`Correspondence`] seals what one person tells another, and opens what others told.
+//! * [`border_shift`], [`border_gap`] and [`border_ends`] say where a neighbour's ground lies.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
@@ -25,6 +26,7 @@ extern crate alloc;
 mod border;
 pub mod build;
 mod checkpoint;
+mod correspondence;
 mod download;
 mod light;
 mod office;
@@ -34,8 +36,14 @@ mod session;
 mod sight;
 pub mod text;
 
-pub use border::{NEAR_BORDER, border_gap, border_shift, edge_gap, square_of, world_of};
+pub use border::{
+    NEAR_BORDER, border_edge, border_ends, border_gap, border_lookout, border_shift, edge_gap,
+    is_past_edge, square_of, world_of,
+};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
+pub use correspondence::{
+    Correspondence, OPENED_KEPT, OpenWordsError, PrivateWords, SHARED_KEYS_MAX, SealWordsError,
+};
 pub use download::{DownloadError, SnapshotDownload};
 pub use light::{Distrust, LightClient, SETS_MAX};
 pub use office::{LandOffice, LandOfficeError, OFFICE_LINKS_MAX, ProvedMap};

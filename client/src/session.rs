@@ -19,8 +19,8 @@ use core::time::Duration;
 
 use metatopia_protocol::{
     Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, FormMessage, Goodbye,
-    Hello, ServerMessage, SoundMessage, SubmitRefusal, TileName, ViewProof, Watching, Welcome,
-    decode_server, encode_client,
+    Hello, ServerMessage, SoundMessage, SubmitRefusal, TileName, ToldMessage, ViewProof, Watching,
+    Welcome, decode_server, encode_client,
 };
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
@@ -121,6 +121,8 @@ pub enum SessionEvent {
     Form(FormMessage),
     /// A thing makes a sound.
     Sound(SoundMessage),
+    /// Somebody told the player something that nobody else can read.
+    Told(Box<ToldMessage>),
     /// The answer to a question of ours.
     Answer {
         /// The question's id.
@@ -386,6 +388,7 @@ impl Session {
             ServerMessage::Heard(line) => self.heard(line),
             ServerMessage::Form(asked) => self.event(SessionEvent::Form(asked)),
             ServerMessage::Sound(made) => self.event(SessionEvent::Sound(made)),
+            ServerMessage::Told(told) => self.event(SessionEvent::Told(told)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
             ServerMessage::Pong { token } => self.pong(now, token),
             ServerMessage::View(view) => self.view_came(&view),

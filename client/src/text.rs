@@ -1,9 +1,11 @@
 //! The world in words: typed lines become acts, scenes become sentences. For terminals, pipes and
 //! screen readers: one line a fact, no colours, no columns.
 
+mod beyond;
 mod destination;
 mod form;
 mod lot;
+mod private;
 mod report;
 mod who_did;
 
@@ -23,9 +25,11 @@ use metatopia_sim::{NEARBY, WHISPERED};
 use metatopia_types::{Act, Blob, Emote, ObjectId, limits};
 
 pub use self::{
+    beyond::beyond_border,
     destination::Destination,
     form::{ReplyError, form_lines, reply},
     lot::{LotCommand, LotLineError},
+    private::{PrivateCommand, PrivateLineError, told, unreadable},
     report::{ReportCommand, ReportLineError, report_line},
     who_did::who_did,
 };
@@ -67,6 +71,8 @@ pub enum TextCommand {
     Say(String),
     /// Say something to everybody.
     Shout(String),
+    /// Tell one person something that nobody else can read, or read what was told.
+    Private(PrivateCommand),
     /// Reply to the last form that was shown.
     Reply(String),
     /// Take back all that things were allowed to do.
@@ -117,6 +123,9 @@ pub enum ParseError {
     /// A line about a lot that is not understood.
     #[error(transparent)]
     Lot(#[from] LotLineError),
+    /// A line about private words that is not understood.
+    #[error(transparent)]
+    Private(#[from] PrivateLineError),
     /// A line about reports that is not understood.
     #[error(transparent)]
     Report(#[from] ReportLineError),
@@ -141,11 +150,14 @@ push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
 take THING      carry what you may build with; `put THING down` puts it before you, `hands` lists what you hold
 say WORDS       to whoever is near; `shout` to everybody
+tell NAME WORDS to one person, sealed: servers see who tells whom, when, and how much about, and cannot read it
+mailbox         what you were told in the last seven days; `mailbox empty` takes out what you have read
 reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line, `reply yes` takes an offer
 forbid          take back what you allowed things to do to you
 emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here; `who did THING`: who made it, and who changed it last
 report NAME ..  tell moderators what is wrong with a person or a thing; `reports` tells what they decided
+report words N  show moderators private words of that number, with what is wrong; they read no others
 rules           who decides, and which changes of who votes wait
 source THING    the source of the scripts on it
 edit THING      change that source in your editor; `edit bell` begins with an example
@@ -208,6 +220,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "touch" | "use" | "open" | "ring" => TextCommand::Touch(need("touch", "a thing")?),
         "say" => TextCommand::Say(words(need("say", "words")?)?),
         "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
+        "tell" | "mailbox" => TextCommand::Private(private::parse(&first, rest)?),
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "forbid" => TextCommand::Forbid,
         "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),

@@ -18,7 +18,7 @@ import { Badge } from './ui/badge.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
 import { Code } from './ui/code.js';
-import { crossing } from './ui/crossing.js';
+import { crossing, showBoth } from './ui/crossing.js';
 import { Dock } from './ui/dock.js';
 import { button, el, fill } from './ui/dom.js';
 import { Elsewhere } from './ui/elsewhere.js';
@@ -103,7 +103,7 @@ export class Page {
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), goal: null, ghosts: [], group: new Set(), box: null, held: null,
-      look: at, lots: [], joints: [], calm: this.calm(), palette: this.palette(),
+      look: at, lots: [], joints: [], border: null, calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer(this.canvas);
@@ -176,7 +176,7 @@ export class Page {
 
   /** Draws while somebody looks. */
   watch() {
-    this.client.setPulse(document.hidden ? 'hidden' : 'active');
+    for (const engine of [this.client, this.border.ahead?.engine]) engine?.setPulse(document.hidden ? 'hidden' : 'active');
     if (document.hidden || this.drawing) return;
     this.drawing = true;
     const frame = (/** @type {number} */ now) => {
@@ -186,7 +186,7 @@ export class Page {
       }
       // Asked for first: a frame that fails is not the last one.
       requestAnimationFrame(frame);
-      [this.picture.me, this.picture.lots, this.picture.joints] = [this.client.me, this.client.lots, this.client.joints];
+      showBoth(this, now);
       this.renderer.draw(this.picture, now);
       this.minimap.draw(this.picture, this.renderer.camera, this.renderer.paved, now);
     };
@@ -248,8 +248,8 @@ export class Page {
   introduce() {
     const { genesis } = this.client;
     // At first there are only its bytes: the core tells what they say.
-    if (!genesis?.floorPlan || this.renderer.rooms.plan === genesis.floorPlan) return;
-    this.renderer.rooms.plan = genesis.floorPlan;
+    if (!genesis?.floorPlan || this.about.dataset.sim === this.client.status.sim) return;
+    this.about.dataset.sim = this.client.status.sim;
     fill(this.about, ...described(genesis.introduction));
     this.dock.hide('map', genesis.introduction.world === null);
   }
@@ -369,7 +369,7 @@ export class Page {
   /** @param {number} x @param {number} y */
   walk(x, y) {
     // Walks follow each other quickly; only a refusal that lasts is worth a word.
-    Promise.resolve(this.client.walk(x, y)).catch(() => {});
+    Promise.resolve(this.border.walk(x, y)).catch(() => {});
   }
 
   /** @param {number} id */

@@ -32,10 +32,11 @@ export function reason({ reason: code, detail }) {
   return has(`reason.${code}`) ? t(`reason.${code}`, { age: age(Number(detail ?? 0)) }) : code.replaceAll(/[_-]/g, ' ');
 }
 
-/** The words for a rule that refused, by its name in the protocol. @param {string | null} code */
+/** The words for a rule that refused, by its name in the protocol, with a number if it says how long. @param {string | null} code */
 export function refusal(code) {
   if (!code) return t('unknown');
-  return has(`no.${code}`) ? t(`no.${code}`) : code.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('-', ' ').toLowerCase();
+  const [name, n = ''] = code.split(' ');
+  return has(`no.${name}`) ? t(`no.${name}`, { n }) : code.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('-', ' ').toLowerCase();
 }
 
 /** What an error says. @param {any} error with a code, or words */

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_types::{Digest, HeaderId, Height, Millis, Root, Round, SimId, Turn, ValidatorSet};
 
-use crate::{Void, pace};
+use crate::{Void, turn_time};
 
 /// What all turns of one height have to fit.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl TurnContext {
         if header.reserved != Digest::ZERO {
             return Err(Void::Reserved(header.reserved));
         }
-        pace::check(header.time, self.previous_time, self.turn_length, None)?;
+        turn_time::check(header.time, self.previous_time, self.turn_length, None)?;
         match turn.check_body() {
             Ok(()) => Ok(()),
             Err(Some(broken)) => Err(Void::Body(broken)),
@@ -76,6 +76,6 @@ impl TurnContext {
         if !fits || header.proposer != self.set.proposer(self.height, header.round) {
             return Err(Void::Builder { proposer: header.proposer, round: header.round });
         }
-        pace::check(header.time, self.previous_time, self.turn_length, wall)
+        turn_time::check(header.time, self.previous_time, self.turn_length, wall)
     }
 }

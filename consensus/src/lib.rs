@@ -26,7 +26,7 @@
 //!
 //! # Pace and latency
 //! A turn leaves when the proposer's clock reaches the next multiple of the turn length, at most one
-//! in a turn length (`pace.rs` has the rule). Its acts are collected in that
+//! in a turn length (`turn_time.rs` has the rule). Its acts are collected in that
 //! moment. Travel of d and a sync of s then give the decision after 3 d + 4 s. The next proposer does
 //! not wait for it: it proposes as soon as it has precommitted, which is 2 d + 2 s after the turn
 //! left. So with turns of 50 ms, 24 ms of travel still make 20 turns a second. An act that enters
@@ -110,7 +110,6 @@ mod judge;
 pub mod limits;
 mod message;
 mod outbox;
-mod pace;
 mod patience;
 mod peers;
 mod record;
@@ -118,6 +117,7 @@ mod record;
 mod tests;
 mod timers;
 mod turn_store;
+mod turn_time;
 
 pub use agreement::{Agreement, OpenAgreementError, ResourceCount};
 pub use base::Base;

@@ -46,7 +46,7 @@ use metatopia_transport::{
 };
 use serde::Deserialize;
 
-use crate::courier::address_book::NeighbourNodes;
+use crate::{courier::address_book::NeighbourNodes, overlay::place::is_loopback};
 
 mod host_port;
 mod layer;
@@ -264,6 +264,8 @@ pub struct Settings {
     pub p2p_listen: Multiaddr,
     /// TCP address for the overlay of the sim's world. Default: the server takes no part in it.
     pub overlay_listen: Option<Multiaddr>,
+    /// Says whether members of the world are sought in the local network. Default: no.
+    pub overlay_lan: bool,
     /// Nodes of neighbours, besides those that the data directory and the overlay name. Default: none.
     pub neighbours: NeighbourNodes,
     /// Other servers, besides those that the genesis names.
@@ -362,6 +364,23 @@ pub fn environment(
     Ok(layer)
 }
 
+/// Checks that the overlay can be spoken there, and that members who are sought in the local network reach it.
+fn check_overlay(listen: Option<&Multiaddr>, lan: bool) -> Result<(), ConfigError> {
+    if let Some(Err(error)) = listen.map(peer::check_address) {
+        let why = error.to_string();
+        return Err(ConfigError::Value { key: "overlay_listen".into(), why });
+    }
+    let why = match listen {
+        _ if !lan => return Ok(()),
+        None => "it takes `overlay_listen`".to_owned(),
+        Some(listen) if is_loopback(listen) => {
+            format!("nobody in the local network reaches {listen}, which `overlay_listen` says")
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(ConfigError::Value { key: "overlay_lan".into(), why })
+}
+
 /// Puts layers over each other, the strongest first, and fills in the defaults.
 ///
 /// # Errors
@@ -376,12 +395,8 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
     });
     peer::check_address(&p2p_listen)
         .map_err(|error| ConfigError::Value { key: "p2p_listen".into(), why: error.to_string() })?;
-    if let Some(listen) = &layer.overlay_listen {
-        peer::check_address(listen).map_err(|error| ConfigError::Value {
-            key: "overlay_listen".into(),
-            why: error.to_string(),
-        })?;
-    }
+    let overlay_lan = layer.overlay_lan.unwrap_or(false);
+    check_overlay(layer.overlay_listen.as_ref(), overlay_lan)?;
     let peers = layer.peers.unwrap_or_default();
     peer::check_all(&peers)?;
     let settings = Settings {
@@ -399,6 +414,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         tls: both_or_none(layer.tls_cert, layer.tls_key)?,
         p2p_listen,
         overlay_listen: layer.overlay_listen,
+        overlay_lan,
         neighbours: layer.neighbours.unwrap_or_default(),
         peers,
         archive: layer.archive.unwrap_or(false),

@@ -20,6 +20,7 @@ use metatopia_replica::{
     ActStage, Delivery, Effect, Input, OwnEndpoint, RepairReport, Replacement, Replica,
     keeper::{Done, Health, Order, Restart},
 };
+use metatopia_sim::MissingPort;
 use metatopia_store::Snapshot;
 use metatopia_transport::{
     certificates::Certificates,
@@ -79,6 +80,9 @@ pub enum DriverError {
     /// A thread of this process has ended.
     #[error("the {0} thread ended")]
     Thread(&'static str),
+    /// The next turn runs a port that this program lacks.
+    #[error("the server stops before height {}: {}", .0.from, .0)]
+    MissingPort(MissingPort),
     /// The server cannot continue from a state that was fetched from other servers.
     #[error("the server cannot continue from the fetched state: {0}")]
     NotReplaced(String),
@@ -319,10 +323,7 @@ impl Driver {
                 Effect::Snapshot { height, root, bytes } => {
                     order(&self.orders, Order::Snapshot(Snapshot { height, root, bytes })).await?;
                 }
-                Effect::Apply { world, decision } => {
-                    let sent = self.jobs.send((world, decision)).await;
-                    sent.map_err(|_| DriverError::Thread("world"))?;
-                }
+                Effect::Apply { world, decision } => self.apply((world, decision)).await?,
                 Effect::ToPeer { to, frame } => self.to_peers(state, to, Bytes::from(frame)),
                 Effect::ToClient { client, delivery, frame } => {
                     self.to_client(id(client), delivery, Bytes::from(frame));
@@ -375,6 +376,14 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Hands a turn to the thread that applies it, unless the program lacks a port that runs in it.
+    async fn apply(&mut self, job: executor::Job) -> Result<(), DriverError> {
+        if let Some(missing) = job.0.missing_port() {
+            return Err(DriverError::MissingPort(missing));
+        }
+        self.jobs.send(job).await.map_err(|_| DriverError::Thread("world"))
     }
 
     /// Keeps connections with the sim's servers and with followers, and with no other node.

@@ -36,6 +36,43 @@ metatopia_transport::figures! {
     }
 }
 
+metatopia_transport::figures! {
+    /// The figures of a server's member of its world's overlay; all are 0 without one.
+    pub struct OverlayFigures {
+        /// Members of the overlay with which a session is up.
+        overlay_sessions: Gauge,
+        /// Sessions with members of the overlay that were opened.
+        overlay_sessions_opened_total: Counter,
+        /// Sessions with members of the overlay that were ended because of what the member sent.
+        overlay_sessions_refused_total: Counter,
+        /// Frames received from members of the overlay.
+        overlay_frames_received_total: Counter,
+        /// Bytes of frames received from members of the overlay.
+        overlay_bytes_received_total: Counter,
+        /// Frames queued for members of the overlay.
+        overlay_frames_sent_total: Counter,
+        /// Bytes of frames queued for members of the overlay.
+        overlay_bytes_sent_total: Counter,
+    }
+}
+
+impl OverlayFigures {
+    /// Takes over what the overlay's own transport has counted.
+    pub fn take(&self, transport: &TransportFigures, up: usize) {
+        self.overlay_sessions.set(up as u64);
+        for (own, counted) in [
+            (&self.overlay_sessions_opened_total, &transport.lane_sessions_opened_total),
+            (&self.overlay_sessions_refused_total, &transport.lane_sessions_refused_total),
+            (&self.overlay_frames_received_total, &transport.lane_frames_received_total),
+            (&self.overlay_bytes_received_total, &transport.lane_bytes_received_total),
+            (&self.overlay_frames_sent_total, &transport.lane_frames_sent_total),
+            (&self.overlay_bytes_sent_total, &transport.lane_bytes_sent_total),
+        ] {
+            own.inc_by(counted.get().saturating_sub(own.get()));
+        }
+    }
+}
+
 /// The figures of one sim in a process. All parts that count share them.
 #[derive(Debug, Default)]
 pub struct SimFigures {
@@ -43,6 +80,8 @@ pub struct SimFigures {
     pub node: NodeFigures,
     /// The figures that the sim's transports count.
     pub transport: Arc<TransportFigures>,
+    /// The figures of the server's member of its world's overlay.
+    pub overlay: Arc<OverlayFigures>,
 }
 
 /// The figures of all sims of a process, by the ids of the sims as the label has them.
@@ -63,7 +102,10 @@ impl Collector for FiguresBySim {
         NodeFigures::encode_all(&node, LABEL, &mut encoder)?;
         let transport: Vec<(&str, &TransportFigures)> =
             sims.iter().map(|(sim, figures)| (sim.as_str(), &*figures.transport)).collect();
-        TransportFigures::encode_all(&transport, LABEL, &mut encoder)
+        TransportFigures::encode_all(&transport, LABEL, &mut encoder)?;
+        let overlay: Vec<(&str, &OverlayFigures)> =
+            sims.iter().map(|(sim, figures)| (sim.as_str(), &*figures.overlay)).collect();
+        OverlayFigures::encode_all(&overlay, LABEL, &mut encoder)
     }
 }
 
@@ -89,7 +131,8 @@ impl Default for Metrics {
 impl Metrics {
     /// Returns the names of all figures of a sim, without the common prefix `metatopia_`.
     pub fn names_of_a_sim() -> impl Iterator<Item = &'static str> {
-        NodeFigures::NAMES.iter().chain(TransportFigures::NAMES).copied()
+        let names = NodeFigures::NAMES.iter().chain(TransportFigures::NAMES);
+        names.chain(OverlayFigures::NAMES).copied()
     }
 
     /// Returns the figures of a sim, and publishes them from now on.
@@ -150,6 +193,18 @@ mod tests {
         let lines = 4 * Metrics::names_of_a_sim().count() + 3 * HttpFigures::NAMES.len() + 1;
         assert_eq!(text.lines().count(), lines);
         assert!(text.ends_with("# EOF\n"));
+    }
+
+    #[test]
+    fn what_the_overlay_counts_is_taken_over_and_never_falls() {
+        let (overlay, transport) = (OverlayFigures::default(), TransportFigures::default());
+        for _ in 0..2 {
+            transport.lane_frames_sent_total.inc_by(4);
+            overlay.take(&transport, 3);
+        }
+        overlay.take(&transport, 2);
+        assert_eq!(overlay.overlay_frames_sent_total.get(), 8);
+        assert_eq!(overlay.overlay_sessions.get(), 2);
     }
 
     #[test]

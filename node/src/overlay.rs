@@ -18,12 +18,14 @@
 //! | the record of the own site, signed by a beacon | [`speaker`] |
 //! | addresses of sites, for the overlay and for clients | [`address`] |
 //! | the last good contacts, on the disk | [`contacts`] |
+//! | members that were found, as contacts | `finds` |
 //!
 //! The overlay is on no hot path: nothing that servers agree on depends on it.
 
 pub mod address;
 pub mod answers;
 pub mod contacts;
+mod finds;
 pub mod folder;
 pub mod member;
 pub mod office;

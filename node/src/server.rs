@@ -52,7 +52,7 @@ use crate::{
     host,
     joining::{InviteFile, InviteStore, JoinRequests},
     keys,
-    metrics::SimFigures,
+    metrics::{OverlayFigures, SimFigures},
     overlay::{self, OverlayFolder, WorldPlace, WorldPlaceSetup, speaker::CountClients},
     peer_set::FollowerFile,
     repair_log::RepairLog,
@@ -178,7 +178,7 @@ pub(crate) async fn start(
     tracing::info!(%sim, %server, %height, "starting");
     let Threads { orders, stored, jobs, applied, disk } =
         start_threads(store, history(settings), Arc::clone(&shared.pool), meddle)?;
-    let transport = &figures.transport;
+    let (transport, published) = (&figures.transport, Arc::clone(&figures.overlay));
     let (peers, peer_events) = start_peers(settings, &node_key, transport).await?;
     let listen_config = listen_config(settings, shared, allowed.clone())?;
     let certificates = listen_config.certificates.clone();
@@ -191,9 +191,13 @@ pub(crate) async fn start(
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
-    let world =
-        place_in_world(settings, genesis, (shared.http, servers), (told.clone(), allowed.clone()))
-            .await?;
+    let world = place_in_world(
+        settings,
+        genesis,
+        (shared.http, servers),
+        (told.clone(), allowed.clone(), published),
+    )
+    .await?;
     let node = node(settings, (told, asked), said, &gateway, figures);
     let couriers = couriers(settings, sim, world.as_ref());
     let node = routes::Node { world, ..node };
@@ -249,7 +253,11 @@ async fn place_in_world(
     settings: &Settings,
     genesis: &Genesis,
     (http, servers): (SocketAddr, &Multiaddr),
-    (status, allowed): (watch::Receiver<Option<routes::StatusAnswer>>, Allowed),
+    (status, allowed, published): (
+        watch::Receiver<Option<routes::StatusAnswer>>,
+        Allowed,
+        Arc<OverlayFigures>,
+    ),
 ) -> Result<Option<WorldPlace>, ServerError> {
     let Some(listen) = settings.overlay_listen.clone() else { return Ok(None) };
     let folder = OverlayFolder::at(&settings.data_dir);
@@ -271,7 +279,18 @@ async fn place_in_world(
     let renews = clients.clone().filter(|_| !is_office);
     let servers = overlay::place::port_of(servers).map(|port| ("servers", port));
     let ports = [("http", http.port())].into_iter().chain(servers).collect();
-    let setup = WorldPlaceSetup { listen, clients, site, vantage, ports, refresh };
+    let (lan, is_guest) = (settings.overlay_lan, false);
+    let setup = WorldPlaceSetup {
+        listen,
+        lan,
+        is_guest,
+        clients,
+        site,
+        vantage,
+        ports,
+        refresh,
+        published,
+    };
     // The member ends with those who can ask it.
     let (_, never) = watch::channel(false);
     let place = WorldPlace::start(setup, sets, &folder, own, never).await;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_scripting::Package;
+use metatopia_scripting::{ImportTree, Package};
 
-use crate::parse_package;
+use crate::{KnownPackages, read_package};
 
 /// A package that is part of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ macro_rules! examples {
 
 impl ExamplePackage {
     /// All examples, by name.
-    pub const ALL: [Self; 16] = examples! {
+    pub const ALL: [Self; 17] = examples! {
         "arena", "a match of two teams, with walls that break";
         "bell", "rings when it is touched, and strikes the hours";
         "door", "slides open for whoever touches it, and closes again";
@@ -48,6 +48,7 @@ impl ExamplePackage {
         "music-box", "plays songs, in notes and colours";
         "pad", "takes people to the next pad, once they agree";
         "race", "times laps past gates, and shows the best";
+        "scores", "lists of best scores, for other packages to import";
         "shop", "sells lamps for tokens, by offers that people accept";
         "tag", "the game of tag, for whoever touches the post";
         "turntable", "turns for ever, and the other way when it is touched";
@@ -68,6 +69,22 @@ impl ExamplePackage {
     #[must_use]
     pub fn package(&self) -> Package {
         let files: BTreeMap<&str, &str> = self.files.iter().copied().collect();
-        parse_package(self.name, &files).expect("a package that was built in and loaded by a test")
+        read_package(self.name, &files).expect("a package that was built in and loaded by a test")
+    }
+
+    /// Returns what the package imports, each behind what that one imports.
+    ///
+    /// # Panics
+    /// Never: examples import examples, and the tests of this crate load them.
+    #[must_use]
+    pub fn imports(&self) -> Vec<Package> {
+        let package = self.package();
+        if package.manifest().imports.is_empty() {
+            return Vec::new();
+        }
+        let all = Self::ALL.iter().map(Self::package);
+        let known: KnownPackages = all.map(|package| (package.id(), package)).collect();
+        let tree = ImportTree::find(&package.manifest().imports, &|id| known.get(id));
+        tree.expect("examples that were built in").packages().cloned().collect()
     }
 }

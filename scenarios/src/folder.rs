@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Mistake, Place, parse_package_all, place::PLACE_FILE};
+use crate::{KnownPackages, Mistake, Place, parse_package_all, place::PLACE_FILE, read_package};
 
 /// The folder in which the packages of a place are.
 pub const PACKAGES_FOLDER: &str = "packages";
@@ -19,8 +19,13 @@ pub fn parse_folder(folder: &str, files: &BTreeMap<String, String>) -> Result<Pl
     let path = |name: &str| format!("{folder}/{name}");
     let mut packages = BTreeMap::new();
     let mut mistakes = Vec::new();
-    for (name, texts) in package_folders(files) {
-        match parse_package_all(&path(&format!("{PACKAGES_FOLDER}/{name}")), &texts) {
+    let folders = package_folders(files);
+    // Packages import each other by id, in whatever folders they are.
+    let read = folders.iter().filter_map(|(name, texts)| read_package(name, texts).ok());
+    let known: KnownPackages = read.map(|package| (package.id(), package)).collect();
+    for (name, texts) in folders {
+        let folder = path(&format!("{PACKAGES_FOLDER}/{name}"));
+        match parse_package_all(&folder, &texts, &known) {
             Ok(package) => drop(packages.insert(name.to_owned(), package)),
             Err(found) => mistakes.extend(found),
         }

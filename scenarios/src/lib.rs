@@ -45,7 +45,10 @@ pub use examples::ExamplePackage;
 pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use metatopia_scripting::PACKAGE_FILE;
 pub use mistake::{Mistake, TomlSource};
-pub use package::{package_files, parse_package, parse_package_all, source_mistakes};
+pub use package::{
+    KnownPackages, imported_ids, package_files, parse_package, parse_package_all, read_package,
+    source_mistakes,
+};
 pub use place::{PICTURE_FILES, PLACE_FILE, Place};
 pub use rehearsal::{
     REHEARSAL_ASKS_MAX, REHEARSAL_SECONDS_MAX, RehearsedTest, TESTS_FILE, rehearse,

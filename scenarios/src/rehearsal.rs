@@ -14,15 +14,16 @@ mod stage;
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_scripting::{
-    AlongRay, Call, Draft, ErrorKind, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
-    PackageError, ScriptError, ScriptOutput, ScriptState, Value, WorldView, default_executor,
+    AlongRay, Call, Draft, ErrorKind, Event, Handler, LinkedPackage, Nearby, ObjectView,
+    ObjectWrites, Package, PackageError, ScriptError, ScriptOutput, ScriptState, Value, WorldView,
+    default_executor,
     limits::{FILE_BYTES_MAX, GAS_PER_CALL_MAX},
 };
-use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+use metatopia_types::{Digest, ObjectId, PackageId, ScriptId, Tick};
 
 pub use self::stage::REHEARSAL_SECONDS_MAX;
 use self::stage::{RehearsalStage, StageFault};
-use crate::Mistake;
+use crate::{KnownPackages, Mistake};
 
 /// The file of a package with its tests.
 pub const TESTS_FILE: &str = "tests.rhai";
@@ -50,11 +51,17 @@ pub struct RehearsedTest {
     pub log: Vec<String>,
 }
 
-/// Runs the tests of a package, each in a sim of its own. `folder` is how messages name its folder.
+/// Runs the tests of a package, each in a sim of its own. `folder` is how messages name its folder, and
+/// `known` has what the package imports. Tests import what the package does, and the package itself by its
+/// own name.
 ///
 /// # Errors
 /// All mistakes for which nothing can be run: there are no tests, or they do not compile.
-pub fn rehearse(folder: &str, package: &Package) -> Result<Vec<RehearsedTest>, Vec<Mistake>> {
+pub fn rehearse(
+    folder: &str,
+    package: &Package,
+    known: &KnownPackages,
+) -> Result<Vec<RehearsedTest>, Vec<Mistake>> {
     let file = format!("{folder}/{TESTS_FILE}");
     let one = |file: &str, message: &str| Err(vec![Mistake::in_file(file, message)]);
     let Some(source) = package.files().get(TESTS_FILE) else {
@@ -66,9 +73,9 @@ pub fn rehearse(folder: &str, package: &Package) -> Result<Vec<RehearsedTest>, V
     }
     let mut rehearsed = Vec::new();
     for (name, line) in tests {
-        let program = compile(&file, source, name)?;
+        let program = compile(&file, source, name, package, known)?;
         let mut rehearsal = Rehearsal { file: &file, folder, source, program, log: Vec::new() };
-        let mistake = rehearsal.run(package).err();
+        let mistake = rehearsal.run(package, known).err();
         let (name, log) = (name.to_owned(), rehearsal.log);
         rehearsed.push(RehearsedTest { name, line, mistake, log });
     }
@@ -92,8 +99,16 @@ fn listed(source: &str) -> Vec<(&str, usize)> {
 }
 
 /// Compiles the tests as a script whose start runs one of them.
-fn compile(file: &str, source: &str, test: &str) -> Result<Arc<dyn Handler>, Vec<Mistake>> {
+fn compile(
+    file: &str,
+    source: &str,
+    test: &str,
+    of: &Package,
+    known: &KnownPackages,
+) -> Result<Arc<dyn Handler>, Vec<Mistake>> {
     let answers = choice(0, REHEARSAL_ASKS_MAX);
+    let mut imports = of.manifest().imports.clone();
+    imports.entry(of.manifest().name.clone()).or_insert(of.id());
     let whole = format!(
         "{source}\n{PRELUDE}\nfn answer(place) {{ {answers} }}\nfn on_start() {{ {test}(); }}\n"
     );
@@ -103,7 +118,8 @@ fn compile(file: &str, source: &str, test: &str) -> Result<Arc<dyn Handler>, Vec
         api: 1,
         entry: TESTS_FILE.to_owned(),
         files: BTreeMap::from([(TESTS_FILE.to_owned(), whole.into_bytes())]),
-        licence: "AGPL-3.0-or-later".to_owned(),
+        imports,
+        licence: of.manifest().licence.expression.clone(),
         authors: vec![metatopia_scripting::PackageAuthor { name: "tests".to_owned(), key: None }],
         ..Draft::default()
     });
@@ -114,7 +130,10 @@ fn compile(file: &str, source: &str, test: &str) -> Result<Arc<dyn Handler>, Vec
         }
         error => vec![Mistake::in_file(file, error)],
     })?;
-    default_executor().compile(&package).map_err(|error| {
+    let find = |id: &PackageId| if *id == of.id() { Some(of) } else { known.get(id) };
+    let linked = LinkedPackage::new(&package, &find);
+    let linked = linked.map_err(|error| vec![Mistake::in_file(file, error)])?;
+    default_executor().compile(&linked).map_err(|error| {
         let own = source.lines().count();
         let mistake = |line: u32, column: u32, message: String| {
             let line = line as usize;
@@ -156,8 +175,8 @@ struct Rehearsal<'a> {
 
 impl Rehearsal<'_> {
     /// Runs the test to its end.
-    fn run(&mut self, package: &Package) -> Result<(), Mistake> {
-        let founded = RehearsalStage::new(package);
+    fn run(&mut self, package: &Package, known: &KnownPackages) -> Result<(), Mistake> {
+        let founded = RehearsalStage::new(package, known);
         let mut stage = founded.map_err(|error| Mistake::in_file(self.file, error))?;
         stage.begin().map_err(|fault| match fault {
             StageFault::Script(failed) => self.script(&failed),
@@ -224,13 +243,16 @@ impl Rehearsal<'_> {
     /// Returns the mistake of a call of the script, at its place.
     fn script(&self, failed: &metatopia_sim::ScriptFailure) -> Mistake {
         let report = &failed.report;
+        // The files of imports have a name of their own, which no file of a folder can have.
+        let file = match report.file.contains('@') {
+            true => report.file.clone(),
+            false => format!("{}/{}", self.folder, report.file),
+        };
+        let message = format!("{}: {}", failed.kind, report.message);
         Mistake {
             line: report.line as usize,
             column: report.column as usize,
-            ..Mistake::in_file(
-                &format!("{}/{}", self.folder, report.file),
-                format!("{}: {}", failed.kind, report.message),
-            )
+            ..Mistake::in_file(&file, message)
         }
     }
 
@@ -238,16 +260,22 @@ impl Rehearsal<'_> {
     fn placed(&self, error: &ScriptError, told: Option<String>) -> Mistake {
         let report = &error.report;
         let own = self.source.lines().count();
-        let first = (report.line as usize, report.column as usize);
+        let is_own = report.file == TESTS_FILE;
+        let first = if is_own { (report.line as usize, report.column as usize) } else { (0, 0) };
         let called = report.trace.iter().filter_map(|step| {
             let (line, column) = step.rsplit_once(" called at ")?.1.split_once(':')?;
             Some((line.parse().ok()?, column.parse().ok()?))
         });
         let mut places = std::iter::once(first).chain(called);
         let (line, column) = places.find(|(line, _)| (1..=own).contains(line)).unwrap_or_default();
+        let elsewhere = if is_own {
+            String::new()
+        } else {
+            format!("{}:{}:{}: ", report.file, report.line, report.column)
+        };
         let message = told.unwrap_or_else(|| match error.kind {
-            ErrorKind::Thrown => report.message.clone(),
-            kind => format!("{kind}: {}", report.message),
+            ErrorKind::Thrown => format!("{elsewhere}{}", report.message),
+            kind => format!("{elsewhere}{kind}: {}", report.message),
         });
         Mistake { line, column, ..Mistake::in_file(self.file, message) }
     }

@@ -41,7 +41,7 @@ impl PlaceTemplate {
             ["bell", "music-box", "turntable", "vending"];
         "house", "four rooms around a hall, with doors between them", ["bell", "door"];
         "arena", "a walled field with two goals, a ball, a match and a race",
-            ["arena", "bell", "goal", "race", "turntable"];
+            ["arena", "bell", "goal", "race", "scores", "turntable"];
         "playground", "a seesaw, a chain bridge, dominoes and a ragdoll, seen from the side", [];
         "empty", "nothing but ground", [];
     };

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_scenarios::{Place, package_files, parse_package, parse_package_all, plaza};
+use metatopia_scenarios::{
+    KnownPackages, Place, package_files, parse_package, parse_package_all, plaza,
+};
 
 const HEAD: &str =
     "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n";
@@ -157,7 +159,8 @@ fn all_mistakes_of_a_package_are_told_at_their_places() {
         ("it.rhai", "fn on_start() {\n    sya(1);\n    x += 1;\n}\n"),
         ("notes.txt", "left\nri\u{202e}ght\n"),
     ]);
-    let mistakes = parse_package_all("it", &files).expect_err("it has mistakes");
+    let mistakes =
+        parse_package_all("it", &files, &KnownPackages::new()).expect_err("it has mistakes");
     let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
     for expected in [
         "it/package.toml:5:19: GPL-3.0 is deprecated; write GPL-3.0-only or GPL-3.0-or-later",
@@ -169,7 +172,8 @@ fn all_mistakes_of_a_package_are_told_at_their_places() {
     }
     let named = manifest.replace("MIT OR gpl-3.0", "gpl-3.0-ONLY");
     let files = BTreeMap::from([("package.toml", &*named), ("it.rhai", "fn on_start() {}\n")]);
-    let mistakes = parse_package_all("it", &files).expect_err("its name is wrong");
+    let mistakes =
+        parse_package_all("it", &files, &KnownPackages::new()).expect_err("its name is wrong");
     assert_eq!(mistakes.len(), 1, "{mistakes:?}");
     assert!(mistakes[0].to_string().starts_with("it/package.toml:1:8: \"It\" is no package name"));
 }

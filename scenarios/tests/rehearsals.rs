@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use metatopia_scenarios::{
-    REHEARSAL_ASKS_MAX as ASKS_MAX, REHEARSAL_SECONDS_MAX as SECONDS_MAX, RehearsedTest,
-    parse_package, rehearse,
+    KnownPackages, REHEARSAL_ASKS_MAX as ASKS_MAX, REHEARSAL_SECONDS_MAX as SECONDS_MAX,
+    RehearsedTest, parse_package, rehearse,
 };
 use metatopia_scripting::Package;
 
@@ -50,7 +50,7 @@ fn package(tests: &str) -> Package {
 
 /// Runs tests, and returns what each came to.
 fn told(tests: &str) -> Vec<String> {
-    match rehearse("bell", &package(tests)) {
+    match rehearse("bell", &package(tests), &KnownPackages::new()) {
         Ok(all) => all.into_iter().map(of_test).collect(),
         Err(mistakes) => mistakes.iter().map(ToString::to_string).collect(),
     }
@@ -163,7 +163,7 @@ fn a_test_that_catches_what_it_asks_fails() {
 #[test]
 fn the_log_of_a_test_is_kept() {
     let tests = package("fn test_a() {\n    touch();\n    log(said()[0]);\n}\n");
-    let rehearsed = rehearse("bell", &tests).expect("it runs");
+    let rehearsed = rehearse("bell", &tests, &KnownPackages::new()).expect("it runs");
     assert_eq!(rehearsed[0].log, ["Ding, Ada!"]);
     assert_eq!((rehearsed[0].name.as_str(), rehearsed[0].line), ("test_a", 1));
 }
@@ -212,8 +212,11 @@ fn test_the_wall_of_the_sky() {
     let files =
         BTreeMap::from([("package.toml", MANIFEST), ("bell.rhai", BAKER), ("tests.rhai", tests)]);
     let package = parse_package("bell", &files).expect("a package");
-    let all: Vec<String> =
-        rehearse("bell", &package).expect("tests").into_iter().map(of_test).collect();
+    let all: Vec<String> = rehearse("bell", &package, &KnownPackages::new())
+        .expect("tests")
+        .into_iter()
+        .map(of_test)
+        .collect();
     assert_eq!(
         all,
         [
@@ -265,8 +268,11 @@ fn test_there_is_no_third_tea() {
     let files =
         BTreeMap::from([("package.toml", MANIFEST), ("bell.rhai", KIOSK), ("tests.rhai", tests)]);
     let package = parse_package("bell", &files).expect("a package");
-    let all: Vec<String> =
-        rehearse("bell", &package).expect("tests").into_iter().map(of_test).collect();
+    let all: Vec<String> = rehearse("bell", &package, &KnownPackages::new())
+        .expect("tests")
+        .into_iter()
+        .map(of_test)
+        .collect();
     assert_eq!(
         all,
         [

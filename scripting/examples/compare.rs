@@ -17,38 +17,18 @@ use std::{hint::black_box, sync::Arc};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
-    Call, ErrorKind, Event, EventKind, Handler, HostFault, ScriptContext, ScriptError,
-    ScriptHandler, ScriptOutput, ScriptProgram, ScriptState, Value, WorldView,
+    Call, ErrorKind, Event, EventKind, Handler, HostFault, Port, ScriptContext, ScriptError,
+    ScriptHandler, ScriptOutput, ScriptProgram, ScriptState, Value, WorldView, ports, tick_port,
 };
-use metatopia_types::{Digest, PackageId};
+use metatopia_types::{Digest, ObjectId, PackageId};
 
 use stage::{Crowd, OBJECTS, least, package, run};
 
 /// Looks at five neighbours, keeps away from them, and tells three of what happened.
-const TICK: &str = "
-fn on_tick(dt) {
-    let ax = 0.0; let ay = 0.0;
-    let best = self_; let bd = 100.0;
-    let p = self_.pos; let px = p.x; let py = p.y;
-    for o in nearby(8) {
-        let q = o.pos;
-        let dx = q.x - px; let dy = q.y - py;
-        let d2 = dx * dx + dy * dy;
-        if d2 < bd { bd = d2; best = o; }
-        if d2 < 16.0 && d2 > 0.01 {
-            let inv = 1.0 / d2;
-            ax -= dx * inv; ay -= dy * inv;
-        }
-    }
-    let v = self_.velocity;
-    let vx = (v.x + ax * dt) * 0.98; let vy = (v.y + ay * dt) * 0.98;
-    let s2 = vx * vx + vy * vy;
-    if s2 > 25.0 { let k = 5.0 / sqrt(s2); vx *= k; vy *= k; }
-    self_.velocity = vec2(vx, vy);
-    self_.spin = vx * 0.5;
-    if bd < 9.0 { send(best, \"ping\", 1); } else { send(self_, \"idle\", 0); }
-    send(self_, \"moved\", 2);
-}";
+const TICK: &str = include_str!("../src/port/samples/tick.rhai");
+
+/// The greeter of the plaza, which hears every line that is said there.
+const GREETER: &str = include_str!("../../scenarios/packages/greeter/greeter.rhai");
 
 const CHATTY: &str = "
 fn on_tick(dt) {
@@ -166,9 +146,34 @@ fn engines(name: &str, source: &str) -> Vec<Measured> {
     let mut all: Vec<Measured> = vec![("metatopia", Box::new(own))];
     all.push(("rhai-fixed", Box::new(interpreter::StockHandler::new(stock::engine(), source))));
     if name == "tick" {
+        all.push(("port", Box::new(PortOf(tick_port()))));
         all.push(("native", Box::new(NativeTick)));
     }
     all
+}
+
+/// A port as the handler that it has.
+struct PortOf(Port);
+
+impl Handler for PortOf {
+    fn package(&self) -> PackageId {
+        self.0.package
+    }
+
+    fn handles(&self, kind: EventKind) -> bool {
+        self.0.handler.handles(kind)
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+        self.0.handler.call(call)
+    }
+}
+
+/// The greeter, from its source and as a port.
+fn greeters() -> Vec<Measured> {
+    let own = ScriptHandler::new(&package(GREETER)).expect("it compiles");
+    let port = ports().into_iter().next().expect("the greeter has a port");
+    vec![("metatopia", Box::new(own)), ("port", Box::new(PortOf(port)))]
 }
 
 fn same(view: &Arc<dyn WorldView>, engines: &[Measured], event: &Event) {
@@ -199,25 +204,30 @@ fn main() {
     let only = std::env::args().nth(1).filter(|argument| argument != "--json");
     let view: Arc<dyn WorldView> = Arc::new(Crowd::new());
     let state = Arc::new(ScriptState::default());
-    let event = Event::Tick { dt: Fx::from_ratio(1, 60) };
-    for (name, source) in
-        [("tick", TICK), ("chatty", CHATTY), ("map-heavy", MAP_HEAVY), ("idle", IDLE)]
-    {
+    let tick = Event::Tick { dt: Fx::from_ratio(1, 60) };
+    let chat = Event::Chat { from: ObjectId(1), text: "what is this?".into() };
+    for (name, source, event) in [
+        ("tick", TICK, &tick),
+        ("chatty", CHATTY, &tick),
+        ("map-heavy", MAP_HEAVY, &tick),
+        ("idle", IDLE, &tick),
+        ("greeter", GREETER, &chat),
+    ] {
         if only.as_deref().is_some_and(|only| only != name) {
             continue;
         }
-        let mut engines = engines(name, source);
+        let mut engines = if name == "greeter" { greeters() } else { engines(name, source) };
         if only.is_some() {
             // For a profiler: nothing else runs.
             engines.truncate(1);
         }
-        same(&view, &engines, &event);
+        same(&view, &engines, event);
         let mut least_of = vec![u64::MAX; engines.len()];
         // Turn by turn, so that a slow moment of the machine is one for all.
         for _ in 0..40 {
             for ((_, handler), least_time) in engines.iter().zip(&mut least_of) {
                 let time = least(1, OBJECTS, |object| {
-                    black_box(run(&view, &**handler, &event, object, &state).expect("as before"));
+                    black_box(run(&view, &**handler, event, object, &state).expect("as before"));
                 });
                 *least_time = time.min(*least_time);
             }

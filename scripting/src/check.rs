@@ -41,8 +41,14 @@ fn show(diagnostics: &[Diagnostic]) -> String {
     }
 }
 
-/// Checks the source of an entry file; empty if it can run. A mistake of syntax ends the check, all others
-/// are told. Nothing is executed but the expressions of constants.
+/// Checks the syntax of a source whose imports are not at hand, and nothing else.
+#[must_use]
+pub fn check_syntax(source: &str) -> Vec<Diagnostic> {
+    lang::parse(source).err().unwrap_or_default()
+}
+
+/// Checks the source of an entry file that imports nothing; empty if it can run. A mistake of syntax ends
+/// the check, all others are told. Nothing is executed but the expressions of constants.
 #[must_use]
 pub fn check(source: &str) -> Vec<Diagnostic> {
     lang::compile(source).err().unwrap_or_default()

@@ -12,6 +12,11 @@ mod machine;
 mod meter;
 mod operators;
 mod places;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "ports of later scripts use what that of today does not")
+)]
+mod ported;
 mod prices;
 mod state;
 
@@ -21,22 +26,40 @@ use metatopia_types::ObjectId;
 
 use crate::{
     Value,
-    ir::ScriptProgram,
+    ir::{IrOp, ScriptProgram},
     lang::SourcePoint,
-    limits::{GAS_PER_CALL_MAX, NANOSECONDS_PER_GAS},
 };
+pub(crate) use datum::Datum;
 pub use handler::{ScriptExecutor, ScriptHandler};
 pub use loaded::ProgramError;
+pub(crate) use machine::CallMachine;
+#[cfg(test)]
+pub(crate) use meter::CallFault;
+pub(crate) use meter::CallOutcome;
+pub(crate) use ported::{
+    Located, PortedBody, at, copy, int, is, is_unit, is_within, iterate, next, rethrown, shift,
+    state, taken, truth, unary, unit,
+};
 
-/// Runs the first function of a program, which computes constants, and returns its first registers.
+/// Returns the operations of a program's functions with what each part of them costs.
+///
+/// # Errors
+/// See [`ProgramError`].
+pub(crate) fn priced(program: &ScriptProgram) -> Result<Vec<Vec<IrOp>>, ProgramError> {
+    let loaded = loaded::LoadedProgram::new(program)?;
+    Ok(loaded.functions.iter().map(|function| function.code.to_vec()).collect())
+}
+
+/// Runs the first function of a program, which computes constants, and returns its first registers. It takes
+/// what it needs of `time`, in nanoseconds of the reference machine.
 pub(crate) fn evaluate_constants(
     program: &ScriptProgram,
     places: &[SourcePoint],
+    time: &mut u64,
 ) -> Result<Vec<Value>, (SourcePoint, String)> {
     let unknown = |error: ProgramError| (SourcePoint::default(), format!("{error}"));
     let loaded = loaded::LoadedProgram::new(program).map_err(unknown)?;
-    let time = GAS_PER_CALL_MAX * NANOSECONDS_PER_GAS;
-    let mut machine = machine::CallMachine::new(&loaded, None, ObjectId(0), time);
+    let mut machine = CallMachine::new(&loaded, None, ObjectId(0), *time);
     let registers = machine.registers_of(0).map_err(|fault| (fault.at, fault.message))?;
     let mut values = Vec::with_capacity(places.len());
     for (datum, at) in registers.iter().zip(places.iter().copied()) {
@@ -46,5 +69,6 @@ pub(crate) fn evaluate_constants(
         value.check().map_err(|error| (at, format!("a constant: {error}")))?;
         values.push(value);
     }
+    *time = machine.meter.time_left();
     Ok(values)
 }

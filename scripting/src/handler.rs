@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use metatopia_types::{ObjectId, PackageId, ScriptId};
 
 use crate::{
-    CompileError, Event, EventKind, ObjectWrites, Package, ScriptError, ScriptOutput, ScriptState,
-    WorldView,
+    CompileError, Event, EventKind, LinkedPackage, ObjectWrites, ScriptError, ScriptOutput,
+    ScriptState, WorldView,
 };
 
 /// One event for one script.
@@ -36,11 +36,11 @@ pub struct Call<'a> {
 ///
 /// Two executors of one name and version make handlers that give equal results.
 pub trait Executor: Send + Sync {
-    /// Compiles a package.
+    /// Compiles a package with what it imports.
     ///
     /// # Errors
     /// What is wrong with the source, by line and column.
-    fn compile(&self, package: &Package) -> Result<Arc<dyn Handler>, CompileError>;
+    fn compile(&self, package: &LinkedPackage<'_>) -> Result<Arc<dyn Handler>, CompileError>;
 }
 
 /// Returns the executor that sims run by.

@@ -108,22 +108,29 @@ mod lang;
 pub mod limits;
 mod package;
 mod part;
+mod port;
+mod ports;
 mod scene;
 mod suggest;
 mod value;
 mod view;
 
-pub use check::{CompileError, Diagnostic, check};
+pub use check::{CompileError, Diagnostic, check, check_syntax};
 pub use error::{ErrorKind, FailureReport, HostFault, ScriptError};
 pub use event::{Event, EventKind};
 pub use exec::{ProgramError, ScriptExecutor, ScriptHandler};
 pub use handler::{Call, Executor, Handler, default_executor};
 pub use ir::{IR_FORMAT, ScriptProgram};
 pub use package::{
-    APIS, Draft, Licence, LicenceError, ManifestError, PACKAGE_FILE, Package, PackageAuthor,
-    PackageError, PackageManifest, SourceError, Version, read_source,
+    APIS, Draft, ImportError, ImportRule, ImportTree, Licence, LicenceError, LinkedPackage,
+    ManifestError, PACKAGE_FILE, Package, PackageAuthor, PackageError, PackageManifest,
+    SourceError, Version, read_source,
 };
 pub use part::{ObjectWrites, ScriptEffect, ScriptOutput, ThingJoint};
+#[cfg(feature = "compare")]
+pub use port::tick_port;
+pub use port::{Port, PortError, port_digest, write_port};
+pub use ports::ports;
 pub use scene::ScriptContext;
 pub use value::{ScriptState, StateError, Value, ValueError};
 pub use view::{AlongRay, Nearby, ObjectView, WorldView};

@@ -110,6 +110,19 @@ pub const FILES_MAX: usize = 32;
 /// All files of one package together.
 pub const PACKAGE_BYTES_MAX: usize = 256 * 1_024;
 
+/// Packages that one package imports.
+pub const IMPORTS_MAX: usize = 15;
+
+/// A package with all that it imports, and that those import: so no chain of imports is longer either.
+pub const LINKED_PACKAGES_MAX: usize = 16;
+
+/// The entry files of a package and of all that it imports together.
+pub const LINKED_BYTES_MAX: usize = 256 * 1_024;
+
+/// Bytes that an import counts at least towards what a package weighs: compiling takes some tenths of a
+/// millisecond, however short it is.
+pub const IMPORT_BYTES_MIN: usize = 1_024;
+
 /// Bytes of a package's or author's name.
 pub const PACKAGE_NAME_BYTES_MAX: usize = 64;
 

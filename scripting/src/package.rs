@@ -1,5 +1,6 @@
 //! Packages: source, its licence and who wrote it, named by what they contain.
 
+mod imports;
 mod licence;
 mod manifest;
 mod source;
@@ -13,7 +14,8 @@ use crate::limits::{FILE_BYTES_MAX, PACKAGE_BYTES_MAX};
 /// The file of a package's folder that describes it. It is no file of the package.
 pub const PACKAGE_FILE: &str = "package.toml";
 
-pub use licence::{Licence, LicenceError};
+pub use imports::{ImportError, ImportTree, LinkedPackage};
+pub use licence::{ImportRule, Licence, LicenceError};
 pub use manifest::{APIS, ManifestError, PackageAuthor, PackageManifest, Version};
 pub use source::SourceError;
 
@@ -42,7 +44,7 @@ pub struct Draft {
     pub entry: String,
     /// File contents by path.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Other packages by the name that the source calls them; must be empty.
+    /// Other packages, by the names that the source imports them by.
     pub imports: BTreeMap<String, PackageId>,
     /// An SPDX expression that allows a copyleft choice, as `AGPL-3.0-or-later`.
     pub licence: String,

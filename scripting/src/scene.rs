@@ -16,7 +16,7 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_types::{ObjectId, ScriptId, wire};
+use metatopia_types::{ObjectId, ScriptId, is_line, wire};
 
 use crate::{
     Call, ErrorKind, HostFault, ObjectView, ObjectWrites, ScriptOutput, ScriptState, Value,
@@ -255,8 +255,8 @@ fn gone(id: ObjectId) -> HostFault {
 fn short(what: &str, text: &str, most: usize) -> Result<String, HostFault> {
     let message = if text.len() > most {
         format!("{what} takes at most {most} bytes, not {}", text.len())
-    } else if text.chars().any(char::is_control) {
-        format!("{what} has no control characters")
+    } else if !is_line(text) {
+        format!("{what} is one line, without characters that control or turn it")
     } else {
         return Ok(text.into());
     };

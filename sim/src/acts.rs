@@ -21,6 +21,7 @@ mod land;
 mod lot;
 mod offers;
 mod placement;
+mod private;
 mod publish;
 mod quota;
 mod report;

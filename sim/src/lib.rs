@@ -124,10 +124,10 @@ pub use rules::Controls;
 pub use rules::{
     ActFault, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange, Denied,
     FiledReport, FirstLogins, FrozenThing, GivenRight, GivenRuling, Governance, GrantedSim,
-    HeardSaid, IssuedTicket, Judging, LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed,
+    HeardSaid, IssuedTicket, Judging, KeptWords, LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed,
     RecordedOrder, Register, Right, Role, RotatedKey, Sanction, Standing, Standings, ThingTrace,
-    Tickets, TraceCount, TurnAdmission, TurnFault, Wall, Warrant, Window, check_name, judge_act,
-    judge_turn, limits, skeleton_of,
+    Tickets, ToldWords, TraceCount, TurnAdmission, TurnFault, Wall, Warrant, Window, check_name,
+    judge_act, judge_turn, limits, skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -143,15 +143,16 @@ pub use space::{
 #[cfg(feature = "controls")]
 pub use state::flipped;
 pub use state::{
-    AMENDABLE, AVATAR, AmendError, Applied, AvatarParameters, BuildingParameters,
-    CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
-    FirstLogin, Frozen, GasParameters, Genesis, GenesisError, Held, Introduction,
-    IntroductionError, LandClaims, LeafEntry, LogLine, LotParameters, Manifest, MissingTier,
-    Object, ObjectSpec, ObjectSpecError, Parameters, ParametersError, Parent, Player,
-    PlayerSession, Presence, Publication, Publishers, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX,
-    ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError, ThingChange, ThingSeat,
-    TierName, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line,
-    is_name, picture_digest, picture_kind, rules_name,
+    AMENDABLE, AVATAR, AgreedPort, AgreedPorts, AgreedPortsError, AmendError, Applied,
+    AvatarParameters, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule,
+    CapsuleError, ChangedObject, Charter, ChatParameters, Course, FirstLogin, Frozen,
+    GasParameters, Genesis, GenesisError, Held, Introduction, IntroductionError, LandClaims,
+    LeafEntry, LogLine, LotParameters, Manifest, MissingPort, MissingTier, Object, ObjectSpec,
+    ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession, PortsTextError,
+    Presence, Publication, Publishers, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure,
+    ScriptSpec, SimClock, Since, Stage, StateRestoreError, ThingChange, ThingSeat, TierName, Tools,
+    Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line, is_name,
+    picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableOrders, StateDifference,
@@ -160,7 +161,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 14;
+pub const ENGINE: u32 = 15;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

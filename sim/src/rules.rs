@@ -6,6 +6,7 @@
 
 mod admission;
 mod authority;
+mod bans;
 mod borders;
 mod byte_budget;
 mod census;
@@ -17,6 +18,7 @@ mod judge;
 mod land_register;
 pub mod limits;
 mod lots;
+mod mailbox;
 mod names;
 mod people;
 mod readiness;
@@ -29,6 +31,7 @@ mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
 pub use authority::{ActTarget, Denied, Right, Warrant};
+pub use bans::Sanction;
 pub use borders::{Border, BorderSummary};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
@@ -37,8 +40,9 @@ pub use first_logins::{Anchor, Basis, FirstLogins};
 pub use governance::{DelayedChange, Governance};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use land_register::{GrantedSim, LandWeek};
+pub use mailbox::{KeptWords, ToldWords};
 pub use names::{check_name, skeleton_of};
-pub use people::{FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Role, Sanction};
+pub use people::{FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Role};
 pub use reports::{FiledReport, GivenRuling};
 pub use rotations::RotatedKey;
 pub use standing::{Register, Standing, Standings};

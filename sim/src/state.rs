@@ -4,6 +4,7 @@
 //! This room puts the others together: a world is a state, its programs and its leaves, and applying
 //! a turn goes through all rooms. No other room applies turns or stores states.
 
+mod agreed_ports;
 mod amendment;
 mod applied;
 mod apply;
@@ -17,6 +18,7 @@ mod founding;
 mod frozen;
 mod genesis;
 mod hands;
+mod indexes;
 mod introduction;
 mod object;
 mod parameters;
@@ -32,6 +34,7 @@ mod travel;
 mod watch;
 mod world;
 
+pub use agreed_ports::{AgreedPort, AgreedPorts, AgreedPortsError, MissingPort, PortsTextError};
 pub use amendment::{AMENDABLE, AmendError};
 pub use applied::{Applied, ChangedObject, LogLine, Received, ScriptFailure, describe};
 #[cfg(feature = "controls")]
@@ -43,12 +46,13 @@ pub use genesis::{
     Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec, rules_name,
 };
 pub use introduction::{Introduction, IntroductionError, picture_digest, picture_kind};
+pub use metatopia_types::is_line;
 pub use object::{AVATAR, Held, Object, ThingChange, ThingSeat};
 pub use parameters::{
-    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, LotParameters,
-    Parameters, ParametersError, Publishers, TierName, heading_of,
+    AvatarParameters, BuildingParameters, ChatParameters, FirstLogin, GasParameters, LandClaims,
+    LotParameters, Parameters, ParametersError, Publishers, TierName, heading_of,
 };
-pub use players::{Player, PlayerSession, Since, is_line, is_name};
+pub use players::{Player, PlayerSession, Since, is_name};
 pub use presence::Presence;
 pub use publications::Publication;
 pub use sim_state::{Charter, SimClock};

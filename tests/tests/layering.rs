@@ -141,6 +141,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Foreign crates that our pure crates may name, and why they cannot make two servers differ.
 const FOREIGN: &[(&str, &str)] = &[
     ("blake3", "hashing: integers only"),
+    ("chacha20poly1305", "seals private words; integers only, and no servers compute it"),
     ("data-encoding", "base 32 of invites"),
     ("ed25519-dalek", "signatures: strict, and the same on every CPU"),
     ("fixed", "the type behind Fx; its operators stay inside sim/math"),
@@ -148,6 +149,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("serde", "shapes for the encoding"),
     ("thiserror", "error enums"),
     ("unicode-security", "tables of what looks alike, and no more; pinned with the engine"),
+    ("x25519-dalek", "agrees on keys of private words; integers only, and no servers compute it"),
     ("zeroize", "wipes secrets"),
     ("rhai", "parser of scripts; hashing seeded, and what it reads is run by us"),
     ("spdx", "licence expressions"),

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use metatopia_client::{Distrust, ProvenSight, Scene, SubmitError, UnprovenSight};
-use metatopia_protocol::{ChatMessage, FormMessage, Goodbye, SoundMessage, SubmitRefusal};
+use metatopia_protocol::{
+    ChatMessage, FormMessage, Goodbye, SoundMessage, SubmitRefusal, ToldMessage,
+};
 use metatopia_types::{ActId, Height, Outcome, wire::DecodeError};
 
 use super::{NodeEndpointError, NodeUrl, OPEN};
@@ -64,6 +66,8 @@ pub enum DriverEvent {
     Form(FormMessage),
     /// A thing makes a sound.
     Sound(SoundMessage),
+    /// Somebody told the player something that nobody else can read.
+    Told(Box<ToldMessage>),
     /// The session cannot go on. The last news.
     Ended(End),
 }
@@ -71,7 +75,10 @@ pub enum DriverEvent {
 impl DriverEvent {
     /// Says whether this is words or a sound of somebody or something, of which the oldest may be lost.
     pub(super) const fn is_heard(&self) -> bool {
-        matches!(self, Self::Heard(_) | Self::HeardEarlier(_) | Self::Form(_) | Self::Sound(_))
+        matches!(
+            self,
+            Self::Heard(_) | Self::HeardEarlier(_) | Self::Form(_) | Self::Sound(_) | Self::Told(_)
+        )
     }
 
     /// Does this news make older news worthless?

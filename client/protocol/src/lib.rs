@@ -27,6 +27,7 @@ mod joints;
 mod lots;
 mod message;
 mod people;
+mod private;
 mod question;
 mod reports;
 mod view;
@@ -54,6 +55,7 @@ pub use people::{
     AdminCountdown, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
     PersonEntry, RightEntry, SanctionEntry, TracedThings, span,
 };
+pub use private::{MAILBOX_PER_ANSWER_MAX, ToldMessage};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, LoginTerms, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry,
@@ -68,7 +70,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 8;
+pub const VERSION: u16 = 9;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

@@ -8,7 +8,10 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ChatMessage, FormMessage, Question, SoundMessage, View, ViewProof, Watching};
+use crate::{
+    Answer, ChatMessage, FormMessage, Question, SoundMessage, ToldMessage, View, ViewProof,
+    Watching,
+};
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +151,8 @@ pub enum ServerMessage {
     Form(FormMessage),
     /// A thing makes a sound near the client's avatar.
     Sound(SoundMessage),
+    /// Somebody told the client's player something that nobody else can read.
+    Told(Box<ToldMessage>),
 }
 
 /// Opens a session.

@@ -1,7 +1,7 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
 //! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
 //! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`] and [`Question::Reports`], which are for
-//! people to read.
+//! people to read. What is in a mailbox is signed by who told it; that nothing is missing is not shown.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, IntendedOrder,
     JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry, ReportEntry,
-    SignedAnnouncement,
+    SignedAnnouncement, ToldMessage,
 };
 
 /// What a client may ask.
@@ -176,6 +176,14 @@ pub enum Question {
         /// Only greater numbers; ask again from the last one for more, while answers are full.
         after: u64,
     },
+    /// The sealed words in a mailbox: at most [`MAILBOX_PER_ANSWER_MAX`](crate::MAILBOX_PER_ANSWER_MAX),
+    /// ascending.
+    Mailbox {
+        /// Whose mailbox it is.
+        of: PublicKey,
+        /// Only greater numbers.
+        after: u64,
+    },
 }
 
 /// Players in one answer about governance.
@@ -285,6 +293,8 @@ pub enum Answer {
     Joints(Vec<JointEntry>),
     /// Reports, ascending by number.
     Reports(Vec<ReportEntry>),
+    /// Sealed words, ascending by number.
+    Mailbox(Vec<ToldMessage>),
 }
 
 impl Answer {
@@ -330,6 +340,7 @@ impl Answer {
             Self::Lots(_) => "Lots",
             Self::Joints(_) => "Joints",
             Self::Reports(_) => "Reports",
+            Self::Mailbox(_) => "Mailbox",
         }
     }
 }

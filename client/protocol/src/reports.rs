@@ -5,8 +5,8 @@ use alloc::string::String;
 use metatopia_types::{Height, PublicKey, ReportSubject, Ruling};
 use serde::{Deserialize, Serialize};
 
-/// Reports in one answer: 256 of at most 1,000 bytes are below 256 KiB.
-pub const REPORTS_PER_ANSWER_MAX: usize = 256;
+/// Reports in one answer: 128 of at most 1,600 bytes are below 256 KiB.
+pub const REPORTS_PER_ANSWER_MAX: usize = 128;
 
 /// A report, for people to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct ReportEntry {
     pub ago: u64,
     /// What was decided; none while it is open.
     pub ruling: Option<RulingEntry>,
+    /// What the private words say that it is about; their author signed them.
+    pub opened: Option<String>,
 }
 
 /// What a moderator decided about a report.

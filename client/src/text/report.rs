@@ -15,6 +15,8 @@ use super::printable;
 pub enum ReportCommand {
     /// Tell moderators of a person or a thing: its name, and what is wrong.
     File(String, String),
+    /// Tell moderators of private words: their number, and what is wrong.
+    FileWords(u64, String),
     /// Take a report back.
     Withdraw(u64),
     /// List one's own reports, and for moderators all that are open.
@@ -28,7 +30,8 @@ pub enum ReportCommand {
 pub enum ReportLineError {
     /// A report names nothing, or says nothing about it.
     #[error(
-        "that is `report NAME WORDS`, `report \"LONG NAME\" WORDS` or `report withdraw NUMBER`"
+        "that is `report NAME WORDS`, `report \"LONG NAME\" WORDS`, \
+         `report words NUMBER WORDS`, or `report withdraw NUMBER`"
     )]
     Form,
     /// A ruling names no report, or none of the two rulings.
@@ -49,21 +52,32 @@ pub(super) fn parse(first: &str, rest: &str) -> Result<ReportCommand, ReportLine
 }
 
 fn file(rest: &str) -> Result<ReportCommand, ReportLineError> {
-    let quoted = rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
-    let split = quoted.or_else(|| rest.split_once(char::is_whitespace));
-    let (name, words) = split.ok_or(ReportLineError::Form)?;
-    let (name, words) = (name.trim(), words.trim());
-    if name.eq_ignore_ascii_case("withdraw") && quoted.is_none() {
+    let (name, words, is_quoted) = name_and_rest(rest).ok_or(ReportLineError::Form)?;
+    if name.eq_ignore_ascii_case("withdraw") && !is_quoted {
         let number = words.parse().map_err(|_| ReportLineError::Form)?;
         return Ok(ReportCommand::Withdraw(number));
     }
-    if name.is_empty() || words.is_empty() {
-        return Err(ReportLineError::Form);
+    if name.eq_ignore_ascii_case("words") && !is_quoted {
+        let (number, words, _) = name_and_rest(words).ok_or(ReportLineError::Form)?;
+        let number = number.parse().map_err(|_| ReportLineError::Form)?;
+        return Ok(ReportCommand::FileWords(number, short_enough(words)?));
     }
-    if words.len() > REPORT_BYTES_MAX {
-        return Err(ReportLineError::TooLong(words.len()));
-    }
-    Ok(ReportCommand::File(name.to_string(), words.to_string()))
+    Ok(ReportCommand::File(name.to_string(), short_enough(words)?))
+}
+
+/// Returns the words of a report.
+fn short_enough(words: &str) -> Result<String, ReportLineError> {
+    let is_short = words.len() <= REPORT_BYTES_MAX;
+    if is_short { Ok(words.to_string()) } else { Err(ReportLineError::TooLong(words.len())) }
+}
+
+/// Returns a name, what follows it, and whether the name stands between quotes, as one of several words does.
+/// Nothing if one of them is missing.
+pub(super) fn name_and_rest(line: &str) -> Option<(&str, &str, bool)> {
+    let quoted = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    let (name, rest) = quoted.or_else(|| line.split_once(char::is_whitespace))?;
+    let (name, rest) = (name.trim(), rest.trim());
+    (!name.is_empty() && !rest.is_empty()).then_some((name, rest, quoted.is_some()))
 }
 
 fn decide(rest: &str) -> Option<ReportCommand> {
@@ -77,13 +91,16 @@ fn decide(rest: &str) -> Option<ReportCommand> {
 /// Returns the line of a report.
 #[must_use]
 pub fn report_line(entry: &ReportEntry) -> String {
-    let ReportEntry { report, by, by_name, name, words, ago, ruling, .. } = entry;
+    let ReportEntry { report, by, by_name, name, words, ago, ruling, opened, .. } = entry;
     let by = match printable(by_name) {
         name if name.is_empty() => format!("{}..", &by.to_string()[..8]),
         name => name,
     };
     let (name, words, ago) = (printable(name), printable(words), span(*ago));
-    let head = format!("Report {report} by {by} about {name}, {ago} ago: {words}");
+    let told =
+        opened.as_ref().map(|text| format!(", who told them privately \"{}\"", printable(text)));
+    let told = told.unwrap_or_default();
+    let head = format!("Report {report} by {by} about {name}{told}, {ago} ago: {words}");
     match ruling {
         None => format!("{head} (open)"),
         Some(given) if given.reason.is_empty() => format!("{head} ({})", given.ruling.word()),
@@ -106,8 +123,11 @@ mod tests {
         assert_eq!(read("bob he shouts"), filed("bob", "he shouts"));
         assert_eq!(read("\"old door\" it is shut"), filed("old door", "it is shut"));
         assert_eq!(read("withdraw 3"), Ok(ReportCommand::Withdraw(3)));
+        let threat = ReportCommand::FileWords(12, "a threat".to_string());
+        assert_eq!(read("words 12 a threat"), Ok(threat));
+        assert_eq!(read("\"words\" 12 a threat"), filed("words", "12 a threat"));
         assert_eq!(read("\"withdraw\" it is odd"), filed("withdraw", "it is odd"));
-        for wrong in ["", "bob", "\"old door\"", "withdraw bob"] {
+        for wrong in ["", "bob", "\"old door\"", "withdraw bob", "words 12", "words bob hello"] {
             assert_eq!(read(wrong), Err(ReportLineError::Form), "{wrong}");
         }
         let long = format!("bob {}", "x".repeat(REPORT_BYTES_MAX + 1));
@@ -140,12 +160,16 @@ mod tests {
             words: "it blocks\u{1b} the door".to_string(),
             ago: 120_000,
             ruling: None,
+            opened: None,
         };
         let head = "Report 3 by 01010101.. about wall, 2 minutes ago: it blocks  the door";
         assert_eq!(report_line(&open), format!("{head} (open)"));
         let (by, ruling, height) = (PublicKey([2; 32]), Ruling::Upheld, Height(9));
         let given = RulingEntry { by, ruling, reason: "no walls".to_string(), height };
-        let decided = ReportEntry { ruling: Some(given), ..open };
+        let decided = ReportEntry { ruling: Some(given), ..open.clone() };
         assert_eq!(report_line(&decided), format!("{head} (upheld: no walls)"));
+        let opened = Some("or else".to_string());
+        let line = report_line(&ReportEntry { opened, ..open });
+        assert!(line.contains("about wall, who told them privately \"or else\", "), "{line}");
     }
 }

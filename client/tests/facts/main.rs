@@ -10,6 +10,7 @@ mod liars;
 mod limits;
 mod orders;
 mod presence;
+mod private;
 mod resuming;
 mod seeing;
 mod session;

@@ -38,6 +38,7 @@ fn answer(count: u64, numbers: impl IntoIterator<Item = u64>) -> OrdersAnswer {
         motd: None,
         orders: count,
         reports: 0,
+        told: 0,
     };
     let orders: Vec<_> = numbers.into_iter().map(order).collect();
     let leaves = [

@@ -1,24 +1,41 @@
-// Walking over a border: the nearest open one is looked after, and the page goes where the avatar is.
+// Walking over a border: the nearest open one is looked after, both sims are one picture, and the page goes on in the
+// sim where the avatar is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { BorderWalk } from '../../web/core/border.js';
+import { JoinedSight } from '../../web/core/joined.js';
+import { Predictor } from '../../web/core/predict.js';
 
-const EAST = { neighbour: 'ea', open: true, why: null, gap: 20, shift: { x: -256, y: 0 }, nodes: ['http://e'] };
+const LINE = [{ x: 128, y: -128 }, { x: 128, y: 128 }];
+const EAST = { neighbour: 'ea', open: true, why: null, gap: 20, edge: 'east', shift: { x: -256, y: 0 }, nodes: ['http://e'], line: LINE, lookout: { x: -128, y: 3 } };
 const WALL = { ...EAST, neighbour: 'fa', open: false, gap: 5 };
+const ADA = { name: 'Ada', look: { color: 1, shape: 'star' } };
+
+const drained = () => new Promise((done) => setImmediate(done));
 
 /** An engine that is asked nothing over a network. @param {any} more */
 function engine(more = {}) {
+  const place = { x: 100, y: 3, vx: 4, vy: 0, angle: 0 };
   return {
-    me: 7, sim: 'aa', genesis: { introduction: { world: 'ww' } }, sight: { at: () => ({ x: 100, y: 3 }) },
-    status: { phase: 'open' }, asked: 0, approached: [], running: false,
+    me: 7, sim: 'aa', genesis: { introduction: { world: 'ww' } }, place,
+    sight: { at: () => place, objects: new Map([[7, { id: 7, departed: false }]]), predictor: new Predictor() },
+    status: { phase: 'open', http: 'http://a' }, asked: 0, approached: [], walked: [], told: [], running: false,
+    near: [WALL, EAST],
     async borders() {
       this.asked += 1;
-      return [WALL, EAST];
+      return this.near;
     },
     async approach(from) {
       this.approached.push(from);
       return this.answer ?? { ok: true, refusal: null };
+    },
+    async walk(x, y) {
+      this.walked.push([x, y]);
+      return null;
+    },
+    get port() {
+      return { tell: (what, fields) => this.told.push([what, fields]) };
     },
     start() {
       this.running = true;
@@ -34,58 +51,136 @@ function walk(here, there) {
   const told = { opened: [], arrived: [], refused: [], near: [] };
   const border = new BorderWalk({
     engine: here,
-    open: (next, at) => (told.opened.push([next.neighbour, at]), there),
-    arrived: (engine) => told.arrived.push(engine),
+    person: () => ADA,
+    open: (next) => (told.opened.push(next.neighbour), there),
+    arrived: (engine, shift) => told.arrived.push([engine, shift]),
     refused: (why) => told.refused.push(why),
     near: (border) => told.near.push(border?.neighbour ?? null),
   });
   const step = async (now) => {
     border.update(now);
-    await new Promise((done) => setImmediate(done));
+    await drained();
   };
   return { border, told, step };
 }
 
-test('near a border who comes is announced there, once in a while, and the page follows the avatar', async () => {
-  const [here, there] = [engine(), engine({ me: null })];
+test('near a border who comes is looked out for there and announced, once in a while', async () => {
+  const [here, there] = [engine(), engine({ me: null, sim: 'ea' })];
   const { told, step } = walk(here, there);
   for (const now of [0, 200, 400]) await step(now);
-  assert.deepEqual(told.opened, [['ea', { x: -156, y: 3 }]]);
+  assert.deepEqual(told.opened, ['ea']);
   assert.deepEqual(told.near, ['ea'], 'an open border is told of before a wall that is nearer');
   assert.ok(there.running);
   assert.deepEqual(there.approached, ['aa']);
   assert.equal(here.asked, 1);
-  await step(10_400);
+  assert.deepEqual(here.told, [['may_pass', { to: null }], ['may_pass', { to: 'ea' }]], 'its ground goes on for whoever has a pass');
+  await step(4_400);
   assert.deepEqual(there.approached, ['aa', 'aa']);
-
-  // Under way it is in neither; then it is there.
-  here.me = null;
-  await step(10_600);
-  assert.deepEqual(told.arrived, []);
-  there.me = 3;
-  await step(10_800);
-  await step(11_000);
-  assert.deepEqual(told.arrived, [there]);
+  assert.deepEqual(there.told, [['expect', { expected: true }], ['look_at', EAST.lookout]]);
 });
 
-test('a reason to refuse is told once, and the announcement is made again', async () => {
+test('an avatar that departed is followed when it is there, in the same frame, and the way back is ready', async () => {
+  const [here, there] = [engine(), engine({ me: null, sim: 'ea' })];
+  const { border, told, step } = walk(here, there);
+  await step(0);
+  await border.walk(1, 0);
+  there.place = { ...there.place, x: -126 };
+  [there.me, there.sight.objects] = [3, new Map([[3, { id: 3 }]])];
+  there.sight.predictor.follow({ at: 0, points: [[-126, 3, 4, 0, 0]] }, 500);
+  border.frame(500);
+  assert.deepEqual(told.arrived, [], 'its avatar is here still: somebody else uses the key over there');
+  here.sight.objects.get(7).departed = true;
+  here.place.x = 129.75;
+  border.frame(520);
+  assert.deepEqual(told.arrived, [[there, EAST.shift]]);
+  assert.deepEqual(there.told.at(-1), ['arrive', ADA]);
+  assert.deepEqual(here.told.slice(-2), [['let_go', undefined], ['expect', { expected: true }]]);
+  // It is drawn where it was drawn before: the difference shrinks by itself.
+  assert.equal(there.sight.predictor.at(520).x, 129.75 - 256);
+  assert.deepEqual(there.walked.at(-1), [1, 0], 'the heading is said again: before it did not count');
+  assert.deepEqual([border.engine, border.ahead.engine, border.ahead.border.neighbour], [there, here, 'aa']);
+  assert.deepEqual([border.ahead.border.edge, border.ahead.border.line[0]], ['west', { x: -128, y: -128 }]);
+  border.frame(540);
+  assert.equal(told.arrived.length, 1);
+});
+
+test('from two metres before the line on the heading is said in both sims', async () => {
+  const [here, there] = [engine(), engine({ me: null, sim: 'ea' })];
+  const { border, step } = walk(here, there);
+  await step(0);
+  await border.walk(1, 0);
+  assert.deepEqual([here.walked, there.walked], [[[1, 0]], []]);
+  here.place.x = 126.1;
+  border.frame(100);
+  border.frame(120);
+  assert.deepEqual(there.walked, [[1, 0]]);
+  await border.walk(0, 1);
+  assert.deepEqual(there.walked, [[1, 0], [0, 1]]);
+});
+
+test('a reason to refuse is told once it was given three times, and the announcement is made again', async () => {
   const there = engine({ me: null, answer: { ok: false, refusal: 'NotNear' } });
   const { told, step } = walk(engine(), there);
-  for (const now of [0, 200, 1_300, 2_400]) await step(now);
-  assert.equal(there.approached.length, 3);
-  assert.deepEqual(told.refused, ['NotNear']);
+  for (const now of [0, 200, 1_300]) await step(now);
+  assert.deepEqual([there.approached.length, told.refused], [2, []], 'at first the neighbour has not heard of her');
+  for (const now of [2_400, 3_500, 4_600]) await step(now);
+  assert.deepEqual([there.approached.length, told.refused], [5, ['NotNear']]);
 });
 
 test('whoever turns back leaves the neighbour, and a sim in no world is never asked', async () => {
   const [here, there] = [engine(), engine({ me: null })];
-  const { step } = walk(here, there);
+  const { border, step } = walk(here, there);
   await step(0);
   assert.ok(there.running);
-  here.borders = async () => [WALL];
+  here.near = [WALL];
   await step(2_100);
-  assert.ok(!there.running);
+  assert.deepEqual([there.running, border.ahead], [false, null]);
 
   const alone = engine({ genesis: { introduction: { world: null } } });
   await walk(alone, there).step(0);
   assert.equal(alone.asked, 0);
+});
+
+/** One side of a joined picture. @param {string} sim @param {any[]} things */
+function side(sim, things, more = {}) {
+  const objects = new Map(things.map((thing) => [thing.id, { departed: false, held: null, birth: null, player: null, scripts: [1], ...thing }]));
+  return { sim, genesis: null, status: { simName: `name of ${sim}` }, sight: { height: 1, me: null, objects, at: (id) => (objects.has(id) ? { x: 10 * id, y: 1 } : null) }, ...more };
+}
+
+test('two sims are one picture, in own coordinates, and what is over there is out of reach', () => {
+  const own = side('aa', [{ id: 1 }, { id: 2, player: 'ada' }]);
+  const there = side('ea', [{ id: 1, name: 'wall' }, { id: 2, player: 'bob' }, { id: 3, held: 2 }]);
+  const both = new JoinedSight(own, there, { x: -256, y: 0 });
+  assert.deepEqual([...both.objects.keys()], [1, 2, -1, -2, -3]);
+  const wall = both.objects.get(-1);
+  assert.deepEqual([wall.name, wall.beyond, wall.scripts, wall.movable, both.objects.get(-3).held], ['wall', 'name of ea', [], false, -2]);
+  assert.deepEqual([both.at(1, 0).x, both.at(-1, 0).x, both.at(-9, 0)], [10, 266, null]);
+});
+
+test('who departed is drawn until the other sim shows it, and nobody is drawn twice', () => {
+  const bob = { id: 2, player: 'bob', departed: true };
+  const ball = { id: 5, departed: true };
+  const own = side('aa', [bob, ball]);
+  const there = side('ea', []);
+  const both = new JoinedSight(own, there, { x: -256, y: 0 });
+  assert.deepEqual([...both.objects.keys()], [2, 5]);
+  there.sight.objects.set(9, { id: 9, player: 'bob', departed: false });
+  // A thing is known by where it was born.
+  there.sight.objects.set(8, { id: 8, player: null, birth: { sim: 'aa', number: 5 }, departed: false });
+  there.sight.height = 2;
+  assert.deepEqual([...both.objects.keys()], [-9, -8]);
+  // On the way back: gone from there, and here already.
+  there.sight.objects.get(9).departed = true;
+  own.sight.objects.get(2).departed = false;
+  own.sight.height = 2;
+  assert.deepEqual([...both.objects.keys()], [2, -8]);
+});
+
+test('rooms of the neighbour are drawn where they are, after the own ones', () => {
+  const room = { name: 'hall', corners: [{ x: 0, y: 0 }] };
+  const gap = { from: { x: 1, y: 0 }, to: { x: 2, y: 0 }, joins: [0] };
+  const plan = { sectors: [room], openings: [gap] };
+  const both = new JoinedSight(side('aa', [], { genesis: { floorPlan: plan } }), side('ea', [], { genesis: { floorPlan: plan } }), { x: -256, y: 0 });
+  assert.deepEqual(both.plan.sectors.map(({ corners }) => corners[0].x), [0, 256]);
+  assert.deepEqual(both.plan.openings[1], { from: { x: 257, y: 0 }, to: { x: 258, y: 0 }, joins: [1] });
 });

@@ -52,7 +52,7 @@ test('names of things become names that packages may have', () => {
 });
 
 test('a fork goes on from a package: its files, licence, authors and api, the next version, and it as parent', () => {
-  const manifest = { name: 'bell', version: '1.2.9', api: 1, entry: 'bell.rhai', licence: 'MIT OR GPL-3.0-only', authors: [{ name: 'Eve', key: null }] };
+  const manifest = { name: 'bell', version: '1.2.9', api: 1, entry: 'bell.rhai', licence: 'MIT OR GPL-3.0-only', imports: { scores: 'cd' }, authors: [{ name: 'Eve', key: null }] };
   const files = [{ path: 'bell.rhai', text: 'fn f() {}' }, { path: 'notes.rhai', text: '// x' }];
   const draft = forked({ id: 'ab', manifest, files });
   assert.deepEqual({ ...draft, files: Object.keys(draft.files) }, {

@@ -32,8 +32,9 @@ test('the core starts with the genesis of the first node, and the session opens'
   const node = stage.add(A);
   const client = await entered(t, stage, { ticket: 'aa', at: { x: 1, y: 2 } });
   const [begin, connected, first] = stage.core.told;
-  const { lane, ...name } = begin.name;
+  const { lane, random, ...name } = begin.name;
   assert.match(lane, /^\d+$/);
+  assert.match(random, /^[0-9a-f]{64}$/);
   assert.deepEqual(name, { secret: IDENTITY.secret, ticket: 'aa', at: { x: 1, y: 2 }, sim: stage.sim, checkpoint: null });
   assert.deepEqual([begin.compiled, begin.genesis], ['compiled', stage.genesis]);
   assert.deepEqual([connected.type, connected.connection], ['connected', 1]);
@@ -68,7 +69,7 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.build.join(2, null, 'rod'), 'join', { object: 2, to: null, kind: 'rod' }],
     [client.build.unjoin(2), 'unjoin', { object: 2 }],
     [client.publish({ name: 'bell' }), 'publish', { draft: { name: 'bell' } }],
-    [client.check('fn f() {}'), 'check', { source: 'fn f() {}' }],
+    [client.check('fn f() {}', { a: 'ab' }), 'check', { source: 'fn f() {}', imports: { a: 'ab' } }],
     [client.things(), 'things', { owner: IDENTITY.public }],
   ];
   const commands = stage.core.commands();

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_client::text::{find, printable};
 use metatopia_protocol::{Answer, Question, ScriptEntry};
-use metatopia_scripting::{Package, PackageAuthor};
+use metatopia_scripting::{Package, PackageAuthor, limits::LINKED_PACKAGES_MAX};
 use metatopia_types::{Act, Blob, Build, ObjectId, Outcome, PackageId, ScriptId};
 use tokio::{task::spawn_blocking, time::sleep_until};
 
@@ -22,10 +22,13 @@ type AuthorResult = Result<(), TextClientError>;
 
 /// Writes the source of a script on a thing, or an example, into a folder, and has it edited.
 pub(super) async fn edit(room: &mut TextClient, named: &str) -> AuthorResult {
-    let parent = match running_on(room, named).await? {
-        Some(package) => package,
+    let (parent, imports) = match running_on(room, named).await? {
+        Some(package) => {
+            let imports = imports_of(room, &package).await?;
+            (package, imports)
+        }
         None => match room.desk.example(&named.to_lowercase()) {
-            Some(package) => package,
+            Some(package) => (package, room.desk.example_imports(&named.to_lowercase())),
             None => {
                 let line = format!(
                     "Nothing in sight that is called {} runs a script, and it is no example: {}.",
@@ -37,7 +40,7 @@ pub(super) async fn edit(room: &mut TextClient, named: &str) -> AuthorResult {
         },
     };
     let author = PackageAuthor { name: room.own_name(), key: Some(room.driver.author()) };
-    let draft = match room.desk.draft(&parent, author) {
+    let draft = match room.desk.draft(&parent, &imports, author) {
         Ok(draft) => draft,
         Err(why) => return room.tell(LineKind::Refused, &printable(&why)),
     };
@@ -97,8 +100,8 @@ fn tell_mistakes(room: &TextClient, mistakes: &[String]) -> AuthorResult {
 /// Brings the package of a folder into the sim. A thing that is named runs it then: in place of a script of
 /// the same name, or beside those that it has.
 pub(super) async fn publish(room: &mut TextClient, dir: &str, thing: Option<&str>) -> AuthorResult {
-    let package = match room.desk.read(dir) {
-        Ok(package) => package,
+    let (package, imports) = match room.desk.read(dir) {
+        Ok(read) => read,
         Err(mistakes) => return tell_mistakes(room, &mistakes),
     };
     // This comes first, so that nothing is published for a thing that is not there.
@@ -109,6 +112,12 @@ pub(super) async fn publish(room: &mut TextClient, dir: &str, thing: Option<&str
         },
         None => None,
     };
+    let has_it = fetch(room, package.id()).await?.is_some();
+    for import in imports.iter().filter(|_| !has_it) {
+        if !bring(room, import).await? {
+            return Ok(());
+        }
+    }
     if !bring(room, &package).await? {
         return Ok(());
     }
@@ -194,6 +203,25 @@ async fn running_on(
         Some(entry) => fetch(room, entry.package).await,
         None => Ok(None),
     }
+}
+
+/// Fetches what a package imports, as far as the node has it; a few, as no package imports more.
+async fn imports_of(
+    room: &mut TextClient,
+    package: &Package,
+) -> Result<Vec<Package>, TextClientError> {
+    let mut ids: Vec<PackageId> = package.imports().collect();
+    let mut imports: Vec<Package> = Vec::new();
+    while let Some(id) = ids.pop() {
+        if imports.len() < LINKED_PACKAGES_MAX
+            && imports.iter().all(|known| known.id() != id)
+            && let Some(import) = fetch(room, id).await?
+        {
+            ids.extend(import.imports());
+            imports.push(import);
+        }
+    }
+    Ok(imports)
 }
 
 /// Asks which scripts run on a thing.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use metatopia_client::{
-    NEAR_BORDER, Scene, border_gap, border_shift, edge_gap, square_of,
-    text::{position, printable},
+    NEAR_BORDER, Scene, border_gap, border_lookout, border_shift, edge_gap, square_of,
+    text::{beyond_border, position, printable},
 };
 use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
 use metatopia_math::{Fx, Vec2};
@@ -34,6 +34,9 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A neighbour that let nobody in is tried again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 
+/// Whoever looks over a border sees 40 m, so views are asked for anew only after so many metres.
+const LOOK_STEP: Fx = Fx::from_int(8);
+
 /// News of the neighbour that are looked at at once.
 const NEWS_AT_ONCE: usize = 64;
 
@@ -41,6 +44,8 @@ const NEWS_AT_ONCE: usize = 64;
 struct NeighbourSession {
     driver: ClientDriver,
     square: Square,
+    /// What is looked at over there.
+    lookout: Vec2,
     scene: Option<Scene>,
     /// The last announcement, and when it was made.
     approach: Option<(ActId, Instant)>,
@@ -105,8 +110,11 @@ impl BorderWalk {
                 return Passage::None;
             }
             self.look(driver, square, here).await;
+            if let Some(ahead) = &mut self.ahead {
+                ahead.look_over((square, here), watching).await;
+            }
+            self.finish_opening((square, here), watching).await;
         }
-        self.finish_opening(watching).await;
         let from = driver.trust().sim;
         let Some(ahead) = &mut self.ahead else { return Passage::None };
         if let Err(why) = ahead.hear(from).await {
@@ -169,27 +177,39 @@ impl BorderWalk {
         near.min_by_key(gap)
     }
 
-    async fn finish_opening(&mut self, watching: &Watching) {
+    /// Takes a session that was opened into use, and looks over the border from a place of the sim on a square.
+    async fn finish_opening(&mut self, from: (Square, Vec2), watching: &Watching) {
         let Some(opening) = self.opening.take_if(|opening| opening.task.is_finished()) else {
             return;
         };
         let OpeningSession { neighbour, square, task } = opening;
         let opened = task.await.unwrap_or_else(|_| Err("its session broke".to_owned()));
         let opened = match opened {
-            Ok(mut driver) => match driver.view(Some(watching.clone())).await {
-                Ok(()) => Ok(driver),
-                Err(error) => Err(error.to_string()),
-            },
+            Ok(mut driver) => {
+                let lookout = border_lookout(from.0, square, from.1).unwrap_or_default();
+                let watching = Watching { at: Some(lookout), ..watching.clone() };
+                let watched = driver.view(Some(watching)).await.map_err(|error| error.to_string());
+                watched.map(|()| (driver, lookout))
+            }
             Err(why) => Err(why),
         };
         match opened {
-            Ok(driver) => {
+            Ok((driver, lookout)) => {
                 self.failed = None;
                 let (scene, approach, refused) = (None, None, None);
-                self.ahead = Some(NeighbourSession { driver, square, scene, approach, refused });
+                let ahead = NeighbourSession { driver, square, lookout, scene, approach, refused };
+                self.ahead = Some(ahead);
             }
             Err(why) => self.failed = Some((neighbour, why, Instant::now())),
         }
+    }
+
+    /// Returns what there is beyond the border that is near, in words, if there is a session with the neighbour.
+    pub(super) fn beyond(&self, driver: &ClientDriver) -> Option<String> {
+        let own = square_of(&driver.trust().genesis)?;
+        let ahead = self.ahead.as_ref()?;
+        let name = name_of(&ahead.driver);
+        Some(beyond_border((own, ahead.square), &name, ahead.scene.as_ref()?))
     }
 
     /// Returns why nobody comes over the border at this place, if it is at a border that is a wall.
@@ -221,6 +241,17 @@ impl BorderWalk {
 }
 
 impl NeighbourSession {
+    /// Looks over the border from a place of the sim on a square.
+    async fn look_over(&mut self, (square, here): (Square, Vec2), watching: &Watching) {
+        let Some(lookout) = border_lookout(square, self.square, here) else { return };
+        if lookout.distance(self.lookout) >= LOOK_STEP {
+            self.lookout = lookout;
+            // A session that broke is noticed when it is heard.
+            let watching = Watching { at: Some(lookout), ..watching.clone() };
+            let _ = self.driver.view(Some(watching)).await;
+        }
+    }
+
     /// Announces who comes, and takes in what has happened over there.
     async fn hear(&mut self, from: SimId) -> Result<(), String> {
         let again = if self.refused.is_some() { ASK_AGAIN } else { APPROACH_AGAIN };

@@ -47,6 +47,9 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
     if let Some(here) = position(&scene) {
         lots::tell_ground(room, here).await?;
     }
+    if let Some(line) = room.beyond() {
+        room.tell(LineKind::Answer, &printable(&line))?;
+    }
     let proof = room.proof_of(scene.height).await?;
     room.tell(LineKind::Answer, &text::proof(&proof))
 }

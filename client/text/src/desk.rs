@@ -29,20 +29,29 @@ pub trait ScriptDesk {
     /// Lists the names of those packages.
     fn examples(&self) -> Vec<&'static str>;
 
-    /// Writes a fork of a package into a folder for drafts, unless there is one of its name.
+    /// Returns what a package of the program imports, each behind what that one imports.
+    fn example_imports(&self, name: &str) -> Vec<Package>;
+
+    /// Writes a fork of a package into a folder for drafts, unless there is one of its name, and what it
+    /// imports beside it.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn draft(&self, parent: &Package, author: PackageAuthor) -> Result<DraftFolder, String>;
+    fn draft(
+        &self,
+        parent: &Package,
+        imports: &[Package],
+        author: PackageAuthor,
+    ) -> Result<DraftFolder, String>;
 
     /// Returns the command that edits a file; nothing where no person is at a terminal.
     fn editor(&self, draft: &DraftFolder) -> Option<Command>;
 
-    /// Reads the package of a folder.
+    /// Reads the package of a folder, and what it imports, each behind what that one imports.
     ///
     /// # Errors
     /// All mistakes that were found, a line each.
-    fn read(&self, dir: &str) -> Result<Package, Vec<String>>;
+    fn read(&self, dir: &str) -> Result<(Package, Vec<Package>), Vec<String>>;
 
     /// Returns what scripts logged, and where they failed, since the newest state that the servers signed.
     fn logs<'a>(

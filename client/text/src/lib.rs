@@ -45,6 +45,7 @@ mod joints;
 mod journey;
 mod lots;
 mod output;
+mod private;
 mod reports;
 mod room;
 mod rules;
@@ -55,7 +56,10 @@ mod world_desk;
 
 use std::{io, time::Duration};
 
-use metatopia_client::text::{self, TextCommand, printable};
+use metatopia_client::{
+    Correspondence,
+    text::{self, TextCommand, printable},
+};
 use metatopia_client_driver::{ClientDriver, DriveError, ProofError};
 use metatopia_protocol::{PROOF_TURNS, SubmitRefusal, Watching};
 use metatopia_types::{Act, Outcome, PackageId, Refusal};
@@ -108,13 +112,13 @@ pub enum TextClientError {
 /// # Errors
 /// See [`TextClientError`].
 pub async fn run(
-    driver: ClientDriver,
+    (driver, correspondence): (ClientDriver, Correspondence),
     login: Act,
     lines: TypedLines,
     (output, desk, world): (Box<dyn TextOutput>, Box<dyn ScriptDesk>, Box<dyn WorldDesk>),
     interrupted: impl Future<Output = ()>,
 ) -> Result<(), TextClientError> {
-    let mut room = TextClient::new(driver, (output, desk, world), lines);
+    let mut room = TextClient::new((driver, correspondence), (output, desk, world), lines);
     let lived = tokio::select! {
         lived = live(&mut room, login) => lived,
         () = interrupted => {
@@ -173,7 +177,8 @@ async fn enter(room: &mut TextClient, login: Act) -> Result<(), TextClientError>
     }
     let place = printable(&genesis.name);
     room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
-    rules::greet(room).await
+    rules::greet(room).await?;
+    private::read(room).await.map(drop)
 }
 
 /// Five views a second are enough for words; each of them is proved.
@@ -212,6 +217,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Touch(thing) => deeds::touch(room, &thing).await?,
         TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
         TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
+        TextCommand::Private(what) => private::obey(room, what).await?,
         TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
         TextCommand::Forbid => deeds::forbid(room).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,

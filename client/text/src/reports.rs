@@ -23,6 +23,7 @@ pub(super) async fn obey(
     match what {
         ReportCommand::List => list(room).await,
         ReportCommand::File(name, words) => file(room, &name, words).await,
+        ReportCommand::FileWords(number, words) => file_words(room, number, words).await,
         ReportCommand::Withdraw(report) => {
             let fate = room.perform(Act::WithdrawReport { report }, Vec::new()).await?;
             conclude(room, fate, &format!("You withdraw report {report}."))
@@ -58,6 +59,21 @@ async fn file(room: &mut TextClient, name: &str, words: String) -> Result<(), Te
         return room.tell(LineKind::Refused, &line);
     }
     let done = format!("Moderators are told of {called}; `reports` tells what they decided.");
+    conclude(room, fate, &done)
+}
+
+/// Shows moderators private words that came.
+async fn file_words(
+    room: &mut TextClient,
+    number: u64,
+    words: String,
+) -> Result<(), TextClientError> {
+    let Some((act, blobs)) = room.correspondence.report(number, words) else {
+        let line = format!("There are no private words {number}; `mailbox` shows what there is.");
+        return room.tell(LineKind::Refused, &line);
+    };
+    let fate = room.perform(act, blobs).await?;
+    let done = format!("Moderators can read words {number} now, and no others.");
     conclude(room, fate, &done)
 }
 

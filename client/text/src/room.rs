@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_client::{
-    ProvenSight, Scene, UnprovenSight,
+    Correspondence, ProvenSight, Scene, UnprovenSight,
     text::{form_lines, heard, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
@@ -23,7 +23,7 @@ use tokio::{
 use crate::{
     LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
-    words,
+    private, words,
 };
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
@@ -54,6 +54,8 @@ pub(super) enum ActProgress {
 /// A text client under way.
 pub(super) struct TextClient {
     pub(super) driver: ClientDriver,
+    /// What the person and others tell each other privately.
+    pub(super) correspondence: Correspondence,
     pub(super) scene: Option<Scene>,
     proof: Result<ProvenSight, UnprovenSight>,
     /// What a builder calls `it`.
@@ -95,12 +97,13 @@ pub(super) struct TextClient {
 
 impl TextClient {
     pub(super) fn new(
-        driver: ClientDriver,
+        (driver, correspondence): (ClientDriver, Correspondence),
         (output, desk, world): (Box<dyn TextOutput>, Box<dyn ScriptDesk>, Box<dyn WorldDesk>),
         lines: TypedLines,
     ) -> Self {
         Self {
             driver,
+            correspondence,
             scene: None,
             proof: Err(UnprovenSight::NoneYet),
             it: None,
@@ -160,6 +163,7 @@ impl TextClient {
         self.proof = Err(UnprovenSight::NoneYet);
         (self.it, self.lands, self.asked) = (None, None, None);
         (self.people, self.sector, self.sounded) = (None, None, None);
+        self.correspondence.move_to(self.driver.trust().sim);
         self.scene = None;
         self.changed = Height(0);
         self.fates.clear();
@@ -201,6 +205,11 @@ impl TextClient {
     /// Is the avatar between two sims?
     pub(super) fn is_under_way(&self) -> bool {
         self.crossing.is_under_way(self.scene.as_ref())
+    }
+
+    /// Returns what there is beyond the border that is near, in words.
+    pub(super) fn beyond(&self) -> Option<String> {
+        self.crossing.beyond(&self.driver)
     }
 
     /// Returns why the border at this place is a wall, if it is one.
@@ -329,6 +338,7 @@ impl TextClient {
                 let is_new = last != Some((made.object, made.sound));
                 if is_new { self.tell(LineKind::Heard, &sounded(&made)) } else { Ok(()) }
             }
+            DriverEvent::Told(told) => private::show(self, &told, false),
             DriverEvent::Form(asked) => {
                 let lines = form_lines(&asked);
                 self.asked = Some(asked);

@@ -74,6 +74,7 @@ impl Session {
         let genesis = Stand::genesis().encode();
         let setup = json!({
             "secret": "01".repeat(32), "sim": stand.sim().to_string(), "lane": "7",
+            "random": "02".repeat(32),
             "ticket": null, "at": null, "checkpoint": null,
         });
         say(&json!({ "do": "core", "setup": setup, "genesis": hex(&genesis) }));

@@ -9,7 +9,9 @@ mod badge;
 mod border;
 mod building;
 mod commands;
+mod crossing;
 mod deeds;
+mod departed;
 mod foresight;
 mod gauges;
 mod governing;
@@ -19,6 +21,7 @@ mod login;
 mod lots;
 mod outcomes;
 mod picture;
+mod private;
 mod reports;
 mod setup;
 mod sources;
@@ -31,7 +34,7 @@ mod workshop;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use metatopia_client::{Output, Session, SessionEvent};
+use metatopia_client::{Correspondence, Output, Session, SessionEvent, square_of};
 use metatopia_protocol::ChatMessage;
 use metatopia_sim::Genesis;
 use metatopia_types::{Height, Millis, PublicKey, SigningKey, SimId};
@@ -39,9 +42,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use self::{
-    badge::ProofBadge, building::Undoing, deeds::Deeds, foresight::Foresight, gauges::LinkGauges,
-    inquiry::Inquiries, joints::JointsTold, lots::LotsTold, outcomes::Outcomes, picture::Picture,
-    setup::CoreSetup, status::StatusTeller, walker::Walker, watching::PagePulse,
+    badge::ProofBadge, building::Undoing, crossing::BorderPassage, deeds::Deeds,
+    foresight::Foresight, gauges::LinkGauges, inquiry::Inquiries, joints::JointsTold,
+    lots::LotsTold, outcomes::Outcomes, picture::Picture, setup::CoreSetup, status::StatusTeller,
+    walker::Walker, watching::PagePulse,
 };
 use crate::{CallError, TrustedGenesis};
 
@@ -55,6 +59,8 @@ pub struct ClientCore {
     sim: SimId,
     key: PublicKey,
     ticket: Option<SigningKey>,
+    /// What the person and others tell each other privately.
+    correspondence: Correspondence,
     now: Duration,
     wall: Millis,
     out: VecDeque<Vec<u8>>,
@@ -77,6 +83,7 @@ pub struct ClientCore {
     badge: ProofBadge,
     gauges: LinkGauges,
     pulse: PagePulse,
+    passage: BorderPassage,
     status: StatusTeller,
 }
 
@@ -86,7 +93,7 @@ impl ClientCore {
     /// # Errors
     /// When the setup is malformed, or the genesis is not the sim's.
     pub fn new(setup: &[u8], genesis: &[u8]) -> Result<Self, CallError> {
-        let CoreSetup { key, sim, lane, ticket, at, checkpoint } = CoreSetup::read(setup)?;
+        let CoreSetup { key, sim, lane, random, ticket, at, checkpoint } = CoreSetup::read(setup)?;
         let trust = TrustedGenesis::new(sim, genesis)?;
         let light = match checkpoint {
             Some(checkpoint) => trust.light.with_checkpoint(checkpoint),
@@ -94,12 +101,15 @@ impl ClientCore {
         };
         let told_set = light.newest();
         let public = metatopia_types::Sign::public(&key);
+        let square = square_of(&trust.genesis);
+        let correspondence = Correspondence::new(sim, &key, random);
         let mut core = Self {
             session: Session::new(Arc::new(key), light, lane),
             genesis: trust.genesis,
             sim,
             key: public,
             ticket,
+            correspondence,
             now: Duration::ZERO,
             wall: Millis(0),
             out: VecDeque::new(),
@@ -116,10 +126,11 @@ impl ClientCore {
             inquiries: Inquiries::default(),
             joints: JointsTold::default(),
             lots: LotsTold::default(),
-            picture: Picture::default(),
+            picture: Picture::on(square),
             badge: ProofBadge::default(),
             gauges: LinkGauges::default(),
             pulse: PagePulse::new(at),
+            passage: BorderPassage::default(),
             status: StatusTeller::default(),
         };
         let facts = setup::genesis_event(&core.genesis);
@@ -252,6 +263,7 @@ impl ClientCore {
                 "type": "sound", "object": made.object.0, "name": made.name,
                 "sound": made.sound.name(), "pitch": made.pitch,
             })),
+            SessionEvent::Told(told) => self.tell_private_words(&told, false),
             SessionEvent::Answer { id, answer } => self.answered(id, *answer),
             SessionEvent::Frame { id, kind, frame } => self.raw_answered(id, kind, &frame),
             SessionEvent::Distrusted(why) => self.distrusted(&why),

@@ -1,8 +1,8 @@
 //! Drafts of packages: made by the rules that servers have, to be published or tried.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, str::FromStr};
 
-use metatopia_scripting::{APIS, Draft, Package, PackageAuthor, check};
+use metatopia_scripting::{APIS, Diagnostic, Draft, Package, PackageAuthor, check, check_syntax};
 use metatopia_types::{Blob, PackageId, PublicKey, limits::BLOB_BYTES_MAX};
 use serde::Deserialize;
 
@@ -16,6 +16,9 @@ pub(crate) struct PageDraft {
     entry: String,
     files: BTreeMap<String, String>,
     licence: String,
+    /// Ids of packages, by the names that the source has for them.
+    #[serde(default)]
+    imports: BTreeMap<String, String>,
     /// Who wrote what it was made from; the own key is added.
     #[serde(default)]
     authors: Vec<PageAuthor>,
@@ -32,7 +35,7 @@ struct PageAuthor {
 /// Why a draft makes no package.
 #[derive(Debug)]
 pub(crate) enum DraftFault {
-    /// A key or parent that is none.
+    /// A key, parent or import that is none.
     Name,
     /// It breaks a rule of packages, in words.
     Rule(String),
@@ -41,7 +44,8 @@ pub(crate) enum DraftFault {
 }
 
 impl PageDraft {
-    /// Makes the package. Whoever makes it is added to its authors, unless the key is one of theirs.
+    /// Makes the package. Whoever makes it is added to its authors, unless the key is one of theirs. What the
+    /// source says of its imports is judged by the sim, which has them.
     pub(crate) fn package(
         self,
         name: String,
@@ -49,6 +53,9 @@ impl PageDraft {
     ) -> Result<(PackageId, Blob), DraftFault> {
         let parent = self.parent.map(|id| id.parse::<PackageId>()).transpose();
         let parent = parent.map_err(|_| DraftFault::Name)?;
+        let import = |(name, id): (String, String)| Ok((name, id.parse::<PackageId>()?));
+        let imports: Result<BTreeMap<String, PackageId>, <PackageId as FromStr>::Err> =
+            self.imports.into_iter().map(import).collect();
         let authors: Option<Vec<PackageAuthor>> =
             self.authors.into_iter().map(PageAuthor::read).collect();
         let mut authors = authors.ok_or(DraftFault::Name)?;
@@ -62,13 +69,14 @@ impl PageDraft {
             api: self.api.unwrap_or(APIS[APIS.len() - 1]),
             entry: self.entry,
             files: files.collect(),
-            imports: BTreeMap::new(),
+            imports: imports.map_err(|_| DraftFault::Name)?,
             licence: self.licence,
             authors,
             parent,
         });
         let package = package.map_err(|why| DraftFault::Rule(why.to_string()))?;
-        if let Some(first) = check(package.entry()).first() {
+        let has_imports = !package.manifest().imports.is_empty();
+        if let Some(first) = look_over(package.entry(), has_imports).first() {
             return Err(DraftFault::Rule(first.to_string()));
         }
         let blob = Blob(package.encode());
@@ -77,6 +85,12 @@ impl PageDraft {
         }
         Ok((package.id(), blob))
     }
+}
+
+/// Returns what is wrong with a source. What it names of imports cannot be judged without them, so of one that
+/// has some the syntax is looked over.
+pub(crate) fn look_over(source: &str, has_imports: bool) -> Vec<Diagnostic> {
+    if has_imports { check_syntax(source) } else { check(source) }
 }
 
 impl PageAuthor {

@@ -91,34 +91,86 @@ pub fn foresee(
     parameters: &Parameters,
     walk: &PredictedWalk,
 ) -> Result<Option<Path>, CallError> {
-    if walk.ticks > TICKS_MAX || walk.changes.len() > CHANGES_MAX {
-        let text = format_args!("at most {TICKS_MAX} ticks and {CHANGES_MAX} changes");
-        return Err(CallError::input(text));
+    let ground = (parameters.ground.low, parameters.ground.high);
+    AvatarStand::of(sight, parameters, ground).map(|all| all.foresee(parameters, walk)).transpose()
+}
+
+/// What the own avatar can meet, as the last view showed it.
+#[derive(Clone, Debug)]
+pub(crate) struct AvatarStand {
+    me: ObjectId,
+    tick: u64,
+    region: Region,
+}
+
+impl AvatarStand {
+    /// Takes what is near the own avatar, on ground from `low` to `high`; nothing while it is not in sight.
+    pub(crate) fn of(
+        sight: &Sight,
+        parameters: &Parameters,
+        (low, high): (Vec2, Vec2),
+    ) -> Option<Self> {
+        let me = sight.me()?;
+        let bodies: Vec<Body> = sight.things().map(|(_, body, _)| body).collect();
+        let center = bodies.iter().find(|body| body.id() == me)?.position();
+        let reach = |body: &Body| body.shape().reach();
+        let gap = |body: &Body| body.position().distance(center).saturating_sub(reach(body));
+        let far = parameters.avatar.speed.saturating_add(MARGIN);
+        let mut near: Vec<(Fx, Body)> = bodies
+            .into_iter()
+            .map(|body| (if body.id() == me { Fx::MIN } else { gap(&body) }, body))
+            .filter(|(gap, _)| *gap <= far)
+            .collect();
+        near.sort_by_key(|(gap, body)| (*gap, body.id()));
+        near.truncate(NEAR_MAX);
+        let mut bodies: Vec<Body> = near.into_iter().map(|(_, body)| body).collect();
+        bodies.sort_by_key(Body::id);
+        let bounds = Bounds::new(low, high).ok()?;
+        let region = Region::restore(bodies, Vec::new()).ok()?.with_bounds(bounds).ok()?;
+        let region = region.with_gravity(parameters.gravity);
+        Some(Self { me, tick: sight.tick().0, region })
     }
-    let mut wanted = heading(walk.heading)?;
-    let changes: Result<Vec<(u32, Vec2)>, CallError> =
-        walk.changes.iter().map(|change| Ok((change.after, heading(change.heading)?))).collect();
-    let mut changes = changes?.into_iter().peekable();
-    let avatars = &parameters.avatar;
-    let Some((me, mut region)) = surroundings(sight, parameters) else {
-        return Ok(None);
-    };
-    let mut path = Vec::new();
-    for tick in 0..walk.ticks {
-        while let Some((_, heading)) = changes.next_if(|(after, _)| *after <= tick) {
-            wanted = heading;
-            face(&mut region, me, heading);
+
+    /// Returns where the avatar will be.
+    ///
+    /// # Errors
+    /// See [`foresee`].
+    pub(crate) fn foresee(
+        &self,
+        parameters: &Parameters,
+        walk: &PredictedWalk,
+    ) -> Result<Path, CallError> {
+        if walk.ticks > TICKS_MAX || walk.changes.len() > CHANGES_MAX {
+            let text = format_args!("at most {TICKS_MAX} ticks and {CHANGES_MAX} changes");
+            return Err(CallError::input(text));
         }
-        let steered = |body: &Body| avatars.steered(body.velocity(), wanted, parameters.gravity);
-        let velocity = region.body(me).and_then(steered);
-        if let Some(velocity) = velocity {
-            // The body is there, and no avatar is static.
-            let _ = region.set_velocity(me, velocity);
+        let (me, mut region) = (self.me, self.region.clone());
+        let mut wanted = heading(walk.heading)?;
+        let changes: Result<Vec<(u32, Vec2)>, CallError> = walk
+            .changes
+            .iter()
+            .map(|change| Ok((change.after, heading(change.heading)?)))
+            .collect();
+        let mut changes = changes?.into_iter().peekable();
+        let avatars = &parameters.avatar;
+        let mut path = Vec::new();
+        for tick in 0..walk.ticks {
+            while let Some((_, heading)) = changes.next_if(|(after, _)| *after <= tick) {
+                wanted = heading;
+                face(&mut region, me, heading);
+            }
+            let steered =
+                |body: &Body| avatars.steered(body.velocity(), wanted, parameters.gravity);
+            let velocity = region.body(me).and_then(steered);
+            if let Some(velocity) = velocity {
+                // The body is there, and no avatar is static.
+                let _ = region.set_velocity(me, velocity);
+            }
+            region.step();
+            path.extend(region.body(me).map(PredictedStep::of));
         }
-        region.step();
-        path.extend(region.body(me).map(PredictedStep::of));
+        Ok(Path { tick: self.tick, path })
     }
-    Ok(Some(Path { tick: sight.tick().0, path }))
 }
 
 /// As walking turns an avatar where it goes.
@@ -127,26 +179,4 @@ fn face(region: &mut Region, me: ObjectId, heading: Vec2) {
     if let Some(position) = position.filter(|_| heading != Vec2::ZERO) {
         let _ = region.set_pose(me, Pose { position, angle: heading.angle() });
     }
-}
-
-/// A region of what the avatar can meet.
-fn surroundings(sight: &Sight, parameters: &Parameters) -> Option<(ObjectId, Region)> {
-    let me = sight.me()?;
-    let bodies: Vec<Body> = sight.things().map(|(_, body, _)| body).collect();
-    let center = bodies.iter().find(|body| body.id() == me)?.position();
-    let reach = |body: &Body| body.shape().reach();
-    let gap = |body: &Body| body.position().distance(center).saturating_sub(reach(body));
-    let far = parameters.avatar.speed.saturating_add(MARGIN);
-    let mut near: Vec<(Fx, Body)> = bodies
-        .into_iter()
-        .map(|body| (if body.id() == me { Fx::MIN } else { gap(&body) }, body))
-        .filter(|(gap, _)| *gap <= far)
-        .collect();
-    near.sort_by_key(|(gap, body)| (*gap, body.id()));
-    near.truncate(NEAR_MAX);
-    let mut bodies: Vec<Body> = near.into_iter().map(|(_, body)| body).collect();
-    bodies.sort_by_key(Body::id);
-    let bounds = Bounds::new(parameters.ground.low, parameters.ground.high).ok()?;
-    let region = Region::restore(bodies, Vec::new()).ok()?.with_bounds(bounds).ok()?;
-    Some((me, region.with_gravity(parameters.gravity)))
 }

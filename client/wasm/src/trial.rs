@@ -74,10 +74,15 @@ impl ScriptTrial {
     /// Begins a try on a copy of `world`. `task` is JSON: whose it is, on which thing, and the draft.
     ///
     /// # Errors
-    /// When the state is too large, the task is malformed, the draft makes no package, or the author is not
-    /// in the sim. What a rule refuses is no error, but is told as news.
+    /// When the state is too large, this program lacks a port of the sim, the task is malformed, the draft
+    /// makes no package, or the author is not in the sim. What a rule refuses is no error, but is told as
+    /// news.
     pub fn new(world: &World, task: &[u8]) -> Result<Self, CallError> {
         check_bytes(world.state_bytes())?;
+        // A try may go on for as long as its author likes, and so come to any height.
+        if let Some(missing) = world.missing_port_up_to(Height(u64::MAX)) {
+            return Err(CallError::new("port", missing));
+        }
         let TrialCommand::Begin { author, object, script, draft } = read(task)? else {
             return Err(CallError::input("a try begins with a task"));
         };

@@ -1,14 +1,21 @@
 // @ts-check
 /**
- * Walking over a border. Near one, a second engine opens a session with the neighbour and announces who comes;
- * once the avatar is there and no more here, the page goes there too.
+ * Walking over a border. Near one, a second engine opens a session with the neighbour, shows what is there, and
+ * announces who comes; once the avatar is there, that engine is the one of the page.
  */
+import { JoinedSight } from './joined.js';
 
 /** Milliseconds between two questions how the borders stand. */
-const ASK_MS = 2_000;
+const ASK_MS = 1_000;
 /** An announcement is made again after this, and sooner where it was refused: the neighbour may not have heard. */
-const APPROACH_MS = 10_000;
+const APPROACH_MS = 4_000;
 const REFUSED_MS = 1_000;
+/** So often the neighbour gives a reason before it is told: at first it has not heard that somebody is near. */
+const REFUSED_TIMES = 3;
+/** From so many metres before the line on a heading is said in both sims. */
+const BOTH_METRES = 2;
+
+/** @typedef {{x: number, y: number}} Point */
 
 /**
  * @typedef {object} Border
@@ -17,72 +24,133 @@ const REFUSED_MS = 1_000;
  * @property {string|null} why it is a wall
  * @property {number} gap metres
  * @property {string} edge where it is, as a point of the compass
- * @property {{x: number, y: number}} shift to the neighbour's coordinates
+ * @property {Point} shift to the neighbour's coordinates
  * @property {string[]} nodes of the neighbour
+ * @property {Point[]|null} line its two ends
+ * @property {Point|null} lookout what is looked at over there, in the neighbour's coordinates
  */
 
 /**
  * What the walk needs of an engine.
- * @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status'>} Walker
+ * @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>} Walker
  */
+
+/** Is the own avatar of an engine under way to a neighbour? @param {Walker} engine */
+const departed = ({ me, sight }) => me !== null && sight.objects.get(me)?.departed === true;
+const OPPOSITE = /** @type {Record<string, string>} */ ({ east: 'west', west: 'east', north: 'south', south: 'north' });
 
 export class BorderWalk {
   /**
    * @param {object} parts
    * @param {Walker} parts.engine where the avatar is
-   * @param {(border: Border, at: {x: number, y: number}) => Walker} parts.open makes the neighbour's
-   * @param {(there: Walker) => void} parts.arrived the avatar is there
+   * @param {() => {name: string, look: any}} parts.person who walks
+   * @param {(border: Border) => Walker} parts.open makes the neighbour's
+   * @param {(there: Walker, shift: Point) => void} parts.arrived the avatar is there
    * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
    * @param {(border: Border | null, there: Walker | null) => void} parts.near a border is near, or none is any more
    */
-  constructor({ engine, open, arrived, refused, near }) {
-    [this.engine, this.open, this.arrived, this.refused, this.near] = [engine, open, arrived, refused, near];
-    this.ahead = /** @type {{border: Border, engine: Walker} | null} */ (null);
+  constructor({ engine, person, open, arrived, refused, near }) {
+    [this.engine, this.person, this.open, this.arrived, this.refused, this.near] = [engine, person, open, arrived, refused, near];
+    this.ahead = /** @type {{border: Border, engine: Walker, sight: JoinedSight} | null} */ (null);
     this.asked = -Infinity;
     /** When it is announced again. */
     this.due = -Infinity;
-    this.said = /** @type {string | null} */ (null);
-    this.over = false;
+    this.said = { why: /** @type {string | null} */ (null), times: 0 };
+    /** The heading, and whether the neighbour was told of it. */
+    this.heading = { x: 0, y: 0, both: false };
+  }
+
+  /** Walks this way; near the line the neighbour is told as well. @param {number} x @param {number} y */
+  walk(x, y) {
+    this.heading = { x, y, both: false };
+    this.#sayBoth(performance.now());
+    return this.engine.walk(x, y);
   }
 
   /** Looks after the border that is nearest; called a few times a second. @param {number} now milliseconds */
   update(now) {
     const { engine, ahead } = this;
-    if (this.over || !engine.genesis?.introduction?.world) return;
-    if (ahead && engine.me === null && ahead.engine.me !== null) {
-      this.over = true;
-      return this.arrived(ahead.engine);
-    }
+    if (!engine.genesis?.introduction?.world) return;
+    this.frame(now);
     const at = engine.me === null ? null : engine.sight.at(engine.me, now);
     if (at && now - this.asked >= ASK_MS) {
       this.asked = now;
-      engine.borders(at.x, at.y).then((list) => this.#look(list, at)).catch(() => {});
+      engine.borders(at.x, at.y).then((list) => engine === this.engine && this.#look(list)).catch(() => {});
     }
-    if (ahead && now >= this.due && ahead.engine.status.phase === 'open') this.#announce(ahead.engine, now);
+    if (ahead && now >= this.due && ahead.engine.status.phase === 'open') this.#announce(ahead, now);
   }
 
-  /** @param {Border[]} near nearest first @param {{x: number, y: number}} at */
-  #look(near, at) {
+  /** Goes over once the avatar is on the other side; called before each frame. @param {number} now milliseconds */
+  frame(now) {
+    const { engine, ahead } = this;
+    this.#sayBoth(now);
+    const there = ahead?.engine;
+    if (!ahead || !there || there.me === null || !there.sight.objects.has(there.me) || (engine.me !== null && !departed(engine))) return;
+    const { x, y } = ahead.border.shift;
+    const shown = engine.me === null ? null : engine.sight.at(engine.me, now);
+    if (shown) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
+    there.port.tell('arrive', this.person());
+    engine.port.tell('let_go');
+    const { border } = ahead;
+    const back = { ...border, neighbour: engine.sim ?? '', shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map((end) => ({ x: end.x + x, y: end.y + y })) ?? null };
+    this.engine = there;
+    this.#lookOver(back, engine);
+    [this.asked, this.due] = [-Infinity, now + REFUSED_MS];
+    this.arrived(there, border.shift);
+    this.walk(this.heading.x, this.heading.y);
+  }
+
+  /** @param {number} now */
+  #sayBoth(now) {
+    const { engine, ahead, heading } = this;
+    const at = engine.me === null ? null : engine.sight.at(engine.me, now);
+    if (heading.both || !ahead?.border.line || !at) return;
+    const [from, to] = ahead.border.line;
+    const gap = Math.hypot(Math.max(from.x - at.x, 0, at.x - to.x), Math.max(from.y - at.y, 0, at.y - to.y));
+    if (gap > BOTH_METRES && !departed(engine)) return;
+    heading.both = true;
+    // It counts from the arrival on, and is refused before.
+    ahead.engine.walk(heading.x, heading.y).catch(() => {});
+  }
+
+  /** @param {Border} border @param {Walker} engine of the neighbour */
+  #lookOver(border, engine) {
+    this.ahead = { border, engine, sight: new JoinedSight(this.engine, engine, border.shift) };
+    [this.due, this.said] = [-Infinity, { why: null, times: 0 }];
+    engine.port.tell('expect', { expected: true });
+  }
+
+  /** @param {Border[]} near nearest first */
+  #look(near) {
     const next = near.find(({ open, nodes }) => open && nodes.length > 0);
-    this.near(next ?? near[0] ?? null, next?.neighbour === this.ahead?.border.neighbour ? this.ahead?.engine ?? null : null);
-    if (this.over || next?.neighbour === this.ahead?.border.neighbour) return;
+    const same = next?.neighbour === this.ahead?.border.neighbour;
+    this.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null);
+    if (next && same && this.ahead) {
+      this.ahead.border = next;
+      if (next.lookout) this.ahead.engine.port.tell('look_at', next.lookout);
+    }
+    if (same || departed(this.engine)) return;
     this.ahead?.engine.stop();
-    [this.ahead, this.due, this.said] = [null, -Infinity, null];
+    this.ahead = null;
+    this.engine.port.tell('may_pass', { to: null });
     if (!next) return;
-    const engine = this.open(next, { x: at.x + next.shift.x, y: at.y + next.shift.y });
+    const engine = this.open(next);
+    this.#lookOver(next, engine);
     engine.start();
-    this.ahead = { border: next, engine };
   }
 
-  /** @param {Walker} there @param {number} now */
-  #announce(there, now) {
+  /** @param {{border: Border, engine: Walker}} ahead @param {number} now */
+  #announce({ border, engine: there }, now) {
     this.due = now + APPROACH_MS;
-    there.approach(this.engine.sim ?? '').then(({ ok, refusal }) => {
-      if (ok) return void (this.said = null);
+    const { engine, said } = this;
+    there.approach(engine.sim ?? '').then(({ ok, refusal }) => {
+      if (engine !== this.engine) return;
+      engine.port.tell('may_pass', { to: ok ? border.neighbour : null });
+      if (ok) return void (said.why = null);
       this.due = now + REFUSED_MS;
+      [said.why, said.times] = [refusal, refusal === said.why ? said.times + 1 : 1];
       // Once is enough while the reason stays.
-      if (refusal !== this.said) this.refused(refusal ?? '', there);
-      this.said = refusal;
+      if (said.times === REFUSED_TIMES) this.refused(refusal ?? '', there);
     }, () => (this.due = now + REFUSED_MS));
   }
 }

@@ -6,7 +6,7 @@
  */
 import { fromBase64 } from './bytes.js';
 import { askGenesis } from './carriers.js';
-import { randomLane } from './keys.js';
+import { randomLane, randomSecret } from './keys.js';
 import { Link } from './link.js';
 import { CoreError, Port } from './port.js';
 import { ReplicaMode } from './replica.js';
@@ -127,6 +127,8 @@ export class Engine extends EventTarget {
     /** Does the person only look, because the state is too old to act on? */
     this.watching = false;
     this.now = () => performance.now();
+    /** Who hears of events: another engine's listeners, once the page has gone over from that one. @type {EventTarget} */
+    this.ears = this;
     this.sight = new Scene();
     /** @type {{bytes: Uint8Array, packages: {id: string, name: string}[], [more: string]: any}|null} */
     this.genesis = null;
@@ -141,7 +143,7 @@ export class Engine extends EventTarget {
     this.proof = {
       level: 'amber', of: null, time: null, signed: 0, members: 0, reason: 'waiting', detail: null, headers: [],
     };
-    this.name = { secret: identity.secret, lane: randomLane(), ticket, at };
+    this.name = { secret: identity.secret, lane: randomLane(), random: randomSecret(), ticket, at };
     this.port = new Port({
       event: ({ type, ...detail }) => this.#deeds[type]?.(detail),
       frame: (frame) => this.link.carrier?.send(frame),
@@ -264,7 +266,7 @@ export class Engine extends EventTarget {
   /** @param {number | null} on a thing; none to stand up @returns {Promise<Result>} */
   sit = (on) => this.port.ask('sit', { on });
 
-  /** @param {string} text @param {number} [channel] 0 nearby, 1 everywhere @returns {Promise<Result>} */
+  /** @param {string} text @param {number | string} [channel] 0 nearby, 1 everywhere, or the key of the one person who can read it @returns {Promise<Result>} */
   say = (text, channel = 0) => this.port.ask('say', { text, channel });
 
   /** Replies to a form. @param {number} object @param {string} tag @param {number} choice @param {string} text @returns {Promise<Result>} */
@@ -279,7 +281,7 @@ export class Engine extends EventTarget {
   person = (key) => this.port.ask('person', { key });
   /** What was ordered below a number, proved; from the last order, without one. @param {number|null} below */
   orders = (below) => this.port.ask('orders', { below });
-  /** Tells moderators of a thing or a person. @param {{object?: number, key?: string}} about @param {string} words @returns {Promise<Result>} */
+  /** Tells moderators of a thing, a person, or private words. @param {{object?: number, key?: string, private?: number}} about @param {string} words @returns {Promise<Result>} */
   fileReport = (about, words) => this.port.ask('file_report', { ...about, words });
   /** @param {number} report @returns {Promise<Result>} */
   withdrawReport = (report) => this.port.ask('withdraw_report', { report });
@@ -319,8 +321,8 @@ export class Engine extends EventTarget {
   /** What can be attached, by the node's word. @returns {Promise<{id: string, name: string, version: string}[]>} */
   packages = () => this.port.ask('packages');
 
-  /** What is wrong with a source, by its compiler. @param {string} source @returns {Promise<{line: number, column: number, message: string}[]>} */
-  check = (source) => this.port.ask('check', { source });
+  /** What is wrong with a source, by its compiler. @param {string} source @param {Record<string, string>} [imports] @returns {Promise<{line: number, column: number, message: string}[]>} */
+  check = (source, imports) => this.port.ask('check', { source, imports });
 
   /**
    * What scripts can call, what one begins with, and which licences there are.
@@ -465,6 +467,6 @@ export class Engine extends EventTarget {
 
   /** @param {string} type @param {any} [detail] */
   #tell(type, detail = null) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+    this.ears.dispatchEvent(new CustomEvent(type, { detail }));
   }
 }

@@ -20,6 +20,8 @@ const checksum = (scheme, secret) =>
   toHex(scheme.digest('metatopia key text v1', secret)).slice(0, 8);
 
 const randomBytes = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));
+/** What nobody else knows, in hexadecimal digits. */
+export const randomSecret = () => toHex(randomBytes(32));
 
 /** A number that no session of a key used before, in decimal digits. @returns {string} */
 export function randomLane() {

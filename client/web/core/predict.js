@@ -42,6 +42,13 @@ export class Predictor {
     if (Math.hypot(x, y) <= JUMP_METRES) this.offset = { x, y };
   }
 
+  /** Goes on from where it is shown on another path. @param {Place} shown @param {number} now */
+  continue({ x, y }, now) {
+    if (!this.ready) return;
+    const place = this.#onPath(now);
+    [this.offset, this.taken] = [{ x: x - place.x, y: y - place.y }, now];
+  }
+
   /** Returns where it is drawn. @param {number} now @returns {Place} */
   at(now) {
     const place = this.#onPath(now);

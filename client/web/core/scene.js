@@ -31,6 +31,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {boolean} sensor lets others through
  * @property {string|null} gesture 'wave', 'nod', 'dance', 'bow', 'laugh'
  * @property {boolean} far seen from afar: it is not among the proven tiles
+ * @property {boolean} departed it went over a border, and is drawn on until the other sim shows it
  */
 
 /**

@@ -76,6 +76,12 @@ export class Camera {
     this.top = Math.round((this.height / 2 - this.shift.y) * this.ratio + this.y * scale);
   }
 
+  /** Sees the same where all places have other coordinates. @param {number} x @param {number} y what is added to them */
+  move(x, y) {
+    this.x += x;
+    this.y += y;
+  }
+
   /** Canvas pixels of a place. @param {number} x */
   sx(x) {
     return this.left + x * this.scale;

@@ -27,17 +27,23 @@ export class Ground {
     this.chunks = new Map();
     this.scale = 0;
     this.palette = /** @type {Palette | null} */ (null);
-    this.paved = /** @type {Area | null} */ (null);
+    /** Areas that are paved. @type {Area[]} */
+    this.paved = [];
+    /** Where the coordinates of the sim begin. All of this is painted in other ones, which stay over borders. */
+    this.origin = { x: 0, y: 0 };
     this.first = true;
   }
 
   /**
-   * The area that walls enclose is paved.
-   * @param {Area | null} area another one only where it has other edges
+   * The areas that walls enclose are paved.
+   * @param {(Area | null)[]} areas @param {{x: number, y: number}} origin where their coordinates begin
    */
-  pave(area) {
-    if (area === this.paved) return;
-    this.paved = area;
+  pave(areas, origin) {
+    this.origin = origin;
+    const paved = areas.flatMap((area) => (area ? [{ west: area.west + origin.x, south: area.south + origin.y, east: area.east + origin.x, north: area.north + origin.y }] : []));
+    paved.sort((a, b) => a.west - b.west || a.south - b.south);
+    if (JSON.stringify(paved) === JSON.stringify(this.paved)) return;
+    this.paved = paved;
     this.chunks.clear();
     this.first = true;
   }
@@ -57,11 +63,13 @@ export class Ground {
     }
     const began = performance.now();
     let shown = 0;
-    const { west, south, east, north } = camera.view(0);
+    const { x, y } = this.origin;
+    const view = camera.view(0);
+    const [west, south, east, north] = [view.west + x, view.south + y, view.east + x, view.north + y];
     for (let cy = Math.floor(south / CHUNK); cy <= Math.floor(north / CHUNK); cy++) {
       for (let cx = Math.floor(west / CHUNK); cx <= Math.floor(east / CHUNK); cx++) {
-        const left = Math.round(camera.sx(cx * CHUNK));
-        const top = Math.round(camera.sy((cy + 1) * CHUNK));
+        const left = Math.round(camera.sx(cx * CHUNK - x));
+        const top = Math.round(camera.sy((cy + 1) * CHUNK - y));
         const key = `${cx},${cy}`;
         shown += 1;
         let chunk = this.chunks.get(key);
@@ -69,10 +77,10 @@ export class Ground {
           chunk = paint(cx, cy, this.scale, palette, this.paved);
           this.chunks.set(key, chunk);
         }
-        const width = Math.round(camera.sx((cx + 1) * CHUNK)) - left;
-        const height = Math.round(camera.sy(cy * CHUNK)) - top;
+        const width = Math.round(camera.sx((cx + 1) * CHUNK - x)) - left;
+        const height = Math.round(camera.sy(cy * CHUNK - y)) - top;
         if (!chunk) {
-          const paved = inside(this.paved, (cx + 0.5) * CHUNK, (cy + 0.5) * CHUNK);
+          const paved = this.paved.some((area) => inside(area, (cx + 0.5) * CHUNK, (cy + 0.5) * CHUNK));
           slab(ctx, css(paved ? palette.stone[1] : palette.grass), left, top, width, height);
         } else {
           ctx.drawImage(chunk, left, top, width, height);
@@ -93,16 +101,16 @@ export class Ground {
   }
 }
 
-/** @param {Area | null} area @param {number} x @param {number} y */
+/** @param {Area} area @param {number} x @param {number} y */
 function inside(area, x, y) {
-  return area !== null && x >= area.west && x <= area.east && y >= area.south && y <= area.north;
+  return x >= area.west && x <= area.east && y >= area.south && y <= area.north;
 }
 
 /**
  * @param {number} cx @param {number} cy @param {number} scale pixels a metre
- * @param {Palette} palette @param {Area | null} paved
+ * @param {Palette} palette @param {Area[]} areas that are paved
  */
-function paint(cx, cy, scale, palette, paved) {
+function paint(cx, cy, scale, palette, areas) {
   const side = Math.round(CHUNK * scale);
   const { canvas, ctx } = surface(side, side, false);
   const west = cx * CHUNK;
@@ -110,9 +118,10 @@ function paint(cx, cy, scale, palette, paved) {
   // From here on in metres, y north.
   ctx.setTransform(scale, 0, 0, -scale, -west * scale, (south + CHUNK) * scale);
   const all = { west, south, east: west + CHUNK, north: south + CHUNK };
-  const full = paved && inside(paved, all.west, all.south) && inside(paved, all.east, all.north);
-  if (!full) meadow(ctx, all, palette);
-  if (paved) {
+  const fills = (/** @type {Area} */ paved) => inside(paved, all.west, all.south) && inside(paved, all.east, all.north);
+  if (!areas.some(fills)) meadow(ctx, all, palette);
+  for (const paved of areas) {
+    const full = fills(paved);
     const cut = {
       west: Math.max(all.west, paved.west),
       south: Math.max(all.south, paved.south),

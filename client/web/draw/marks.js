@@ -61,6 +61,17 @@ export function drawOutline(ctx, camera, spot, style) {
   ctx.restore();
 }
 
+/** The line of a border on the ground: light where it is open. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {{open: boolean, line: {x: number, y: number}[] | null}} border */
+export function drawBorder(ctx, camera, { open, line: ends }) {
+  if (!ends) return;
+  const points = ends.map(({ x, y }) => [camera.sx(x), camera.sy(y)]);
+  const r = camera.ratio;
+  line(ctx, open ? 'rgba(255,255,255,0.16)' : 'rgba(190,60,50,0.28)', 0.5 * camera.scale, points);
+  ctx.setLineDash([10 * r, 8 * r]);
+  line(ctx, open ? 'rgba(255,255,255,0.8)' : '#c8473c', 2.5 * r, points);
+  ctx.setLineDash([]);
+}
+
 /**
  * Where the handles of a selected thing are, in metres: one to turn it, one to size it.
  * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot @param {number} s

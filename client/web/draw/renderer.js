@@ -7,7 +7,7 @@ import { Ground } from './ground.js';
 import { drawJoints } from './joints.js';
 import { Labels } from './labels.js';
 import { DAY, DUSK, lit, surface } from './light.js';
-import { drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
+import { drawBorder, drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
 import { Rooms } from './rooms.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
@@ -33,6 +33,7 @@ import { kindOf, tallness, topOf } from './things.js';
  * @property {{x: number, y: number}} look   where to look without an avatar
  * @property {import('../core/engine.js').Lot[]} lots
  * @property {import('../core/engine.js').Joint[]} joints
+ * @property {import('../core/border.js').Border | null} border that is near
  * @property {boolean} calm            reduced motion
  * @property {import('./light.js').Palette} palette
  */
@@ -77,7 +78,11 @@ export class Renderer {
     this.lots = [];
     /** Milliseconds that the last frames took to draw. @type {number[]} */
     this.times = [];
-    this.paved = /** @type {{west: number, south: number, east: number, north: number} | null} */ (null);
+    this.paved = /** @type {import('./ground.js').Area | null} */ (null);
+    /** What walls of the neighbour enclose. @type {import('./ground.js').Area | null} */
+    this.pavedBeyond = null;
+    /** Where the own coordinates begin among those that the ground is painted in: they stay over borders. */
+    this.origin = { x: 0, y: 0 };
     this.spriteScale = 0;
     this.spritePalette = DAY;
   }
@@ -88,6 +93,20 @@ export class Renderer {
     this.canvas.height = Math.round(height * ratio);
     this.camera.resize(width, height, ratio);
     this.shadows.resize(this.canvas.width, this.canvas.height);
+  }
+
+  /**
+   * Sees the same from the sim over the border, where all places have other coordinates and all things other numbers.
+   * @param {{x: number, y: number}} shift what is added to coordinates @param {number | null} from the own avatar before @param {number | null} to and now
+   */
+  goOver({ x, y }, from, to) {
+    this.camera.move(x, y);
+    this.origin = { x: this.origin.x - x, y: this.origin.y - y };
+    const moved = (/** @type {import('./ground.js').Area | null} */ area) => area && { west: area.west + x, south: area.south + y, east: area.east + x, north: area.north + y };
+    [this.paved, this.pavedBeyond] = [moved(this.pavedBeyond), moved(this.paved)];
+    const gait = this.gaits.get(from ?? 0);
+    this.forget(new Map());
+    if (gait && to !== null) this.gaits.set(to, gait);
   }
 
   /** @param {Picture} picture @param {number} now ms, as requestAnimationFrame tells it */
@@ -107,9 +126,10 @@ export class Renderer {
 
     this.place(picture, now);
     this.lookAround(own);
-    this.ground.pave(this.paved);
+    this.ground.pave([this.paved, this.pavedBeyond], this.origin);
     this.ground.draw(ctx, camera, picture.palette);
     this.rooms.drawFloors(ctx, camera);
+    if (picture.border) drawBorder(ctx, camera, picture.border);
     this.castShadows(picture, now);
     if (picture.palette.glow) drawLamps(ctx, camera, this.lamps(picture));
     this.drawMarks(picture, now, own);
@@ -159,9 +179,11 @@ export class Renderer {
    */
   enclose(wall, at) {
     const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [wall.hy, wall.hx] : [wall.hx, wall.hy];
-    const { west, south, east, north } = this.paved ?? { west: at.x, south: at.y, east: at.x, north: at.y };
-    if (this.paved && at.x - w >= west && at.x + w <= east && at.y - h >= south && at.y + h <= north) return;
-    this.paved = { west: Math.min(west, at.x - w), east: Math.max(east, at.x + w), south: Math.min(south, at.y - h), north: Math.max(north, at.y + h) };
+    const where = wall.beyond ? 'pavedBeyond' : 'paved';
+    const before = this[where];
+    const { west, south, east, north } = before ?? { west: at.x, south: at.y, east: at.x, north: at.y };
+    if (before && at.x - w >= west && at.x + w <= east && at.y - h >= south && at.y + h <= north) return;
+    this[where] = { west: Math.min(west, at.x - w), east: Math.max(east, at.x + w), south: Math.min(south, at.y - h), north: Math.max(north, at.y + h) };
   }
 
   /** What was taken away leaves nothing behind, also no shadow. @param {Map<number, unknown>} objects */
@@ -259,7 +281,7 @@ export class Renderer {
       ctx.restore();
       return;
     }
-    const grain = kind.grain ? id % 8 : 0;
+    const grain = kind.grain ? Math.abs(id) % 8 : 0;
     const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
     let sprite = this.sprites.get(key);
     if (!sprite) {
@@ -291,7 +313,8 @@ export class Renderer {
       const chosen = id === picture.selected && !picture.handles;
       const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.near || chosen;
       if (named) {
-        const label = labels.name(thing.player || !thing.text ? thing.name : `${thing.name}: ${thing.text}`, id === picture.me);
+        const words = thing.player || !thing.text ? thing.name : `${thing.name}: ${thing.text}`;
+        const label = labels.name(thing.beyond ? `${words} (${thing.beyond})` : words, id === picture.me);
         top -= label.h;
         ctx.drawImage(label.canvas, Math.round(x - label.w / 2), Math.round(top));
       }

@@ -6,6 +6,7 @@ import { Engine } from '../core/engine.js';
 import { addressOf } from '../core/world-map.js';
 import { refusal, t } from '../strings.js';
 import { el, put } from './dom.js';
+import { agrees } from './introduction.js';
 
 /** @param {import('../main.js').Page} page */
 export function crossing(page) {
@@ -13,23 +14,65 @@ export function crossing(page) {
   const sign = document.body.appendChild(el('p', { class: 'border-sign', role: 'status', hidden: true }));
   return new BorderWalk({
     engine: page.client,
-    open({ neighbour, nodes }, at) {
+    person: () => page.person,
+    open({ neighbour, nodes, lookout }) {
       const [origin, ...servers] = nodes.map((node) => new URL(node).origin);
-      return new Engine({ origin, servers, identity, at, store, sim: neighbour, compiled: page.loaded.compiled });
+      return new Engine({ origin, servers, identity, at: lookout, store, sim: neighbour, compiled: page.loaded.compiled });
     },
-    arrived({ status: { sim, http, simName } }) {
+    async arrived(there, shift) {
+      const { sim, http, simName } = there.status;
+      goOver(page, /** @type {Engine} */ (there), shift);
       toasts.say(t('border.walked', { sim: simName }));
-      location.assign(addressOf({ sim, origin: http, lets: true }, location.origin, page.inFolder));
+      history.replaceState(null, '', addressOf({ sim, origin: http, lets: true }, location.origin, page.inFolder));
+      const about = there.genesis?.introduction;
+      if (about && !(await agrees(simName, about))) page.leave();
     },
     near(border, there) {
+      page.picture.border = border;
       if ((sign.hidden = border === null)) return;
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
       const { me, sight } = page.client;
       const stays = border.open && [...sight.objects.values()].some(({ held, travels }) => held && held === me && !travels);
       put(sign, t(border.open ? 'border.open' : 'border.wall', { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' }) + (stays ? ` ${t('border.hands')}` : ''));
+      sign.dataset.level = /** @type {Engine | null} */ (there)?.proof.level ?? '';
     },
     refused(code, { status }) {
       toasts.say(t('border.refused', { sim: status.simName, why: refusal(code) }), 'bad');
     },
   });
+}
+
+/**
+ * Goes on in the sim that the avatar has walked into. Nothing that was chosen is there under its number.
+ * @param {import('../main.js').Page} page @param {Engine} there @param {{x: number, y: number}} shift what is added to coordinates
+ */
+function goOver(page, there, shift) {
+  const { client, dock, input, renderer } = page;
+  const { open } = dock;
+  if (open !== null) dock.close();
+  dock.panels.clear();
+  page.select(null);
+  page.tools.cancel();
+  page.group.clear();
+  // Who listens to the one engine listens to the other from now on.
+  [there.ears, client.ears] = [client.ears, there.ears];
+  client.replicaMode.stop();
+  page.client = there;
+  Object.assign(page.picture, { hover: null, near: null, bubbles: new Map() });
+  page.announcer.known.clear();
+  const goal = input.goal?.at;
+  if (goal) input.walkToPlace({ x: goal.x + shift.x, y: goal.y + shift.y });
+  else input.goal = null;
+  renderer.goOver(shift, client.me, there.me);
+  page.status();
+  if (open !== null && dock.buttons.has(open)) dock.show(open);
+}
+
+/** Makes ready what is drawn, of both sims where a border is near. @param {import('../main.js').Page} page @param {number} now */
+export function showBoth(page, now) {
+  if (page.entered) page.border.frame(now);
+  const { client, picture, renderer } = page;
+  const both = page.border.ahead?.sight;
+  Object.assign(picture, { me: client.me, lots: client.lots, joints: client.joints, sight: both ?? client.sight });
+  renderer.rooms.plan = both?.plan ?? client.genesis?.floorPlan ?? renderer.rooms.plan;
 }

@@ -23,6 +23,7 @@ const ENTRY = 'script.rhai';
  * @property {string} licence
  * @property {{name: string, key: string | null}[]} authors of what it was made from
  * @property {string | null} parent the package that it was made from
+ * @property {Record<string, string>} [imports] ids of the packages that it imports, by its names for them
  * @property {number | null} object the thing that gets it; null for none
  * @property {number | null} script which of its scripts it takes the place of; null for none
  * @property {string | null} published the package that it is by now, if nothing was changed since
@@ -52,8 +53,7 @@ export function drop(sim, slot) {
 
 /** A name that packages may have, made from one that people gave. @param {string} text */
 export function packageName(text) {
-  const plain = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^[^a-z]+|-+$/g, '');
-  return plain.slice(0, 64) || 'script';
+  return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^[^a-z]+|-+$/g, '').slice(0, 64) || 'script';
 }
 
 /** The version behind another one. @param {string} version */
@@ -75,6 +75,6 @@ export function forked({ id, manifest, files }) {
   return {
     name: manifest.name, version: nextVersion(manifest.version), api: manifest.api, entry: manifest.entry,
     files: Object.fromEntries(files.map((/** @type {any} */ file) => [file.path, file.text])),
-    licence: manifest.licence, authors: manifest.authors, parent: id, object: null, script: null, published: null,
+    licence: manifest.licence, imports: manifest.imports, authors: manifest.authors, parent: id, object: null, script: null, published: null,
   };
 }

@@ -13,7 +13,7 @@ const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserv
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function thingPanel(page) {
-  const { client } = page;
+  const { client, picture } = page;
   const body = el('div', { class: 'stack' });
   const about = el('div');
   const acts = el('p', { class: 'row' });
@@ -33,14 +33,14 @@ export function thingPanel(page) {
 
   function refresh(/** @type {boolean} */ again) {
     if (id === null) return;
-    const thing = client.sight.objects.get(id);
+    const thing = picture.sight.objects.get(id);
     if (!thing) {
       fill(body, el('p', { class: 'quiet', role: 'status' }, t('thing.gone')));
       return;
     }
     if (!about.isConnected && body.firstChild !== about) fill(body, about, acts, own, scripts);
     panel.title = thing.name;
-    const at = client.sight.at(id, performance.now());
+    const at = picture.sight.at(id, performance.now());
     const ids = thing.scripts.map((/** @type {any} */ s) => s.script).join();
     const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}|${thing.held}|${thing.seat}|${thing.changed?.height}|${client.joints.some(({ a, b }) => a === id || b === id)}`;
     if (now !== signature) {
@@ -61,11 +61,12 @@ export function thingPanel(page) {
     const size = thing.round ? t('thing.size.disc', { w: metres(thing.hx * 2) }) : t('thing.size.box', { w: metres(thing.hx * 2), h: metres(thing.hy * 2) });
     const rows = facts([
       [t('thing.kind'), el('span', null, swatch, thing.kind)],
+      [t('thing.beyond'), thing.beyond ?? null],
       thing.player ? [t('thing.key'), short(thing.player)] : [t('thing.owner'), nameOf(page, thing.owner)],
       [t('thing.author'), thing.player || !thing.author ? null : nameOf(page, thing.author)],
       [t('thing.changed'), thing.changed ? el('span', null, nameOf(page, thing.changed.by), ' ', t('thing.changed.how', { what: thing.changed.word, age: age(Math.max(0, (Date.now() - thing.changed.time) / 1_000)), height: thing.changed.height })) : null],
       [t('thing.parent'), thing.parent ? original(page, thing.parent) : null],
-      [t('thing.held'), thing.held ? client.sight.objects.get(thing.held)?.name ?? `#${thing.held}` : null],
+      [t('thing.held'), thing.held ? picture.sight.objects.get(thing.held)?.name ?? `#${thing.held}` : null],
       [t('thing.says'), thing.text || null],
       [t('thing.where'), el('span', { 'data-where': true })],
       [t('thing.size'), size],
@@ -73,8 +74,8 @@ export function thingPanel(page) {
       [t('thing.licence'), thing.licence ? SPDX[/** @type {keyof typeof SPDX} */ (thing.licence)] ?? thing.licence : null],
     ]);
     fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')), thing.far && wordOf(false));
-    const other = thing.id !== client.me;
-    const mine = thing.owner === page.identity?.public && !thing.player;
+    const other = thing.id !== client.me && !thing.beyond;
+    const mine = thing.owner === page.identity?.public && !thing.player && !thing.beyond;
     fill(acts,
       touchable(thing) && button({ text: t('act.touch'), click: () => page.touch(thing.id) }),
       thing.seat && button({ text: t('act.sit'), click: () => page.toasts.watch('sit', client.sit(thing.id)) }),
@@ -89,7 +90,7 @@ export function thingPanel(page) {
   }
 
   async function listScripts(/** @type {any} */ thing) {
-    if (thing.player) return fill(scripts);
+    if (thing.player || thing.beyond) return fill(scripts);
     const heading = el('h3', null, t('thing.scripts'));
     if (!thing.scripts.length) return fill(scripts, heading, el('p', { class: 'quiet' }, t('thing.noscripts')));
     fill(scripts, heading, el('p', { class: 'quiet' }, t('loading')));

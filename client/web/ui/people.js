@@ -39,6 +39,7 @@ export function peoplePanel(page) {
     const self = player.key === page.identity?.public;
     return el('li', null, dot, el('span', { class: 'grow' }, el('b', null, player.name), ' ', self ? el('small', null, t('you')) : el('small', null, far), el('br'), short(player.key)),
       thing && !self && button({ text: t('people.show'), class: 'small', click: () => page.select(thing.id) }),
+      !self && button({ text: t('chat.write'), class: 'small', click: () => page.chat.writeTo(player) }),
       !self && button({ text: t('report.open'), class: 'small', click: () => report(page, player.name, { key: player.key }) }),
       moderates && !self && button({ text: t('moderate.open'), class: 'small', click: () => moderate(page, player) }));
   }

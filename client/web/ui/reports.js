@@ -5,7 +5,7 @@ import { t } from '../strings.js';
 import { button, el, field, fill } from './dom.js';
 import { ask, mayModerate, settle } from './moderate.js';
 
-/** Asks what is wrong with a person or a thing, and tells moderators. @param {import('../main.js').Page} page @param {string} name @param {{object?: number, key?: string}} about */
+/** Asks what is wrong with a person or a thing, and tells moderators. @param {import('../main.js').Page} page @param {string} name @param {{object?: number, key?: string, private?: number}} about */
 export function report(page, name, about) {
   const words = el('input', { type: 'text', maxlength: '200', required: true });
   ask(t('report.title', { name }), [field(t('report.words'), words, t('report.words.hint'))], () => settle(page, page.client.fileReport(about, words.value.trim()), t('report.filed')));

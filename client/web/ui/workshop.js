@@ -182,7 +182,7 @@ export function workshopPanel(page) {
   /** Has the compiler look over the source. */
   async function look() {
     const text = editor.value;
-    const list = await client.check(text).catch((/** @type {unknown} */ error) => [{ line: 0, column: 0, message: why(error) }]);
+    const list = await client.check(text, draft.imports).catch((/** @type {unknown} */ error) => [{ line: 0, column: 0, message: why(error) }]);
     // Somebody has typed on, and that is looked over next.
     if (text !== editor.value) return;
     editor.setMistakes(list);

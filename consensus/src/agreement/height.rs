@@ -11,7 +11,9 @@ use crate::height_state::{Grounds, HeightState, Judged};
 use crate::outbox::DurabilityNeed;
 use crate::patience::PATIENCE_MIN;
 use crate::timers::Alarm;
-use crate::{AgreementEffect, Decision, Halt, Message, Recipients, Record, Step, pace, turn_store};
+use crate::{
+    AgreementEffect, Decision, Halt, Message, Recipients, Record, Step, turn_store, turn_time,
+};
 
 impl Agreement {
     /// Tells the core all there is to tell, judging what it accepts on the way.
@@ -282,7 +284,7 @@ impl Agreement {
     /// Returns when the next turn may leave by our clock.
     pub(super) fn due(&self, cx: &StepContext<'_>) -> Duration {
         let previous = self.chain.tip().time;
-        pace::due(cx.now, previous, self.seen, self.config.turn_length)
+        turn_time::due(cx.now, previous, self.seen, self.config.turn_length)
     }
 
     /// Returns when the next turn may leave by anybody's clock.

@@ -16,7 +16,7 @@ use super::{Agreement, Promise, StepContext};
 use crate::core::CoreInput;
 use crate::judge::TurnArrival;
 use crate::outbox::DurabilityNeed;
-use crate::{Message, Recipients, Record, pace};
+use crate::{Message, Recipients, Record, turn_time};
 
 /// From this round on a height's turns are empty: small enough for any network, and for being kept
 /// round after round while the height waits for servers to come back.
@@ -79,7 +79,7 @@ impl Agreement {
         self.chain.set(height.plus(1))?;
         let last = self.turn_store.turn(header)?.clone();
         let seen = self.height_state.get(header)?.seen;
-        let due = pace::due(cx.now, last.header.time, seen, self.config.turn_length);
+        let due = turn_time::due(cx.now, last.header.time, seen, self.config.turn_length);
         if due > cx.now.monotonic {
             return Some(due);
         }
@@ -157,7 +157,7 @@ impl Agreement {
             previous: before.header,
             proposer: self.me,
             round,
-            time: pace::stamp(cx.now.wall, before.time, self.config.turn_length),
+            time: turn_time::stamp(cx.now.wall, before.time, self.config.turn_length),
             root,
             validators: set(height),
             next_validators: set(height.plus(1)),

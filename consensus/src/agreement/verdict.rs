@@ -8,7 +8,7 @@ use super::{Agreement, StepContext};
 use crate::core::CoreInput;
 use crate::height_state::{Candidate, Grounds, Judged};
 use crate::judge::{TurnArrival, TurnContext};
-use crate::{Halt, Record, TurnVerdict, Void, pace};
+use crate::{Halt, Record, TurnVerdict, Void, turn_time};
 
 impl Agreement {
     /// Judges what can be judged, and begins to want what is missing.
@@ -83,7 +83,7 @@ impl Agreement {
     ) -> Result<(), Void> {
         if self.controls.time_judged_again {
             let length = self.config.turn_length;
-            pace::check(turn.header.time, place.previous_time, length, Some(cx.now.wall))?;
+            turn_time::check(turn.header.time, place.previous_time, length, Some(cx.now.wall))?;
         }
         let backed = self.core.round().filter(|_| grounds.polka);
         let backed = backed.map(TurnArrival::Backed);

@@ -5,6 +5,7 @@ mod courier;
 mod dispatches;
 mod ledger;
 pub mod mempool;
+pub(crate) mod rate_limits;
 pub(crate) mod sessions;
 mod submission;
 
@@ -29,7 +30,7 @@ use self::{
 use crate::Controls;
 use crate::{
     ActStage, Asker, BorderWatch, ClientId, Config, Delivery, Effect, context::ReplicaContext,
-    rate::Rate,
+    steady_rate::Rate,
 };
 
 /// A request of an open session that ingress does not answer itself.

@@ -30,9 +30,9 @@ mod lockstep;
 mod members;
 mod message;
 mod publish;
-mod rate;
 mod replica;
 mod status;
+mod steady_rate;
 mod sync;
 
 pub use config::{
@@ -54,10 +54,13 @@ pub use effect::{ActStage, Asker, BorderWatch, Effect, Input, Reader};
 pub use execution::snapshot_offers::OFFERS_MAX;
 pub use ingress::{
     mempool,
+    rate_limits::{
+        ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, FORGERY_ACTS,
+        RECEIPTS_AGAIN_BURST, RECEIPTS_AGAIN_PER_TURN,
+    },
     sessions::{
-        ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, CLIENTS_MAX,
-        ClientId, Delivery, Demand, FORGERY_ACTS, FRAMES_PER_TURN_MAX, RECEIPTS_AGAIN_BURST,
-        RECEIPTS_AGAIN_PER_TURN, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions, busy,
+        CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX,
+        SessionEffect, Sessions, busy,
     },
 };
 pub use members::{

@@ -17,7 +17,7 @@ use metatopia_protocol::{
     Answer, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
     SubmitRefusal, Watching,
 };
-use metatopia_sim::{Applied, ShownForm, SpokenLine, World};
+use metatopia_sim::{Applied, ShownForm, SpokenLine, ToldWords, World};
 use metatopia_types::{ActId, Height, PublicKey, Receipt, SimId, limits::ROOT_LAG, merkle};
 
 pub(crate) use self::{answers::answer_peer, people::sent_away};
@@ -98,6 +98,7 @@ impl Publisher {
         self.publish_proofs(ctx, result.height);
         self.publish_recent(ctx, world, sessions);
         publish_chat(ctx, world, result, sessions);
+        publish_told(ctx, world, result, sessions);
         self.recent.remember(result.height, &result.chat);
         publish_sounds(ctx, world, result, sessions);
         publish_forms(ctx, result, sessions);
@@ -272,6 +273,22 @@ fn publish_chat(
     for line in &result.chat {
         let message = ServerMessage::Heard(recent_lines::message(line));
         for (client, _) in sessions.iter().filter(|(_, key)| reaches(world, key, line)) {
+            ctx.send(*client, &message);
+        }
+    }
+}
+
+/// Publishes private words, each to the sessions of the one who is told.
+fn publish_told(
+    ctx: &mut ReplicaContext<'_>,
+    world: &World,
+    result: &Applied,
+    sessions: &[(ClientId, PublicKey)],
+) {
+    for ToldWords { to, number, name, words } in &result.told {
+        let told = people::told_message(world, *number, name.clone(), words);
+        let message = ServerMessage::Told(Box::new(told));
+        for (client, _) in sessions.iter().filter(|(_, key)| key == to) {
             ctx.send(*client, &message);
         }
     }

@@ -3,6 +3,7 @@
 mod absence;
 mod crossing;
 mod crowd;
+mod find;
 mod join;
 mod overlay;
 mod past;
@@ -72,6 +73,22 @@ pub(super) enum BenchCommand {
         Exit code 1 when a figure is past twice its bound.\nA build without --release measures itself, \
         not Metatopia.")]
     Crossing(BenchCrossingArgs),
+    /// Ask a small world who owns points of its plane, and measure how long the answers take, with their
+    /// proofs checked.
+    #[command(after_help = "Examples:\n  \
+        metatopia bench find                               300 points in a grid of 4x4 sims\n  \
+        metatopia bench find --points 1000 --json\n\n\
+        One process runs all sims. Each point is asked about as `metatopia world find` does. Exit code 1 \
+        when a\nfigure is past twice its bound, or an answer is wrong.\nA build without --release measures \
+        itself, not Metatopia.")]
+    Find(BenchFindArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BenchFindArgs {
+    /// The number of points.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(100..=10_000))]
+    points: u32,
 }
 
 #[derive(Debug, Args)]
@@ -187,6 +204,7 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         BenchCommand::Absence(args) => {
             absence::measure(&scratch.0, (args.missed, args.times), console).await?
         }
+        BenchCommand::Find(args) => find::measure(&scratch.0, args.points, console).await?,
         BenchCommand::Overlay(args) => overlay::measure(args.members as usize, console).await?,
         BenchCommand::Crossing(args) => {
             let load = (args.count, args.duration);

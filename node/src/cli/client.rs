@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use metatopia_text_client::{LineKind, TextClientError, TextOutput};
+use metatopia_text_client::{LineKind, ScriptDesk, TextClientError, TextOutput, WorldDesk};
 use serde::Serialize;
 
 use super::{
@@ -33,18 +33,20 @@ pub(super) struct ClientArgs {
 }
 
 pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {
-    let mut driver = args.player.open().await?;
+    let (mut driver, correspondence) = args.player.open_to_correspond().await?;
     house_rules::agree(&driver.trust().genesis.introduction, args.accept_rules, console)?;
     let login = args.player.login(&mut driver, console).await?;
     let lines = metatopia_text_client::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
-    let (output, desk) = (Box::new(console), Box::new(AuthorDesk::new()));
-    let world = Box::new(TravelDesk::new(args.accept_rules));
+    let output: Box<dyn TextOutput> = Box::new(console);
+    let desk: Box<dyn ScriptDesk> = Box::new(AuthorDesk::new());
+    let world: Box<dyn WorldDesk> = Box::new(TravelDesk::new(args.accept_rules));
     let interrupted = async {
         // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;
     };
-    Ok(metatopia_text_client::run(driver, login, lines, (output, desk, world), interrupted).await?)
+    let (session, desks) = ((driver, correspondence), (output, desk, world));
+    Ok(metatopia_text_client::run(session, login, lines, desks, interrupted).await?)
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,10 @@ use crate::atomic_file::{create_folder, replace};
 /// part of a package: packages name licences of a list, and every copy of this program has their texts.
 pub(super) const LICENCES_FOLDER: &str = "LICENSES";
 
+/// A folder beside source with the packages that it imports, each in a folder of its own. It is no part of a
+/// package either: a package names what it imports by id.
+pub(super) const IMPORTS_FOLDER: &str = "IMPORTS";
+
 /// What may be read of a folder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FolderBounds {
@@ -43,14 +47,15 @@ impl TextFolder {
         &self.name
     }
 
-    /// Reads all texts below a folder, with this path before theirs. Links are not followed; hidden files
-    /// and the texts of licences are left out.
+    /// Reads all texts below a folder, with this path before theirs. Links are not followed; hidden files,
+    /// the texts of licences and imported packages are left out.
     ///
     /// # Errors
     /// Fails when a file is no text, there is more than may be read, or the disk fails.
     pub(super) fn below(&mut self, dir: &Path, before: &str) -> Result<(), Failure> {
         for FolderEntry { name, path, is_dir, is_file } in entries(dir)? {
-            if is_dir && name != LICENCES_FOLDER {
+            let is_beside = name == LICENCES_FOLDER || name == IMPORTS_FOLDER;
+            if is_dir && !is_beside {
                 self.below(&path, &format!("{before}{name}/"))?;
             } else if is_file {
                 self.file(&path, format!("{before}{name}"))?;

@@ -16,7 +16,7 @@ use metatopia_audit::{
 };
 use metatopia_scenarios::golden;
 use metatopia_sim::Serial;
-use metatopia_store::FileName;
+use metatopia_store::{FileName, Identity};
 use serde::Serialize;
 
 use super::{
@@ -27,6 +27,7 @@ use super::{
     sources::{open_directory, pool},
     up::world::GENESIS,
 };
+use crate::disk::DataDirectory;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum LogCommand {
@@ -133,6 +134,21 @@ pub(super) fn verify(
     };
     let start = read_start(genesis)?;
     Ok(verify_log(&disk, identity, &start, &pool()?, observer)?)
+}
+
+/// Opens the data directory of a server whose log begins as it should.
+///
+/// # Errors
+/// Fails when the log cannot be read, or is damaged in its first record.
+pub(super) fn identified(dir: &Path) -> Result<(DataDirectory, Identity), Failure> {
+    let disk = open_directory(dir)?;
+    match identify(&disk)? {
+        ControlFlow::Continue(identity) => Ok((disk, identity)),
+        ControlFlow::Break(checked) => {
+            let fault = checked.fault.map_or_else(String::new, |fault| fault.to_string());
+            Err(Failure::unverified(format!("{}: {fault}", dir.display())))
+        }
+    }
 }
 
 impl From<VerifyError> for Failure {

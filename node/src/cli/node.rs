@@ -203,6 +203,7 @@ impl From<ServerError> for Failure {
             ServerError::Key(error) => return error.into(),
             // Nothing failed: the process ends because everything is done.
             ServerError::Driver(DriverError::SimEnded) => Exit::Ok,
+            ServerError::Driver(DriverError::MissingPort(_)) => Exit::OtherEngine,
             ServerError::OtherEngine(error) => return error.into(),
             ServerError::OtherFile(error) => return error.into(),
             ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -227,7 +228,21 @@ impl From<ServerError> for Failure {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_sim::MissingPort;
+    use metatopia_types::{Digest, Height, PackageId};
+
     use super::*;
+
+    #[test]
+    fn a_server_that_lacks_a_port_ends_with_the_code_of_another_program_and_names_it() {
+        let (package, port) = (PackageId(Digest([1; 32])), Digest([2; 32]));
+        let missing = MissingPort { package, port, from: Height(90) };
+        let failure = Failure::from(ServerError::Driver(DriverError::MissingPort(missing)));
+        assert_eq!(failure.exit, Exit::OtherEngine);
+        for told in ["before height 90", &package.to_string(), &port.to_string()] {
+            assert!(failure.message.contains(told), "{failure}");
+        }
+    }
 
     #[test]
     fn rust_log_is_taken_before_the_level_and_refused_by_name_if_it_is_wrong() {

@@ -3,17 +3,18 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use clap::Args;
-use metatopia_client::text;
+use metatopia_client::{Correspondence, text};
 use metatopia_client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
+use metatopia_protocol::{Answer, PlayerEntry, Question};
 use metatopia_sim::is_line;
-use metatopia_types::{Act, ActId, Blob, Height, Outcome, limits::CHAT_BYTES_MAX};
+use metatopia_types::{Act, ActId, Blob, Height, Outcome, PublicKey, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
 use super::{
     console::Console,
     entry::ActEntry,
     failure::Failure,
-    session::{PlayerArgs, login_refused},
+    session::{ANSWER, PlayerArgs, login_refused},
 };
 
 /// The time that an act has to be decided. It is valid for half a minute, and is never decided
@@ -27,7 +28,8 @@ pub(super) const PROVEN: Duration = Duration::from_secs(10);
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia say \"good morning\" --key me.key\n  \
-    metatopia say --everywhere \"the market opens\" --key me.key --json\n\n\
+    metatopia say --everywhere \"the market opens\" --key me.key --json\n  \
+    metatopia say --to Ada \"the key is under the mat\" --key me.key\n\n\
     What is printed was proved: the receipt by the signatures of more than two thirds of the\n\
     servers, the outcome by the state that they signed two turns later.")]
 pub(super) struct SayArgs {
@@ -36,6 +38,10 @@ pub(super) struct SayArgs {
     /// Let everybody in the sim hear the words, not only people nearby.
     #[arg(long)]
     everywhere: bool,
+    /// Tell the words to one person, so that nobody else can read them: a name of somebody who is in the sim, or
+    /// a key. Servers see who tells whom, when, and how much about.
+    #[arg(long, value_name = "NAME|KEY", conflicts_with = "everywhere")]
+    to: Option<String>,
     #[command(flatten)]
     player: PlayerArgs,
 }
@@ -45,8 +51,8 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
         let message = format!("the words must be one line of 1 to {CHAT_BYTES_MAX} bytes");
         return Err(Failure::usage(message));
     }
-    let mut driver = args.player.open().await?;
-    let said = say(&mut driver, &args, console).await;
+    let (mut driver, correspondence) = args.player.open_to_correspond().await?;
+    let said = say(&mut driver, correspondence, &args, console).await;
     driver.leave().await;
     let entry = said?;
     console.show(&entry)?;
@@ -58,12 +64,20 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
 
 async fn say(
     driver: &mut ClientDriver,
+    mut correspondence: Correspondence,
     args: &SayArgs,
     console: Console,
 ) -> Result<ActEntry, Failure> {
     let login = args.player.login(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?;
-    let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
+    let (act, blobs) = match &args.to {
+        None => text::say(u8::from(args.everywhere), &args.text),
+        Some(to) => {
+            let to = reader(driver, to).await?;
+            let sealed = correspondence.seal(&to, &args.text);
+            sealed.map_err(|error| Failure::usage(error.to_string()))?
+        }
+    };
     let words = driver.submit(act, blobs).await?;
     let decided = decide_in_time(driver, &[login.act, words.act]).await?;
     let place = |act: Submitted| decided.get(&act.act).copied().unwrap_or_default();
@@ -82,6 +96,22 @@ async fn say(
         outcome: Some(outcome.to_string()),
         proven: true,
     })
+}
+
+/// Returns the key of who is to read private words.
+async fn reader(driver: &mut ClientDriver, typed: &str) -> Result<PublicKey, Failure> {
+    if let Ok(key) = typed.parse() {
+        return Ok(key);
+    }
+    let Answer::Players(players) = driver.ask(Question::Players, ANSWER).await? else {
+        return Err(Failure::failed("the node does not say who is in the sim"));
+    };
+    let is_called = |player: &&PlayerEntry| player.name.eq_ignore_ascii_case(typed);
+    match players.iter().find(is_called) {
+        Some(PlayerEntry { key, .. }) => Ok(*key),
+        None => Err(Failure::not_found(format!("nobody called {typed} is in the sim"))
+            .hint("a key works also for who is not there")),
+    }
 }
 
 /// Logs in, and has one more act with its blobs decided and proved. Returns the height of its turn; `what` names

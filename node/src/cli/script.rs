@@ -2,6 +2,7 @@
 
 mod attach;
 mod check;
+mod comparison;
 pub(super) mod deeds;
 pub(super) mod desk;
 mod diff;
@@ -13,6 +14,7 @@ mod logs;
 mod mistakes;
 mod new;
 pub(super) mod packages;
+mod port;
 mod publish;
 mod reference;
 mod show;
@@ -31,15 +33,18 @@ pub(super) enum ScriptCommand {
         metatopia script new lamp\n  \
         metatopia script new lamp --license GPL-3.0-or-later --author Ada\n  \
         metatopia script new my-door --example door\n\n\
-        Examples are arena, bell, door, garden, goal, greeter, guide, lift, music-box, pad, race, shop,\n\
-        tag, turntable, vending and vote-box: docs/cookbook.md says what they do.\n\n\
+        Examples are arena, bell, door, garden, goal, greeter, guide, lift, music-box, pad, race,\n\
+        scores, shop, tag, turntable, vending and vote-box: docs/cookbook.md says what they do.\n\n\
         A package needs a licence that allows a copyleft choice. docs/scripting.md shows the way from\n\
         here to a script that runs.")]
     New(new::ScriptNewArgs),
     /// Show what is wrong with a script or a package, by line and column. Nothing is run.
     #[command(after_help = "Examples:\n  \
         metatopia script check lamp            the folder of a package, with its licence\n  \
-        metatopia script check lamp/lamp.rhai  one source\n\n\
+        metatopia script check lamp/lamp.rhai  one source\n  \
+        metatopia script check lamp --node http://127.0.0.1:8080\n\n\
+        What a package imports is looked for in its folder IMPORTS, in the folders beside its own, and in\n\
+        the sim of the node, if one is named.\n\
         Mistakes end with exit code 1.")]
     Check(check::ScriptCheckArgs),
     /// Run the tests of a package in a small simulated sim.
@@ -108,6 +113,27 @@ pub(super) enum ScriptCommand {
         No server keeps these lines. They are computed here, from a state and turns that the sim's\n\
         servers signed: from the newest snapshot on, and with -f as long as you like.")]
     Logs(logs::ScriptLogsArgs),
+    /// Write a script as Rust that does the same: a port, for the program of the servers.
+    #[command(after_help = "Examples:\n  \
+        metatopia script port scenarios/packages/greeter > port.rs\n  \
+        metatopia script port lamp/lamp.rhai > scripting/src/ports/lamp.rs\n\n\
+        The port names the package that it replaces. It runs once it is part of the program, in the list\n\
+        of scripting/src/ports.rs, and the admins have agreed on it: docs/scripting.md says how. Mistakes\n\
+        of the source end with exit code 1, with line and column.")]
+    Port(port::ScriptPortArgs),
+    /// List the ports that this program has: their packages, and the digests of their source.
+    #[command(after_help = "Example:\n  metatopia script ports\n\n\
+        Admins name both in `metatopia admin set ports +PACKAGE:PORT:GAS:HEIGHT`.")]
+    Ports,
+    /// Apply the turns of a log again with a port beside its source, and show where both differ.
+    #[command(after_help = "Examples:\n  \
+        metatopia script ports                            the packages that have ports\n  \
+        metatopia script port-check de622965 --log ~/.local/state/metatopia/plaza/server-0\n\n\
+        Nothing is changed, and the server may be running. Each event of each script of the package is\n\
+        handled by both. Exit code 0 with the number of events if they did the same; 6 with the first\n\
+        difference: its turn, event, and what differs; 3 if the program has no such port, or the log no\n\
+        such event; 5 if the log is wrong.")]
+    PortCheck(port::ScriptPortCheckArgs),
     /// Print what scripts can use: language, handlers, functions and properties.
     #[command(after_help = "Example:\n  metatopia script reference | less")]
     Reference,
@@ -132,6 +158,9 @@ pub(super) fn run(command: ScriptCommand, console: Console) -> Result<(), Failur
         ScriptCommand::Fork(args) => wait(fork::run(args, console)),
         ScriptCommand::Diff(args) => wait(diff::run(args, console)),
         ScriptCommand::Logs(args) => wait(logs::run(args, console)),
+        ScriptCommand::Port(args) => port::write(&args, console),
+        ScriptCommand::Ports => port::list(console),
+        ScriptCommand::PortCheck(args) => port::check(&args, console),
         ScriptCommand::Reference => reference::run(console),
     }
 }

@@ -3,13 +3,14 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
+use metatopia_client::Correspondence;
 use metatopia_client_driver::{
     AskError, ClientDriver, DriveError, End, FirstLoginError, GenesisTrust, HttpError, LearnError,
     NodeEndpointError, NodeUrl, ProofError, login, passing_key,
 };
 use metatopia_protocol::{Answer, Goodbye, Question};
 use metatopia_transport::carrier::ConnectError;
-use metatopia_types::{Act, Refusal, Sign, SimId};
+use metatopia_types::{Act, Refusal, Sign, SigningKey, SimId};
 
 use super::{console::Console, exit::Exit, failure::Failure, ticket::TicketSecret};
 use crate::keys;
@@ -76,9 +77,25 @@ impl NodeArgs {
 impl PlayerArgs {
     /// Opens the player's session.
     pub(super) async fn open(&self) -> Result<ClientDriver, Failure> {
-        let key = keys::load(&self.key)?;
+        self.open_with(Arc::new(keys::load(&self.key)?)).await
+    }
+
+    /// Opens the player's session, also for private words.
+    pub(super) async fn open_to_correspond(
+        &self,
+    ) -> Result<(ClientDriver, Correspondence), Failure> {
+        let (key, mut random) = (Arc::new(keys::load(&self.key)?), [0; 32]);
+        getrandom::fill(&mut random).map_err(|error| {
+            Failure::failed(format!("the system has no random numbers: {error}"))
+        })?;
+        let driver = self.open_with(Arc::clone(&key)).await?;
+        let correspondence = Correspondence::new(driver.trust().sim, &key, random);
+        Ok((driver, correspondence))
+    }
+
+    async fn open_with(&self, key: Arc<SigningKey>) -> Result<ClientDriver, Failure> {
         let rotation = keys::load_rotation(&self.key, key.public())?;
-        let mut driver = self.at.open(Arc::new(key)).await?;
+        let mut driver = self.at.open(key).await?;
         driver.show_rotation(rotation);
         Ok(driver)
     }

@@ -122,9 +122,11 @@ fn every_command_explains_itself() {
     check(&Cli::command(), "metatopia");
 }
 
-/// Returns the words of a line as a shell does that knows double quotes, up to what explains the line.
+/// Returns the words of a line as a shell does that knows double quotes, up to where its output goes or to what
+/// explains the line.
 fn words_of(line: &str) -> Vec<String> {
     let (line, _) = line.split_once("    ").unwrap_or((line, ""));
+    let (line, _) = line.split_once(" > ").unwrap_or((line, ""));
     let quoted = |(place, part): (usize, &str)| match place % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),
         _ => vec![part.to_owned()],

@@ -2,7 +2,7 @@
 
 pub(super) mod claim;
 mod desk;
-mod find;
+pub(super) mod find;
 pub(super) mod found;
 mod grant;
 mod learned;

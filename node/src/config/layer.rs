@@ -135,6 +135,9 @@ keys! {
     /// TCP address for the overlay of the world that the sim lies in [default: none: the server takes
     /// no part in it].
     overlay_listen: Multiaddr, "MULTIADDRESS";
+    /// Find members of the world in the local network by mDNS, and be found there [default: false].
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    overlay_lan: bool, "BOOL";
     /// Nodes of sims with which this one has a border, with commas between [default: the file
     /// `neighbours` in the data directory, and what the overlay knows].
     neighbours: NeighbourNodes, "SIM=URL,..";

@@ -83,6 +83,7 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("tls_key", "/f.pem"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
         ("overlay_listen", "/ip4/127.0.0.1/tcp/6"),
+        ("overlay_lan", "true"),
         ("neighbours", NEIGHBOUR),
         ("archive", "true"),
         ("snapshot_turns", "60"),
@@ -98,9 +99,8 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
     let name = |key: &str| format!("METATOPIA_{}", key.to_uppercase());
     let variables = environment(values.map(|(key, value)| (name(key), value.to_owned()))).unwrap();
     let lines = values.map(|(key, value)| match key {
-        "clients_max" | "clients_per_ip_max" | "archive" | "snapshot_turns" | "behind_turns" => {
-            format!("{key} = {value}\n")
-        }
+        "clients_max" | "clients_per_ip_max" | "archive" | "overlay_lan" | "snapshot_turns"
+        | "behind_turns" => format!("{key} = {value}\n"),
         "http_origins" => format!("{key} = [\"{}\"]\n", value.replace(',', "\", \"")),
         "trusted_sources" => {
             format!("[limits]\n{key} = [\"{}\"]\n", value.replace(',', "\", \""))
@@ -224,6 +224,19 @@ fn only_tcp_addresses_can_be_listened_on_for_servers() {
         let error = refused(&format!("p2p_listen = \"{address}\""));
         assert!(error.contains("p2p_listen") && error.contains(address), "{error}");
     }
+}
+
+#[test]
+fn members_are_sought_in_the_local_network_only_where_they_can_come() {
+    for text in
+        ["overlay_lan = true", "overlay_lan = true\noverlay_listen = \"/ip4/127.0.0.1/tcp/1\""]
+    {
+        let error = refused(text);
+        assert!(error.contains("`overlay_lan`") && error.contains("overlay_listen"), "{error}");
+    }
+    let text = "overlay_lan = true\noverlay_listen = \"/ip4/192.168.1.20/tcp/1\"";
+    assert!(settle([file(text).unwrap(), least()]).unwrap().overlay_lan);
+    assert!(refused("overlay_listen = \"/memory/1\"").contains("overlay_listen"));
 }
 
 #[test]

@@ -31,6 +31,9 @@ pub struct WrittenConfig {
     /// TCP address for the overlay of the sim's world, if the command chooses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlay_listen: Option<Multiaddr>,
+    /// Whether members of the world are sought in the local network, if the command chooses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlay_lan: Option<bool>,
     /// The other servers of the sim.
     pub peers: Vec<PeerConfig>,
     /// Networks whose clients are not rationed, if not the default, and if the file does not set
@@ -111,6 +114,7 @@ mod tests {
             clients_per_ip_max: Some(512),
             p2p_listen: "/ip4/127.0.0.1/tcp/3".parse().unwrap(),
             overlay_listen: None,
+            overlay_lan: None,
             peers: vec![PeerConfig {
                 key: metatopia_types::PublicKey([2; 32]),
                 peer_id: crate::keys::peer_keypair(&node).public().to_peer_id(),

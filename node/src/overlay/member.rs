@@ -15,7 +15,7 @@ use metatopia_raynet::{
 };
 use metatopia_transport::{
     figures::TransportFigures,
-    overlay::{self, OverlayEvent, OverlayEvents, OverlayHandle},
+    overlay::{self, DiscoverySetup, OverlayEvent, OverlayEvents, OverlayHandle},
     peers::StartPeersError,
 };
 use metatopia_types::{PublicKey, SigningKey, SimId};
@@ -27,11 +27,12 @@ use tokio::{
 use super::{
     address::SiteAddress,
     contacts::ContactFile,
+    finds::{FoundMembers, kept_contacts},
     reach::{self, DialBacks, ReachCheck, ReachFound},
     shelves::WantedShelf,
     speaker::SiteSpeaker,
 };
-use crate::{clock::SystemClock, keys};
+use crate::{clock::SystemClock, keys, metrics::OverlayFigures};
 
 /// The most questions that may wait for the loop.
 pub const MEMBER_QUESTIONS_MAX: usize = 64;
@@ -66,6 +67,10 @@ pub struct MemberSetup {
     pub key: SigningKey,
     /// Where the overlay is spoken.
     pub listen: Multiaddr,
+    /// Whether members in the local network are called and answered.
+    pub lan: bool,
+    /// Whether this member is here for a moment only, and told to nobody.
+    pub is_guest: bool,
     /// First contacts, besides those of the file.
     pub contacts: Vec<SiteEndpoint>,
     /// Where good contacts are kept, if they are.
@@ -76,6 +81,8 @@ pub struct MemberSetup {
     pub shelves: Option<(mpsc::Sender<WantedShelf>, mpsc::Receiver<Vec<u8>>)>,
     /// The time after which the map about the own ground is fetched again.
     pub refresh: Duration,
+    /// Where what is counted is published.
+    pub published: Arc<OverlayFigures>,
 }
 
 impl fmt::Debug for MemberSetup {
@@ -165,6 +172,7 @@ struct MemberTask {
     proofs: Option<mpsc::Receiver<Vec<u8>>>,
     speaker: Option<SiteSpeaker>,
     file: Option<ContactFile>,
+    found: FoundMembers,
     /// Lookups under way, with when each began.
     lookups: BTreeMap<u64, (oneshot::Sender<LookupAnswer>, Instant)>,
     next_lookup: u64,
@@ -180,20 +188,26 @@ struct MemberTask {
     written: Instant,
     own_shelf: Option<Instant>,
     refresh: Duration,
+    /// What the transport counts, and where that is published.
+    figures: (Arc<TransportFigures>, Arc<OverlayFigures>),
 }
 
 /// Starts a member: opens its swarm, and runs its loop until `stop` is true or nobody can ask any more.
 ///
 /// # Errors
-/// When its address cannot be listened on.
+/// When its address cannot be listened on, or its local networks are not known.
 pub async fn start(
     setup: MemberSetup,
     stop: watch::Receiver<bool>,
 ) -> Result<OverlayMember, StartPeersError> {
-    let MemberSetup { config, key, listen, contacts, file, speaker, shelves, refresh } = setup;
+    let MemberSetup { config, key, listen, contacts, file, speaker, shelves, .. } = setup;
+    let network = config.world.to_string();
+    let discovery = DiscoverySetup { network, lan: setup.lan, is_guest: setup.is_guest };
     let clock = SystemClock::default();
     let figures = Arc::<TransportFigures>::default();
-    let (handle, events) = overlay::start(keys::peer_keypair(&key), &listen, figures).await?;
+    let (handle, events) =
+        overlay::start(keys::peer_keypair(&key), (&listen, discovery), Arc::clone(&figures))
+            .await?;
     assert_eq!(handle.local(), config.peer, "the machine is set up with its member's key");
     let (ask, questions) = mpsc::channel(MEMBER_QUESTIONS_MAX);
     let (tell_met, met) = watch::channel(Vec::new());
@@ -206,7 +220,7 @@ pub async fn start(
     let kept = file.as_ref().map(ContactFile::read).unwrap_or_default();
     // The machine tries them all; of too many the first ones go, so the best come last.
     let first: Vec<SiteEndpoint> = contacts.into_iter().chain(kept.into_iter().rev()).collect();
-    overlay.handle(clock.now(), OverlayInput::Contacts(first));
+    overlay.handle(clock.now(), OverlayInput::Contacts(first.clone()));
     let task = MemberTask {
         world,
         overlay,
@@ -218,6 +232,7 @@ pub async fn start(
         proofs,
         speaker,
         file,
+        found: FoundMembers::new(first, Instant::now()),
         lookups: BTreeMap::new(),
         next_lookup: 0,
         begun: 0,
@@ -227,7 +242,8 @@ pub async fn start(
         check: ReachCheck::default(),
         written: Instant::now(),
         own_shelf: None,
-        refresh,
+        refresh: setup.refresh,
+        figures: (figures, setup.published),
     };
     tokio::spawn(task.run(stop));
     Ok(member)
@@ -243,7 +259,7 @@ impl MemberTask {
             let input = tokio::select! {
                 () = told_to_stop(&mut stop) => break,
                 event = self.events.recv() => match event {
-                    Some(event) => Some(input_of(event)),
+                    Some(event) => self.event(event),
                     None => return,
                 },
                 question = self.questions.recv() => match question {
@@ -252,7 +268,7 @@ impl MemberTask {
                 },
                 Some(proof) = next_proof(&mut self.proofs) => Some(OverlayInput::Shelf(proof)),
                 () = tokio::time::sleep_until(due.into()) => Some(OverlayInput::Wake),
-                _ = beat.tick() => self.beat(),
+                _ = beat.tick() => self.beat().await,
             };
             if let Some(input) = input {
                 self.overlay.handle(self.clock.now(), input);
@@ -353,10 +369,45 @@ impl MemberTask {
         }
     }
 
+    /// Returns what the machine is told of an event. Members that were found are told later.
+    fn event(&mut self, event: OverlayEvent) -> Option<OverlayInput> {
+        Some(match event {
+            OverlayEvent::Up(member) => OverlayInput::Up(member),
+            OverlayEvent::Frame { from, bytes } => {
+                OverlayInput::Frame { from, bytes: bytes.into() }
+            }
+            OverlayEvent::Down(member) => OverlayInput::Down(member),
+            OverlayEvent::Closed(member) => OverlayInput::Closed(member),
+            OverlayEvent::DialFailed(member) => {
+                self.found.lost(member);
+                OverlayInput::DialFailed(member)
+            }
+            OverlayEvent::Found { member, address } => {
+                tracing::debug!(%member, %address, "a member was found");
+                self.found.note(member, &address);
+                return None;
+            }
+        })
+    }
+
+    /// Hands members that were found to the machine, and seeks some if nobody is there.
+    async fn meet_found(&mut self) {
+        let now = Instant::now();
+        for contacts in self.found.hand_on(now, self.overlay.neighbours().count()) {
+            self.overlay.handle(self.clock.now(), contacts);
+            self.carry_out().await;
+        }
+        if self.found.is_sought(now, self.handle.up() == 0) {
+            self.handle.seek().await;
+        }
+    }
+
     /// Does what is due seldom. Returns the new record of the own site, if it is time for one.
-    fn beat(&mut self) -> Option<OverlayInput> {
+    async fn beat(&mut self) -> Option<OverlayInput> {
         self.begun = 0;
         self.check.finish();
+        self.meet_found().await;
+        self.figures.1.take(&self.figures.0, self.handle.up());
         if self.written.elapsed() >= CONTACTS {
             self.written = Instant::now();
             self.keep_contacts();
@@ -403,7 +454,7 @@ impl MemberTask {
 
     /// Writes the contacts that answered lately. A member that knows nobody keeps what it had.
     fn keep_contacts(&self) {
-        let good = self.overlay.good_contacts();
+        let good = kept_contacts(self.overlay.good_contacts(), &self.found);
         let Some(file) = self.file.as_ref().filter(|_| !good.is_empty()) else { return };
         let written: io::Result<()> = file.write(&good);
         if let Err(error) = written {
@@ -416,16 +467,6 @@ impl MemberTask {
 async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;
-    }
-}
-
-fn input_of(event: OverlayEvent) -> OverlayInput {
-    match event {
-        OverlayEvent::Up(member) => OverlayInput::Up(member),
-        OverlayEvent::Frame { from, bytes } => OverlayInput::Frame { from, bytes: bytes.into() },
-        OverlayEvent::Down(member) => OverlayInput::Down(member),
-        OverlayEvent::Closed(member) => OverlayInput::Closed(member),
-        OverlayEvent::DialFailed(member) => OverlayInput::DialFailed(member),
     }
 }
 

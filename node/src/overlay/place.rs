@@ -23,6 +23,7 @@ use super::{
     speaker::{CountClients, SiteSpeaker, endpoints_of},
     start,
 };
+use crate::metrics::OverlayFigures;
 
 /// The cycle of a member: how often it speaks after a change. At rest it speaks four times less.
 pub const CYCLE: Duration = Duration::from_secs(2);
@@ -70,6 +71,10 @@ pub struct WorldPlace {
 pub struct WorldPlaceSetup {
     /// Where the overlay is spoken.
     pub listen: Multiaddr,
+    /// Whether members in the local network are called and answered.
+    pub lan: bool,
+    /// Whether it is here for a moment only, and told to nobody.
+    pub is_guest: bool,
     /// Where clients are let in, if they are.
     pub clients: Option<NodeUrl>,
     /// The sim that it serves and where that lies, what people read about it, and how many are there.
@@ -80,6 +85,8 @@ pub struct WorldPlaceSetup {
     pub ports: Vec<(&'static str, u16)>,
     /// The time after which the map about the own square is fetched again.
     pub refresh: Duration,
+    /// Where what is counted is published.
+    pub published: Arc<OverlayFigures>,
 }
 
 impl std::fmt::Debug for WorldPlaceSetup {
@@ -138,6 +145,16 @@ pub fn port_of(address: &Multiaddr) -> Option<u16> {
     })
 }
 
+/// Says whether an address is of this machine alone.
+#[must_use]
+pub fn is_loopback(address: &Multiaddr) -> bool {
+    address.iter().any(|part| match part {
+        Protocol::Ip4(ip) => ip.is_loopback(),
+        Protocol::Ip6(ip) => ip.is_loopback(),
+        _ => false,
+    })
+}
+
 impl WorldPlace {
     /// Starts a member with the keys and contacts of its folder. `first` are servers of the land office
     /// to ask first.
@@ -151,7 +168,7 @@ impl WorldPlace {
         first: Vec<NodeUrl>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, WorldPlaceError> {
-        let WorldPlaceSetup { listen, clients, site, vantage, ports, refresh } = setup;
+        let WorldPlaceSetup { listen, lan, is_guest, clients, site, vantage, .. } = setup;
         let (world, sets) = (sets.world(), Arc::new(sets));
         let key = folder.member_key()?;
         let peer = key.public();
@@ -192,17 +209,20 @@ impl WorldPlace {
                 config,
                 key,
                 listen,
+                lan,
+                is_guest,
                 contacts: folder.endpoints().read(),
                 file: Some(folder.contacts()),
                 speaker,
                 shelves: Some((want, proofs)),
-                refresh,
+                refresh: setup.refresh,
+                published: setup.published,
             },
             stop,
         )
         .await?;
         folder.keep_office(&sets)?;
-        Ok(Self { member, sets, site: place, office, ports })
+        Ok(Self { member, sets, site: place, office, ports: setup.ports })
     }
 
     /// Renews the grant of the sim's square from time to time, if this server has a beacon.

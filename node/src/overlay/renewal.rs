@@ -27,9 +27,9 @@ const FIRST: Duration = Duration::from_secs(3);
 /// first one renews for all.
 const LOOK: Duration = Duration::from_secs(180);
 
-/// The time after which a grant is renewed: a day, where the land office usually grants 30 of them. The map
-/// does not tell the office's governance time, by which a grant ends, so the sim's own turns are counted.
-const RENEWED: Duration = Duration::from_secs(24 * 3_600);
+/// The time after which a grant is renewed: a third of a day, since no land office grants less than one. The
+/// map does not tell the office's governance time, by which a grant ends, so the sim's own turns are counted.
+const RENEWED: Duration = Duration::from_secs(8 * 3_600);
 
 /// The time that a server has for one answer.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -103,7 +103,7 @@ enum GrantState {
 }
 
 /// Says whether a grant is to be renewed: the land office has seen nothing of the sim, or what it has seen
-/// is a day of turns old. Turns may be slower than they should, so the time since the last renewal counts too.
+/// is eight hours of turns old. Turns may be slower than they should, so the time since the last renewal counts too.
 fn is_due(grant: &LandGrant, newest: Height, turns: u64, last: Option<Duration>) -> bool {
     let behind = newest.0.saturating_sub(grant.shown.0);
     grant.shown == Height(0) || behind >= turns || last.is_some_and(|last| last >= RENEWED)
@@ -269,13 +269,15 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_is_renewed_at_once_and_then_every_day() {
-        let (turns, day) = (1_000, Some(RENEWED));
+    fn a_grant_is_renewed_at_once_and_then_three_times_a_day() {
+        let (turns, late) = (1_000, Some(RENEWED));
+        // The shortest grant outlives two renewals that fail.
+        assert!(3 * RENEWED <= Duration::from_secs(24 * 3_600));
         let hour = Some(Duration::from_secs(3_600));
         assert!(is_due(&grant(0), Height(9), turns, None), "nothing of the sim was seen");
         assert!(!is_due(&grant(5), Height(1_004), turns, None));
         assert!(is_due(&grant(5), Height(1_005), turns, None));
         assert!(!is_due(&grant(5), Height(9), turns, hour));
-        assert!(is_due(&grant(5), Height(9), turns, day), "a slow sim");
+        assert!(is_due(&grant(5), Height(9), turns, late), "a slow sim");
     }
 }

@@ -1,21 +1,24 @@
 //! Real members on loopback, with real signatures. Bounds of time are far above what is measured; they keep
 //! a broken test from hanging.
 
+mod lan;
+
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use metatopia_raynet::{DialBackMessage, DialBackOutcome, OverlayMessage, TilePoint};
-use metatopia_transport::overlay::{OverlayEvent, OverlayEvents, OverlayHandle};
+use metatopia_transport::overlay::{DiscoverySetup, OverlayEvent, OverlayEvents, OverlayHandle};
 use metatopia_types::SigningKey;
 use tokio::sync::watch;
 
 use super::{
-    OverlayMember,
+    MapView, MemberSetup, OverlayMember,
+    contacts::ContactFile,
     member::LOOKUPS_PER_SECOND_MAX,
     reach::{CHECK_AGAIN, DIAL_BACKS_PER_ADDRESS_MAX, REACH_PORTS_MAX},
     start, trial,
 };
-use crate::keys;
+use crate::{keys, scratch::Scratch};
 
 /// `metatopia bench overlay` runs the same with 50 members and the cycle of a node.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -54,6 +57,63 @@ async fn strangers_make_a_member_look_up_no_more_than_it_may_in_a_second() {
     assert!(answered <= most, "{answered} of {asked} in {beats} beats");
 }
 
+/// Waits until what a member knows is so.
+async fn until(member: &OverlayMember, is_so: impl Fn(&MapView) -> bool) -> MapView {
+    let waiting = async {
+        loop {
+            match member.map().await {
+                Some(view) if is_so(&view) => return view,
+                _ => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("in time")
+}
+
+/// No site's record leads from the third member to the second, because the second has no site.
+#[tokio::test]
+async fn a_member_whose_only_contact_goes_away_goes_on_with_one_that_kademlia_found() {
+    let (stop_first, first_stopped) = watch::channel(false);
+    let (_stop, stopped) = watch::channel(false);
+    let first = start(trial::without_site(1, &[]), first_stopped).await.unwrap();
+    let second = start(trial::without_site(2, &[&first]), stopped.clone()).await.unwrap();
+    until(&second, |view| view.up == 1).await;
+    let third = start(trial::without_site(3, &[&first]), stopped.clone()).await.unwrap();
+    until(&third, |view| view.up == 2).await;
+    stop_first.send_replace(true);
+    drop(first);
+    until(&third, |view| view.up == 1).await;
+
+    // A site comes that only the second knows.
+    let mut setup = trial::alone();
+    setup.contacts = trial::without_site(0, &[&second]).contacts;
+    let site = start(setup, stopped).await.unwrap();
+    for member in [&site, &second, &third] {
+        trial::show_map(member).await;
+    }
+    let view = until(&third, |view| !view.sites.is_empty()).await;
+    assert_eq!(view.sites[0].record.endpoints[0].peer, site.key);
+}
+
+#[tokio::test]
+async fn members_that_were_found_are_kept_as_contacts() {
+    let scratch = Scratch::made("found-kept");
+    let (_stop, stopped) = watch::channel(false);
+    let first = start(trial::without_site(1, &[]), stopped.clone()).await.unwrap();
+    let second = start(trial::without_site(2, &[&first]), stopped).await.unwrap();
+    until(&second, |view| view.up == 1).await;
+    let (stop, stopped) = watch::channel(false);
+    let mut setup = trial::without_site(3, &[&first]);
+    let file = ContactFile::named(&scratch.0, "contacts");
+    setup.file = Some(file.clone());
+    let third = start(setup, stopped).await.unwrap();
+    until(&third, |view| view.up == 2).await;
+    stop.send_replace(true);
+    tokio::time::timeout(Duration::from_secs(30), stop.closed()).await.unwrap();
+    let kept: Vec<_> = file.read().into_iter().map(|contact| contact.peer).collect();
+    assert_eq!(kept, [second.key]);
+}
+
 /// Somebody who says by hand what a member hears.
 struct Stranger {
     handle: OverlayHandle,
@@ -65,8 +125,12 @@ impl Stranger {
     async fn meet(member: &OverlayMember, seed: u8) -> Self {
         let local = "/ip4/127.0.0.1/tcp/0".parse().unwrap();
         let key = keys::peer_keypair(&SigningKey::from_seed([seed; 32]));
+        let network = trial::alone().config.world.to_string();
+        let discovery = DiscoverySetup { network, ..DiscoverySetup::default() };
         let (handle, events) =
-            metatopia_transport::overlay::start(key, &local, Default::default()).await.unwrap();
+            metatopia_transport::overlay::start(key, (&local, discovery), Default::default())
+                .await
+                .unwrap();
         handle.dial(member.key, &member.address.to_string()).await;
         let mut stranger = Self { handle, events };
         while !matches!(stranger.next().await, OverlayEvent::Up(_)) {}

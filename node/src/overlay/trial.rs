@@ -161,7 +161,19 @@ impl DrawnWorld {
         };
         let listen = "/ip4/127.0.0.1/tcp/0".parse().expect("a constant");
         let (file, speaker) = (None, Some(Box::new(speaker) as Box<_>));
-        MemberSetup { config, key, listen, contacts, file, speaker, shelves: None, refresh: cycle }
+        MemberSetup {
+            config,
+            key,
+            listen,
+            lan: false,
+            is_guest: false,
+            contacts,
+            file,
+            speaker,
+            shelves: None,
+            refresh: cycle,
+            published: Arc::default(),
+        }
     }
 }
 
@@ -290,4 +302,22 @@ async fn wait_whole(
 #[cfg(test)]
 pub(super) fn alone() -> MemberSetup {
     DrawnWorld::draw(4).setup(0, Vec::new(), Duration::from_secs(1))
+}
+
+/// Returns the setup of a member of that world without a site, which knows these members.
+#[cfg(test)]
+pub(super) fn without_site(n: usize, known: &[&OverlayMember]) -> MemberSetup {
+    let contact = |member: &&OverlayMember| SiteEndpoint {
+        peer: member.key,
+        address: member.address.to_string(),
+    };
+    let contacts = known.iter().map(contact).collect();
+    let setup = DrawnWorld::draw(4).setup(n, contacts, Duration::from_secs(1));
+    MemberSetup { speaker: None, ..setup }
+}
+
+/// Hands a member the map of that world.
+#[cfg(test)]
+pub(super) async fn show_map(member: &OverlayMember) {
+    member.learn(DrawnWorld::draw(4).land.0.proof.clone()).await;
 }

@@ -21,6 +21,7 @@ mod other_sim;
 mod people;
 mod places;
 mod plaza;
+mod private;
 mod recovery;
 mod rotation;
 mod scenario;

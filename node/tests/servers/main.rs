@@ -115,6 +115,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         tls: None,
         p2p_listen: peer.address.clone(),
         overlay_listen: None,
+        overlay_lan: false,
         neighbours: Default::default(),
         peers: peers.clone(),
         archive: false,

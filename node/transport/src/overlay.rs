@@ -15,6 +15,9 @@
 //!   handshakes by source, dials under way, bytes that wait for a member, and the rate at which a
 //!   member is read.
 //!
+//! * Members find each other ([`DiscoverySetup`]). What they say of others is believed by nobody: an
+//!   event `Found` names a member whose key is proved and that speaks the network's protocol.
+//!
 //! A member that does not read as fast as frames are sent to it loses its session. Gossip that is lost
 //! so comes again.
 //!
@@ -26,7 +29,7 @@
 //! let local: libp2p::Multiaddr = "/ip4/127.0.0.1/tcp/0".parse().unwrap();
 //! let keys = [(); 2].map(|()| libp2p::identity::Keypair::generate_ed25519());
 //! let [(a, mut at_a), (b, mut at_b)] = futures::future::try_join_all(
-//!     keys.map(|key| overlay::start(key, &local, Default::default())),
+//!     keys.map(|key| overlay::start(key, (&local, Default::default()), Default::default())),
 //! )
 //! .await
 //! .unwrap()
@@ -43,6 +46,7 @@
 //! # });
 //! ```
 
+mod discovery;
 mod events;
 pub mod limits;
 mod names;
@@ -62,10 +66,12 @@ use libp2p::{Multiaddr, identity::Keypair};
 use metatopia_types::PublicKey;
 use tokio::sync::mpsc;
 
-pub use self::{events::OverlayEvents, limits::FRAME_BYTES_MAX, names::peer_id_of};
+pub use self::{
+    discovery::DiscoverySetup, events::OverlayEvents, limits::FRAME_BYTES_MAX, names::peer_id_of,
+};
 use self::{
-    limits::{EVENTS_MAX, ORDERS_MAX, WAITING_FRAMES_MAX},
-    swarm::DialOrder,
+    limits::{EVENTS_MAX, FOUND_MAX, ORDERS_MAX, WAITING_FRAMES_MAX},
+    swarm::{DialOrder, OverlayOrder, SwarmChannels},
 };
 use crate::{
     figures::TransportFigures,
@@ -97,6 +103,14 @@ pub enum OverlayEvent {
     Closed(PublicKey),
     /// No session with this member could be made. What waited for it is dropped.
     DialFailed(PublicKey),
+    /// A member that the owner did not dial was found, or found this one: there is a session with it, or
+    /// soon.
+    Found {
+        /// Who it is.
+        member: PublicKey,
+        /// Where it was dialled, or where it says that it listens.
+        address: Multiaddr,
+    },
 }
 
 /// A member that is up, or is being dialled.
@@ -145,7 +159,7 @@ impl ObservedMembers {
 pub struct OverlayHandle {
     address: Multiaddr,
     local: PublicKey,
-    orders: mpsc::Sender<DialOrder>,
+    orders: mpsc::Sender<OverlayOrder>,
     known: KnownMembers,
     observed: ObservedMembers,
     figures: Arc<TransportFigures>,
@@ -179,7 +193,13 @@ impl OverlayHandle {
         }
         let address = address.parse().ok();
         // The task that takes this ends only with the last handle, or when nobody takes events.
-        let _ = self.orders.send(DialOrder { member, address }).await;
+        let _ = self.orders.send(OverlayOrder::Dial(DialOrder { member, address })).await;
+    }
+
+    /// Seeks members by those that were met since the start. What is found comes as events.
+    pub async fn seek(&self) {
+        // As above.
+        let _ = self.orders.send(OverlayOrder::Seek).await;
     }
 
     /// Queues a frame for a member, and never waits.
@@ -242,30 +262,32 @@ impl OverlayHandle {
     }
 }
 
-/// Starts listening at `listen`. `keypair` is the member's own key in the overlay.
+/// Starts listening at `listen`, and finds others as `discovery` says. `keypair` is the member's own key in
+/// the overlay.
 ///
 /// # Errors
-/// Fails when the address cannot be listened on.
+/// Fails when the address cannot be listened on, or the system tells nothing about its local networks.
 ///
 /// # Panics
 /// When the key is not of ed25519.
 pub async fn start(
     keypair: Keypair,
-    listen: &Multiaddr,
+    (listen, discovery): (&Multiaddr, DiscoverySetup),
     figures: Arc<TransportFigures>,
 ) -> Result<(OverlayHandle, OverlayEvents), StartPeersError> {
     let local = names::key_of(&keypair.public().to_peer_id()).expect("a key of ed25519");
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
     let (sender, items) = mpsc::channel(EVENTS_MAX);
     let (fail, failed) = mpsc::channel(ORDERS_MAX);
+    let (finds, found) = mpsc::channel(FOUND_MAX);
     let known = KnownMembers::default();
-    let channels = (ordered, sender, fail);
+    let channels = SwarmChannels { orders: ordered, items: sender, fail, finds };
     let observed = ObservedMembers::default();
     let shared = (known.clone(), observed.clone(), Arc::clone(&figures));
-    let mut swarm = swarm::OverlaySwarm::new(keypair, listen, channels, shared)?;
+    let mut swarm = swarm::OverlaySwarm::new(keypair, (listen, &discovery), channels, shared)?;
     let address = swarm.listen(listen).await?;
     tokio::spawn(swarm.run());
-    let events = OverlayEvents::new(items, failed, known.clone());
+    let events = OverlayEvents::new(items, (failed, found), known.clone());
     Ok((OverlayHandle { address, local, orders, known, observed, figures }, events))
 }
 

@@ -153,6 +153,9 @@ pub enum StartPeersError {
     /// The keys of the noise handshake could not be made.
     #[error("no noise keys: {0}")]
     Noise(String),
+    /// The system does not say which local networks there are.
+    #[error("the local networks are not known: {0}")]
+    Lan(std::io::Error),
 }
 
 /// A map behind a lock that no panic can leave half-changed.

@@ -58,6 +58,8 @@ pub(super) struct PlaceFile {
     pub(super) things_from_servers: Option<Spanned<Setting>>,
     pub(super) border_things: Option<Spanned<Setting>>,
     pub(super) border_bytes: Option<Spanned<Setting>>,
+    /// Packages that run as ports to Rust.
+    pub(super) ports: Option<Spanned<Setting>>,
     /// The ground that bodies keep to.
     pub(super) ground: Option<Spanned<GroundFile>>,
     /// Metres a second squared.
@@ -72,6 +74,9 @@ pub(super) struct PlaceFile {
     /// How much ground players may take.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) lots: SettingTable,
+    /// When people are heard.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) chat: SettingTable,
     /// What scripts may use.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) gas: SettingTable,

@@ -47,9 +47,12 @@ impl TomlSource<'_> {
                 self.set(&mut rules, name, setting)?;
             }
         }
-        for (table, settings) in
-            [("building", &file.building), ("lots", &file.lots), ("gas", &file.gas)]
-        {
+        for (table, settings) in [
+            ("building", &file.building),
+            ("lots", &file.lots),
+            ("chat", &file.chat),
+            ("gas", &file.gas),
+        ] {
             for (name, setting) in settings {
                 let full = format!("{table}.{}", name.get_ref());
                 if !AMENDABLE.contains(&full.as_str()) {
@@ -108,7 +111,7 @@ pub(super) fn written<T>(value: T) -> Spanned<T> {
 
 impl PlaceFile {
     /// Returns the settings that stand in no table, by their names.
-    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 17] {
+    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 18] {
         [
             ("objects_max", &mut self.objects_max),
             ("avatars_max", &mut self.avatars_max),
@@ -127,6 +130,7 @@ impl PlaceFile {
             ("things_from_servers", &mut self.things_from_servers),
             ("border_things", &mut self.border_things),
             ("border_bytes", &mut self.border_bytes),
+            ("ports", &mut self.ports),
         ]
     }
 
@@ -175,6 +179,7 @@ impl PlaceFile {
         match name.split_once('.') {
             Some(("building", name)) => into(&mut self.building, name, value),
             Some(("lots", name)) => into(&mut self.lots, name, value),
+            Some(("chat", name)) => into(&mut self.chat, name, value),
             Some(("gas", name)) => into(&mut self.gas, name, value),
             _ => {
                 let single = self.single_settings().into_iter().find(|(known, _)| *known == name);

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
-use metatopia_scripting::{Package, ScriptState, Value};
+use metatopia_scripting::{ImportTree, Package, ScriptState, Value};
 use metatopia_sim::{
     Applied, ENGINE, Genesis, GenesisError, ObjectSpec, ScriptFailure, ScriptSpec, Serial,
     ShownForm, Tools, World, is_line,
@@ -19,6 +19,7 @@ use metatopia_types::{
 };
 
 use self::visitor::StageVisitor;
+use crate::KnownPackages;
 
 /// Simulated seconds that one test may wait in all: a bit more than an hour. A turn of this sim takes some
 /// 30 microseconds of a release build, so all of them take 2.5 seconds.
@@ -65,13 +66,17 @@ pub(super) struct RehearsalStage {
 
 impl RehearsalStage {
     /// Founds the sim.
-    pub(super) fn new(package: &Package) -> Result<Self, GenesisError> {
+    pub(super) fn new(package: &Package, known: &KnownPackages) -> Result<Self, GenesisError> {
         let server = SigningKey::from_seed([1; 32]).public();
+        let tree = ImportTree::find(&package.manifest().imports, &|id| known.get(id));
+        // What is missing is told by the sim, which compiles the package.
+        let tree = tree.unwrap_or_default();
+        let imported = tree.packages();
         let mut genesis = Genesis {
             name: "rehearsal".to_owned(),
             admins: [server].into(),
             validators: [(server, NodeContact::default())].into(),
-            packages: [(package.id(), package.encode())].into(),
+            packages: imported.chain([package]).map(|each| (each.id(), each.encode())).collect(),
             objects: vec![thing(package)],
             licence: "AGPL-3.0-or-later".to_owned(),
             asset_licence: "CC0-1.0".to_owned(),

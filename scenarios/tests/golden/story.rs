@@ -477,6 +477,8 @@ fn kind(act: &Act) -> &'static str {
         Act::Sit { .. } => "Sit",
         Act::FileReport { .. } => "FileReport",
         Act::WithdrawReport { .. } => "WithdrawReport",
+        Act::Tell { .. } => "Tell",
+        Act::EmptyMailbox { .. } => "EmptyMailbox",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -18,12 +18,13 @@ use super::{
     loaded::{LoadedProgram, ProgramError},
     machine::CallMachine,
     meter::{CallFault, CallOutcome},
+    ported::PortedBody,
 };
 use crate::{
-    Call, CompileError, ErrorKind, Event, EventKind, Executor, FailureReport, Handler, Package,
-    ScriptContext, ScriptError, ScriptOutput,
+    Call, CompileError, ErrorKind, Event, EventKind, Executor, FailureReport, Handler,
+    LinkedPackage, Package, ScriptContext, ScriptError, ScriptOutput,
     ir::ScriptProgram,
-    lang::SourcePoint,
+    lang::{LinkedProgram, SourcePoint},
     limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, NANOSECONDS_PER_GAS, STATE_BYTES_PER_GAS},
 };
 
@@ -32,8 +33,8 @@ use crate::{
 pub struct ScriptExecutor;
 
 impl Executor for ScriptExecutor {
-    fn compile(&self, package: &Package) -> Result<Arc<dyn Handler>, CompileError> {
-        Ok(Arc::new(ScriptHandler::new(package)?))
+    fn compile(&self, package: &LinkedPackage<'_>) -> Result<Arc<dyn Handler>, CompileError> {
+        Ok(Arc::new(ScriptHandler::linked(package)?))
     }
 }
 
@@ -46,24 +47,39 @@ impl Executor for ScriptExecutor {
 #[derive(Debug)]
 pub struct ScriptHandler {
     package: PackageId,
-    file: String,
+    /// The file of each source, with its first function in the program; the entry file is the last.
+    files: Vec<(usize, String)>,
     program: LoadedProgram,
+    /// The functions of the program in Rust, if it is a port.
+    bodies: Vec<PortedBody>,
 }
 
 impl ScriptHandler {
-    /// Compiles the entry file of a package.
+    /// Compiles the entry file of a package that imports nothing.
+    ///
+    /// # Errors
+    /// What is wrong with the source, by line and column; also the first import.
+    pub fn new(package: &Package) -> Result<Self, CompileError> {
+        Self::linked(&LinkedPackage::new(package, &|_| None)?)
+    }
+
+    /// Compiles the entry file of a package with all that it imports.
     ///
     /// # Errors
     /// What is wrong with the source, by line and column.
-    pub fn new(package: &Package) -> Result<Self, CompileError> {
+    pub fn linked(linked: &LinkedPackage<'_>) -> Result<Self, CompileError> {
+        let package = linked.package();
         let file = package.manifest().entry.clone();
-        match ScriptProgram::compile(package.entry()) {
-            Ok(program) => {
-                let loaded = Self::load(package.id(), file, &program);
-                Ok(loaded.expect("what was compiled here calls what there is here"))
-            }
-            Err(diagnostics) => Err(CompileError { file, diagnostics }),
-        }
+        let LinkedProgram { program, firsts, .. } =
+            linked.imports().link(&file, package.entry())?;
+        let program = LoadedProgram::new(&program);
+        let files = firsts.into_iter().zip(linked.imports().files().chain([file]));
+        Ok(Self {
+            package: package.id(),
+            files: files.collect(),
+            program: program.expect("what was compiled here calls what there is here"),
+            bodies: Vec::new(),
+        })
     }
 
     /// Makes a handler of a compiled program.
@@ -75,7 +91,22 @@ impl ScriptHandler {
         file: String,
         program: &ScriptProgram,
     ) -> Result<Self, ProgramError> {
-        Ok(Self { package, file, program: LoadedProgram::new(program)? })
+        let files = [(0, file)].into();
+        Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies: Vec::new() })
+    }
+
+    /// Makes a handler of a port: of a program without operations, and of its functions in Rust.
+    ///
+    /// # Errors
+    /// See [`ProgramError`].
+    pub(crate) fn port(
+        package: PackageId,
+        file: String,
+        program: &ScriptProgram,
+        bodies: Vec<PortedBody>,
+    ) -> Result<Self, ProgramError> {
+        let files = [(0, file)].into();
+        Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies })
     }
 
     fn handler(&self, kind: EventKind) -> Option<u16> {
@@ -83,18 +114,33 @@ impl ScriptHandler {
         handlers.find(|(handled, _)| *handled == kind).map(|(_, function)| *function)
     }
 
-    fn failed(&self, fault: CallFault, gas: u64, log: Vec<String>) -> ScriptError {
+    /// Returns the file of the source that a function is from.
+    fn file(&self, function: u16) -> &str {
+        let mut files = self.files.iter().rev();
+        let of = files.find(|(first, _)| *first <= usize::from(function));
+        of.map_or("", |(_, file)| file)
+    }
+
+    /// Returns the error of a call of this handler.
+    fn failed(&self, handler: u16, fault: CallFault, gas: u64, log: Vec<String>) -> ScriptError {
         let CallFault { kind, message, at, trace, .. } = fault;
-        let told = |(function, at): (u16, SourcePoint)| {
-            let title = self.program.functions[usize::from(function)].title();
-            format!("{title}, called at {}:{}", at.line, at.column)
+        // What a function is called from is in the next one of the trace, and at last in the handler.
+        let callers = trace.iter().skip(1).map(|(function, _)| *function).chain([handler]);
+        let told = |((function, at), caller): (&(u16, SourcePoint), u16)| {
+            let title = self.program.functions[usize::from(*function)].title();
+            let SourcePoint { line, column } = at;
+            match (self.file(caller), self.file(handler)) {
+                (file, own) if file == own => format!("{title}, called at {line}:{column}"),
+                (file, _) => format!("{title}, called at {file}:{line}:{column}"),
+            }
         };
+        let innermost = trace.first().map_or(handler, |(function, _)| *function);
         let report = FailureReport {
-            file: self.file.clone(),
+            file: self.file(innermost).into(),
             line: at.line,
             column: at.column,
             message,
-            trace: trace.into_iter().map(told).collect(),
+            trace: trace.iter().zip(callers).map(told).collect(),
             log,
         };
         ScriptError { kind, gas, report: Box::new(report) }
@@ -118,6 +164,7 @@ impl Handler for ScriptHandler {
         let scene = Some(ScriptContext::new(call));
         let time = limit * NANOSECONDS_PER_GAS;
         let mut machine = CallMachine::new(&self.program, scene, call.object, time);
+        machine.bodies = &self.bodies;
         let run = AssertUnwindSafe(|| handle(&mut machine, call, function));
         // A panic comes out of the same code and values on every server, so it is an outcome like others.
         let result = catch_unwind(run)
@@ -135,7 +182,7 @@ impl Handler for ScriptHandler {
         if fault.at == SourcePoint::default() {
             fault.at = self.program.functions[usize::from(function)].at;
         }
-        Err(self.failed(*fault, gas, log))
+        Err(self.failed(function, *fault, gas, log))
     }
 }
 

@@ -12,7 +12,9 @@ use super::{
     datum::{Datum, DatumClosure},
     loaded::{LoadedFunction, LoadedProgram},
     meter::{CallFault, CallMeter, CallOutcome},
-    operators, prices,
+    operators,
+    ported::PortedBody,
+    prices,
     state::StateCache,
 };
 use crate::{
@@ -23,20 +25,22 @@ use crate::{
 };
 
 /// A call under way.
-pub(super) struct CallMachine<'p> {
+pub(crate) struct CallMachine<'p> {
     pub(super) program: &'p LoadedProgram,
+    /// The functions of the program in Rust, if it is a port.
+    pub(super) bodies: &'p [PortedBody],
     pub(super) meter: CallMeter,
     /// The world; nothing while constants are computed.
     pub(super) scene: Option<ScriptContext>,
     pub(super) state: StateCache,
     pub(super) me: ObjectId,
-    frames: Vec<CallFrame>,
+    pub(super) frames: Vec<CallFrame>,
     catches: Vec<CatchFrame>,
 }
 
 /// A function under way.
 #[derive(Clone, Copy, Debug)]
-struct CallFrame {
+pub(super) struct CallFrame {
     function: u16,
     /// The operation that comes next.
     next: usize,
@@ -82,7 +86,7 @@ impl<'p> CallMachine<'p> {
         let meter = CallMeter::new(time);
         let (frames, catches) = (Vec::with_capacity(4), Vec::new());
         let state = StateCache::new();
-        Self { program, meter, scene, state, me, frames, catches }
+        Self { program, bodies: &[], meter, scene, state, me, frames, catches }
     }
 
     pub(super) fn scene(&mut self) -> CallOutcome<&mut ScriptContext> {
@@ -107,7 +111,7 @@ impl<'p> CallMachine<'p> {
     ) -> CallOutcome<Datum> {
         let floor = self.frames.len();
         self.enter(stack, function, base)?;
-        self.run(stack, floor)
+        self.run_entered(stack, floor, function, base)
     }
 
     /// Enters a closure: what it captured lies behind its arguments.
@@ -118,16 +122,25 @@ impl<'p> CallMachine<'p> {
         count: u16,
         base: usize,
     ) -> CallOutcome<()> {
+        self.pay_for_closure(closure, count)?;
+        self.enter(stack, closure.function, base)?;
+        let first = base + usize::from(count);
+        stack[first..first + closure.captures.len()].clone_from_slice(&closure.captures);
+        Ok(())
+    }
+
+    /// Checks that a closure takes so many arguments, and pays for what it captured.
+    pub(super) fn pay_for_closure(
+        &mut self,
+        closure: &DatumClosure,
+        count: u16,
+    ) -> CallOutcome<()> {
         let function = &self.program.functions[usize::from(closure.function)];
         if function.parameters != count {
             let words = format!("the closure takes {} arguments, not {count}", function.parameters);
             return Err(CallFault::new(ErrorKind::Type, words));
         }
-        self.meter.pay(closure.captures.len() as u64 * prices::ELEMENT_COPY)?;
-        self.enter(stack, closure.function, base)?;
-        let first = base + usize::from(count);
-        stack[first..first + closure.captures.len()].clone_from_slice(&closure.captures);
-        Ok(())
+        self.meter.pay(closure.captures.len() as u64 * prices::ELEMENT_COPY)
     }
 
     /// Runs a closure on a stack that holds its arguments and nothing else.
@@ -140,25 +153,39 @@ impl<'p> CallMachine<'p> {
         let floor = self.frames.len();
         self.meter.pay(prices::CALL)?;
         self.enter_closure(stack, closure, count, 0)?;
-        self.run(stack, floor)
+        let result = self.run_entered(stack, floor, closure.function, 0);
+        if self.bodies.is_empty() {
+            return result;
+        }
+        // The operation that had it called says where that was.
+        result.map_err(|mut fault| {
+            fault.trace.push((closure.function, SourcePoint::default()));
+            fault
+        })
     }
 
     fn enter(&mut self, stack: &mut Vec<Datum>, function: u16, base: usize) -> CallOutcome<()> {
+        let registers = self.enter_frame(function, base)?;
+        if stack.len() < base + registers {
+            stack.resize(base + registers, Datum::Unit);
+        }
+        Ok(())
+    }
+
+    /// Pays for a function, and begins it. Returns how many registers it uses.
+    pub(super) fn enter_frame(&mut self, function: u16, base: usize) -> CallOutcome<usize> {
         if self.frames.len() >= CALL_DEPTH_MAX {
             let words = format!("more than {CALL_DEPTH_MAX} calls deep");
             return Err(CallFault::new(ErrorKind::Depth, words));
         }
         let registers = self.program.functions[usize::from(function)].registers;
         self.meter.pay(registers as u64 * prices::CLEARED_REGISTER)?;
-        if stack.len() < base + registers {
-            stack.resize(base + registers, Datum::Unit);
-        }
         self.frames.push(CallFrame { function, next: 0, base });
-        Ok(())
+        Ok(registers)
     }
 
     /// Runs until so many functions are left.
-    fn run(&mut self, stack: &mut Vec<Datum>, floor: usize) -> CallOutcome<Datum> {
+    pub(super) fn run(&mut self, stack: &mut Vec<Datum>, floor: usize) -> CallOutcome<Datum> {
         loop {
             let mut frame = *self.frames.last().expect("one was entered");
             let program: &'p LoadedProgram = self.program;

@@ -21,7 +21,7 @@ pub(crate) struct CallFault {
 }
 
 /// What something that can fail gives. A fault is rare, so it is kept out of the way.
-pub(super) type CallOutcome<T> = Result<T, Box<CallFault>>;
+pub(crate) type CallOutcome<T> = Result<T, Box<CallFault>>;
 
 impl CallFault {
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Box<Self> {

@@ -18,8 +18,8 @@ use std::{
 
 use metatopia_math::Fx;
 use rhai::{
-    AST, ASTFlags, ASTNode, Dynamic, Engine, Expr, FnCallExpr, FnPtr, LexError, Module, Position,
-    ScriptFuncDef, Stmt, Token, TokenizeState,
+    AST, ASTFlags, ASTNode, Dynamic, Engine, Expr, FnAccess, FnCallExpr, FnPtr, LexError, Module,
+    Namespace, Position, ScriptFuncDef, Stmt, Token, TokenizeState,
 };
 
 use super::tree::{
@@ -29,7 +29,8 @@ use super::tree::{
 use crate::{
     Diagnostic,
     limits::{
-        CONSTANTS_MAX, EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, LITERAL_ELEMENTS_MAX, STRING_BYTES_MAX,
+        CONSTANTS_MAX, EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, IMPORTS_MAX, LITERAL_ELEMENTS_MAX,
+        STRING_BYTES_MAX,
     },
 };
 use switches::Marks;
@@ -50,7 +51,7 @@ pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
         Ok(Ok(ast)) => ast,
         Ok(Err(error)) => {
             let SourcePoint { line, column } = point(error.position());
-            return Err(vec![Diagnostic { line, column, message: words(&error.0.to_string()) }]);
+            return Err(vec![Diagnostic { line, column, message: error.0.to_string() }]);
         }
         Err(_) => {
             let message = "the parser failed at this source".into();
@@ -59,14 +60,6 @@ pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
     };
     let reader = TreeReader { ast: &ast, marks: &marks };
     Ok(reader.tree())
-}
-
-/// The parser's words for what it refuses, with what to do instead where that is known.
-fn words(message: &str) -> String {
-    if message.contains("'import'") {
-        return format!("{message}: packages cannot be imported yet");
-    }
-    message.into()
 }
 
 /// The one parser. It runs nothing: no function is registered with it.
@@ -129,28 +122,42 @@ struct OutsideOfFunctions {
     braces: usize,
     /// Constants that stand in none.
     constants: usize,
+    /// Imports, which stand nowhere else.
+    imports: usize,
 }
 
 std::thread_local! {
     /// The parser owns the function that sees the tokens, so it is kept here while it parses.
-    static OUTSIDE: Cell<OutsideOfFunctions> = const { Cell::new(OutsideOfFunctions { braces: 0, constants: 0 }) };
+    static OUTSIDE: Cell<OutsideOfFunctions> = const {
+        Cell::new(OutsideOfFunctions { braces: 0, constants: 0, imports: 0 })
+    };
 }
 
-/// Counts the constants outside of functions. Returns what ends the parse where there are too many: it
-/// looks for each one among all before it, and took twice what a turn may compile.
+/// Counts the constants and imports outside of functions. Returns what ends the parse where there are too
+/// many: it looks for each one among all before it, and took twice what a turn may compile.
 fn note_outside(token: &Token) -> Option<Token> {
-    let OutsideOfFunctions { mut braces, mut constants } = OUTSIDE.get();
+    let OutsideOfFunctions { mut braces, mut constants, mut imports } = OUTSIDE.get();
+    let mut refused = None;
     match token {
         Token::LeftBrace | Token::MapStart => braces += 1,
         Token::RightBrace => braces = braces.saturating_sub(1),
         Token::Const if braces == 0 => constants += 1,
+        Token::Import if braces == 0 => imports += 1,
+        Token::Import => refused = Some("an import stands outside of functions".into()),
+        Token::Export => {
+            let words = "export is not part of the language: what imports a package can use each \
+                         function and constant of it that is not private";
+            refused = Some(words.into());
+        }
         _ => {}
     }
-    OUTSIDE.set(OutsideOfFunctions { braces, constants });
-    (constants > CONSTANTS_MAX).then(|| {
-        let words = format!("more than {CONSTANTS_MAX} constants: put some into a map");
-        Token::LexError(Box::new(LexError::Runtime(words)))
-    })
+    OUTSIDE.set(OutsideOfFunctions { braces, constants, imports });
+    if constants > CONSTANTS_MAX {
+        refused = Some(format!("more than {CONSTANTS_MAX} constants: put some into a map"));
+    } else if imports > IMPORTS_MAX {
+        refused = Some(format!("more than {IMPORTS_MAX} imports"));
+    }
+    refused.map(|words| Token::LexError(Box::new(LexError::Runtime(words))))
 }
 
 fn point(at: Position) -> SourcePoint {
@@ -195,6 +202,7 @@ impl TreeReader<'_> {
             at: point(function.body.start_position()),
             body: self.statements(&statements_of(function)),
             is_method: function.this_type.is_some(),
+            is_private: function.access == FnAccess::Private,
         }
     }
 
@@ -276,6 +284,7 @@ impl TreeReader<'_> {
                 },
                 Err(message) => S::Refused(message),
             },
+            Stmt::Import(import, _) => import_of(&import.0, &import.1.name),
             _ => S::Refused("this statement is not part of the language".into()),
         }
     }
@@ -306,6 +315,9 @@ impl TreeReader<'_> {
                     .map(|(name, value)| (name.name.to_string(), self.expression(value)))
                     .collect(),
             ),
+            Expr::Variable(variable, ..) if !variable.2.is_empty() => {
+                E::Name(qualified(&variable.2, &variable.1))
+            }
             Expr::Variable(variable, ..) => name_or_number(&variable.1),
             Expr::ThisPtr(_) => {
                 E::Refused("this is not part of the language: self_ is the own object".into())
@@ -341,7 +353,7 @@ impl TreeReader<'_> {
     }
 
     fn call(&self, call: &FnCallExpr) -> ExpressionKind {
-        let name = call.name.to_string();
+        let name = qualified(&call.namespace, &call.name);
         if call.capture_parent_scope {
             return ExpressionKind::BangCall { name };
         }
@@ -390,6 +402,26 @@ impl TreeReader<'_> {
         }
         let root = root.expect("a chain has a beginning");
         ExpressionKind::Chain { root: Box::new(self.expression(root)), links }
+    }
+}
+
+/// Returns the name of something with the names before it, as `scores::best`. No other name has `::` in it.
+fn qualified(namespace: &Namespace, name: &str) -> String {
+    let before = namespace.path.iter().map(|part| format!("{}::", part.name));
+    before.chain([name.to_owned()]).collect()
+}
+
+/// Returns what `import path as alias` says.
+fn import_of(path: &Expr, alias: &str) -> StatementKind {
+    let example = "import \"scores\" as scores";
+    match path {
+        Expr::StringConstant(path, _) if alias.is_empty() => {
+            StatementKind::Refused(format!("an import needs a name: {example}, here \"{path}\""))
+        }
+        Expr::StringConstant(path, _) => {
+            StatementKind::Import { path: path.as_str().into(), alias: alias.into() }
+        }
+        _ => StatementKind::Refused(format!("an import names a package in quotes: {example}")),
     }
 }
 

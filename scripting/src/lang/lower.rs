@@ -6,6 +6,7 @@ mod deeds;
 mod emit;
 mod expressions;
 mod flow;
+mod imports;
 mod kinds;
 mod names;
 mod statements;
@@ -25,8 +26,10 @@ use crate::{
     exec::evaluate_constants,
     host::FUNCTIONS,
     ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
+    limits::{GAS_PER_CALL_MAX, NANOSECONDS_PER_GAS},
 };
 use emit::FunctionBody;
+pub(crate) use imports::ImportableNames;
 use tables::ProgramTables;
 
 /// Complaints that are collected at most.
@@ -35,36 +38,113 @@ const DIAGNOSTICS_MAX: usize = 32;
 /// Mistakes that are looked for what was meant; more than are told, for they are told by their places.
 const HINTS_MAX: usize = 4 * DIAGNOSTICS_MAX;
 
-/// Lowers a whole source; or tells what is wrong with it.
-pub(super) fn lower(tree: &SourceTree) -> Result<ScriptProgram, Vec<Diagnostic>> {
-    let mut lowering = Lowering::default();
-    lowering.program.format = IR_FORMAT;
-    let variable = lowering.path(Vec::new(), SourcePoint::default());
-    debug_assert_eq!(variable, WHOLE_VARIABLE, "nothing was put there before");
-    for (index, function) in tree.functions.iter().enumerate() {
-        let key = (function.name.clone(), function.parameters.len());
-        lowering.functions.insert(key, u16::try_from(index).unwrap_or(u16::MAX));
+/// What the sources that are lowered so far are linked to.
+#[derive(Debug)]
+pub(super) struct ProgramUnderWay {
+    program: ScriptProgram,
+    tables: ProgramTables,
+    /// Nanoseconds of the reference machine that the constants of all sources may still take: as many as
+    /// one call, so that many small sources are no way to more.
+    time_left: u64,
+}
+
+impl ProgramUnderWay {
+    /// Returns a program without any source.
+    pub(super) fn new() -> Self {
+        let mut lowering = Lowering::default();
+        lowering.program.format = IR_FORMAT;
+        let variable = lowering.path(Vec::new(), SourcePoint::default());
+        debug_assert_eq!(variable, WHOLE_VARIABLE, "nothing was put there before");
+        let Lowering { program, tables, .. } = lowering;
+        Self { program, tables, time_left: GAS_PER_CALL_MAX * NANOSECONDS_PER_GAS }
     }
-    for function in &tree.functions {
-        lowering.note_called(&function.body);
+
+    /// Returns how many functions and closures the program has.
+    pub(super) fn functions(&self) -> usize {
+        self.program.functions.len()
     }
-    lowering.constants(&tree.statements)?;
-    // Closures come behind the functions with names, whose places are known already.
-    lowering.program.functions.resize(tree.functions.len(), IrFunction::default());
-    for (index, function) in tree.functions.iter().enumerate() {
-        lowering.program.functions[index] = lowering.function(function);
+
+    /// Returns the program.
+    pub(super) fn finish(self) -> ScriptProgram {
+        self.program
     }
-    lowering.finish()
+
+    /// Adds a source that others import. Returns what they can name of it, or what is wrong with it.
+    /// `imports` are the sources that it imports itself, by the names of its package for them.
+    pub(super) fn add_import(
+        &mut self,
+        tree: &SourceTree,
+        imports: &BTreeMap<&str, &ImportableNames>,
+    ) -> Result<ImportableNames, Vec<Diagnostic>> {
+        let lowering = self.add(tree, imports, true)?;
+        Ok(ImportableNames::of(tree, lowering.functions, lowering.constants))
+    }
+
+    /// Adds the source whose handlers run, the last one; or tells what is wrong with it.
+    pub(super) fn add_entry(
+        &mut self,
+        tree: &SourceTree,
+        imports: &BTreeMap<&str, &ImportableNames>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        self.add(tree, imports, false).map(drop)
+    }
+
+    fn add(
+        &mut self,
+        tree: &SourceTree,
+        imports: &BTreeMap<&str, &ImportableNames>,
+        is_import: bool,
+    ) -> Result<Lowering, Vec<Diagnostic>> {
+        let first = self.program.functions.len();
+        let mut lowering = Lowering {
+            program: core::mem::take(&mut self.program),
+            tables: core::mem::take(&mut self.tables),
+            time_left: self.time_left,
+            is_import,
+            first,
+            ..Lowering::default()
+        };
+        for (function, index) in tree.functions.iter().zip(first..) {
+            let key = (function.name.clone(), function.parameters.len());
+            lowering.functions.insert(key, u16::try_from(index).unwrap_or(u16::MAX));
+        }
+        for function in &tree.functions {
+            lowering.note_called(&function.body);
+        }
+        lowering.import(&tree.statements, imports);
+        lowering.constants(&tree.statements)?;
+        // Closures come behind the functions with names, whose places are known already.
+        lowering.program.functions.resize(first + tree.functions.len(), IrFunction::default());
+        for (function, index) in tree.functions.iter().zip(first..) {
+            lowering.program.functions[index] = lowering.function(function);
+        }
+        let mut lowering = lowering.finish()?;
+        self.program = core::mem::take(&mut lowering.program);
+        self.tables = core::mem::take(&mut lowering.tables);
+        self.time_left = lowering.time_left;
+        Ok(lowering)
+    }
 }
 
 /// The walk over one source.
 #[derive(Debug, Default)]
 struct Lowering {
     found: Vec<Diagnostic>,
-    /// Functions of the source, by name and number of parameters.
+    /// It is imported by another source: its handlers are functions like others.
+    is_import: bool,
+    /// Functions of the program that sources before this one brought.
+    first: usize,
+    /// Nanoseconds that its constants may take, of those of the whole program.
+    time_left: u64,
+    /// Functions of the source, by name and number of parameters, and of its imports with their names
+    /// before them.
     functions: BTreeMap<(String, usize), u16>,
-    /// Constants of the source, by name: their places among those of the program.
+    /// Constants of the source and its imports, by name: their places among those of the program.
     constants: BTreeMap<String, u16>,
+    /// The names by which the source calls its imports.
+    aliases: BTreeSet<String>,
+    /// Functions of imports that those keep for themselves.
+    private: BTreeSet<String>,
     /// The values of the constants stand at their places.
     has_constants: bool,
     /// Names that the source calls as functions.
@@ -82,11 +162,11 @@ impl Lowering {
         self.found.push(Diagnostic { line, column, message: message.into() });
     }
 
-    fn finish(mut self) -> Result<ScriptProgram, Vec<Diagnostic>> {
+    fn finish(mut self) -> Result<Self, Vec<Diagnostic>> {
         self.found.sort();
         self.found.dedup();
         self.found.truncate(DIAGNOSTICS_MAX);
-        if self.found.is_empty() { Ok(self.program) } else { Err(self.found) }
+        if self.found.is_empty() { Ok(self) } else { Err(self.found) }
     }
 
     /// Constants are all that may stand outside of functions. They are evaluated here, once.
@@ -107,6 +187,9 @@ impl Lowering {
                     self.declare(name, register, true, *at);
                     order.push((name.clone(), *at));
                 }
+                // These were looked at before.
+                StatementKind::Import { .. } => {}
+                StatementKind::Refused(words) => self.complain(*at, words.clone()),
                 StatementKind::Let { .. } => self.complain(
                     *at,
                     "a variable outside of a function would be gone after the call: use const, \
@@ -129,7 +212,7 @@ impl Lowering {
         self.fits(&function);
         if order.is_empty() || !self.found.is_empty() {
             // Functions may still name them.
-            self.constants = names.into_iter().map(|name| (name, 0)).collect();
+            self.constants.extend(names.into_iter().map(|name| (name, 0)));
             return Ok(());
         }
         self.evaluate(function, &order)
@@ -140,16 +223,16 @@ impl Lowering {
         function: IrFunction,
         order: &[(String, SourcePoint)],
     ) -> Result<(), Vec<Diagnostic>> {
-        let closures = self.program.functions.len();
-        if closures > 0 {
-            self.program.functions.clear();
+        if self.program.functions.len() > self.first {
+            self.program.functions.truncate(self.first);
             self.complain(order[0].1, "a constant cannot hold a closure");
             return Ok(());
         }
-        self.program.functions.push(function);
+        // Constants call no function, so the one that computes them may stand alone.
+        let others = core::mem::replace(&mut self.program.functions, alloc::vec![function]);
         let places: Vec<SourcePoint> = order.iter().map(|(_, at)| *at).collect();
-        let values = evaluate_constants(&self.program, &places);
-        self.program.functions.clear();
+        let values = evaluate_constants(&self.program, &places, &mut self.time_left);
+        self.program.functions = others;
         match values {
             Ok(values) => {
                 for ((name, at), value) in order.iter().zip(values) {
@@ -162,15 +245,14 @@ impl Lowering {
             }
             Err((at, message)) => {
                 self.complain(at, message);
-                let names = order.iter().map(|(name, _)| (name.clone(), 0));
-                self.constants = names.collect();
+                self.constants.extend(order.iter().map(|(name, _)| (name.clone(), 0)));
                 Ok(())
             }
         }
     }
 
     fn function(&mut self, function: &SourceFunction) -> IrFunction {
-        let SourceFunction { name, parameters, at, body, is_method } = function;
+        let SourceFunction { name, parameters, at, body, is_method, is_private: _ } = function;
         if *is_method {
             self.complain(*at, format!("{name}: functions of a type are not part of the language"));
         }
@@ -183,7 +265,7 @@ impl Lowering {
         self.note_assigned(body);
         // What the world gives to a handler is known; a handler that is called by name can get anything.
         let event_kinds = event.map_or(&[][..], EventKind::parameter_kinds);
-        let is_called = self.called.contains(name);
+        let is_called = self.is_import || self.called.contains(name);
         for (index, parameter) in parameters.iter().enumerate() {
             self.free_name(parameter, *at);
             let register = self.register(*at);
@@ -202,7 +284,9 @@ impl Lowering {
         self.emit(IrOp::Return { from: result }, *at);
         let mut lowered = self.take_body().into_function(name.clone(), *at);
         lowered.parameters = u16::try_from(parameters.len()).unwrap_or(u16::MAX);
-        if let Some(event) = event {
+        if let Some(event) = event
+            && !self.is_import
+        {
             let index = self.functions[&(name.clone(), parameters.len())];
             self.program.handlers.push((event, index));
         }

@@ -31,6 +31,8 @@ pub(super) struct SourceFunction {
     pub(super) body: Vec<Statement>,
     /// It is a method of a type, which the language does not have.
     pub(super) is_method: bool,
+    /// What imports the source cannot call it.
+    pub(super) is_private: bool,
 }
 
 /// A statement with its place.
@@ -90,6 +92,11 @@ pub(super) enum StatementKind {
         body: Vec<Statement>,
         name: Option<String>,
         rescue: Vec<Statement>,
+    },
+    /// `import "path" as alias`.
+    Import {
+        path: String,
+        alias: String,
     },
     /// Something that is not part of the language, with what to do instead.
     Refused(String),

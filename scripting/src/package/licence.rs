@@ -3,6 +3,7 @@
 //! This is a check of a policy against the SPDX list, no legal advice.
 
 mod conflicts;
+mod imports;
 mod spelling;
 
 use alloc::{
@@ -18,6 +19,7 @@ use spdx::{
 };
 
 use crate::limits::{LICENCE_ARMS_MAX, LICENCE_BYTES_MAX};
+pub use imports::ImportRule;
 
 /// An SPDX expression, and the choice that makes it copyleft.
 ///

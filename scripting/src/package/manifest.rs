@@ -7,7 +7,7 @@ use metatopia_types::{BlobId, PackageId, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::{Licence, PACKAGE_FILE};
-use crate::limits::{AUTHORS_MAX, FILES_MAX, PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX};
+use crate::limits::{AUTHORS_MAX, FILES_MAX, IMPORTS_MAX, PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX};
 
 /// The apis that this build runs: the language and its host functions, by the number that a manifest
 /// names. The source is what is kept, and the engine says what it means, so a number means the same for
@@ -30,7 +30,7 @@ pub struct PackageManifest {
     pub entry: String,
     /// What each file contains, by path.
     pub files: BTreeMap<String, BlobId>,
-    /// Other packages by the name that the source calls them; must be empty in this api.
+    /// Other packages, by the names that the source imports them by.
     pub imports: BTreeMap<String, PackageId>,
     /// What everybody may do with it.
     pub licence: Licence,
@@ -89,12 +89,18 @@ pub enum ManifestError {
     /// The entry file is not among the files, or is no script.
     #[error("the entry {0:?} is no {ENTRY_SUFFIX} file of the package")]
     Entry(String),
-    /// The package imports others.
-    #[error("import {name:?}: this api has no imports yet")]
+    /// The name of an import is empty, too long, or not lowercase letters, digits and hyphens.
+    #[error(
+        "import {name:?} has no proper name: 1 to {PACKAGE_NAME_BYTES_MAX} of a-z, 0-9 and -, a \
+         letter first"
+    )]
     Import {
-        /// What the source calls it.
+        /// What the manifest calls it.
         name: String,
     },
+    /// Too many imports.
+    #[error("{0} imports, where at most {IMPORTS_MAX} are allowed")]
+    Imports(usize),
     /// No authors, or too many.
     #[error("{0} authors, where 1 to {AUTHORS_MAX} are allowed")]
     Authors(usize),
@@ -124,7 +130,10 @@ impl PackageManifest {
         if !self.files.contains_key(&self.entry) || !self.entry.ends_with(ENTRY_SUFFIX) {
             return Err(ManifestError::Entry(self.entry.clone()));
         }
-        if let Some(name) = self.imports.keys().next() {
+        if self.imports.len() > IMPORTS_MAX {
+            return Err(ManifestError::Imports(self.imports.len()));
+        }
+        if let Some(name) = self.imports.keys().find(|name| !is_name(name)) {
             return Err(ManifestError::Import { name: name.clone() });
         }
         if self.authors.is_empty() || self.authors.len() > AUTHORS_MAX {

@@ -201,7 +201,8 @@ fn doors_out_of_the_language_name_what_to_use_instead() {
         ("(|x| x).curry(1)", "a closure keeps the values"),
         ("this.x = 1", "self_ is the own object"),
         ("on_start!()", "on_start! is not part of the language"),
-        ("import \"x\" as y", "packages cannot be imported yet"),
+        ("import \"x\" as y", "an import stands outside of functions"),
+        ("export let x = 1", "export is not part of the language"),
     ] {
         let found = first(&format!("fn on_start() {{\n {call};\n}}"));
         assert!(found.starts_with("2:") && found.contains(words), "{call}: {found}");

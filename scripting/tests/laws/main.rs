@@ -9,6 +9,7 @@ mod bounds;
 mod checks;
 mod hazards;
 mod host;
+mod imports;
 mod joining;
 mod language;
 mod limits;

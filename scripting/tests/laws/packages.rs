@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_scripting::{
     Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError, SourceError,
     limits::{
-        AUTHORS_MAX, FILE_BYTES_MAX, FILES_MAX, LICENCE_ARMS_MAX, LICENCE_BYTES_MAX,
+        AUTHORS_MAX, FILE_BYTES_MAX, FILES_MAX, IMPORTS_MAX, LICENCE_ARMS_MAX, LICENCE_BYTES_MAX,
         PACKAGE_BYTES_MAX, PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX,
     },
 };
@@ -213,12 +213,18 @@ fn the_entry_is_a_script_of_the_package() {
 }
 
 #[test]
-fn imports_are_refused_by_name() {
-    let error = manifest_error(|draft| {
-        draft.imports = [("doors".into(), PackageId(Digest([1; 32])))].into();
-    });
-    assert_eq!(error, ManifestError::Import { name: "doors".into() });
-    assert!(error.to_string().contains("no imports yet"));
+fn imports_have_names_as_packages_do_and_there_are_few() {
+    let id = PackageId(Digest([1; 32]));
+    for name in ["", "Doors", "a b", "1st"] {
+        let error = manifest_error(|draft| draft.imports = [(name.into(), id)].into());
+        assert_eq!(error, ManifestError::Import { name: name.into() });
+    }
+    let many = |count: usize| (0..count).map(|n| (format!("lib-{n}"), id)).collect();
+    assert!(build(|draft| draft.imports = many(IMPORTS_MAX)).is_ok());
+    for count in [IMPORTS_MAX + 1, 1_000] {
+        let error = manifest_error(|draft| draft.imports = many(count));
+        assert_eq!(error, ManifestError::Imports(count));
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn a_whisper_is_for_people_and_says_something() {
     for (call, words) in [
         ("whisper(other, \"psst\")", "crate is a thing"),
         ("whisper(ada, \"\")", "nothing to whisper"),
-        ("whisper(ada, \"a\\nb\")", "no control characters"),
+        ("whisper(ada, \"a\\nb\")", "is one line"),
     ] {
         let error = touched(world(), &format!("{PERSON} {call};")).unwrap_err();
         assert!(error.report.message.contains(words), "{call}: {error}");

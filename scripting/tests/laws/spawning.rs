@@ -71,7 +71,7 @@ fn a_thing_that_cannot_be_meant_is_refused_with_the_name_of_the_field() {
         ("#{color: -1}", ErrorKind::Argument, "0 to 0xFFFFFF"),
         ("#{color: 0.5}", ErrorKind::Type, "color is an int, not a fixed"),
         ("#{name: 7}", ErrorKind::Type, "name is a string, not a int"),
-        ("#{name: \"a\\nb\"}", ErrorKind::Argument, "no control characters"),
+        ("#{name: \"a\\nb\"}", ErrorKind::Argument, "is one line"),
         ("#{pos: 3}", ErrorKind::Type, "pos is a vec2"),
         (&far, ErrorKind::Argument, "within 16 m"),
         ("#{radius: 1, size: vec2(1, 1)}", ErrorKind::Argument, "not both"),

@@ -18,6 +18,11 @@ impl ActContext<'_> {
             AmendError::NoSuchName => Refusal::NoParameter,
             AmendError::Value | AmendError::Parameters(_) => Refusal::OutOfRange,
         })?;
+        let (ports, before) = (&charter.parameters.ports, &self.state.charter.parameters.ports);
+        // Servers whose program lacks a port must have the time to stop before it runs.
+        if ports.check_new(before, self.state.clock.height).is_err() {
+            return Err(Refusal::OutOfRange);
+        }
         Ok(vec![
             StateChange::Player(self.author(), player),
             StateChange::Charter(Box::new(charter)),

@@ -32,13 +32,17 @@ const BUILT_RESTITUTION: Fx = Fx::from_ratio(1, 10);
 const BUILT_DAMPING: Fx = Fx::from_int(3);
 
 impl ActContext<'_> {
+    /// Checks that the author may take one more building step in this turn.
+    pub(super) fn check_pace(&self) -> Result<(), Refusal> {
+        let own = self.counts.builds_by.get(&self.author()).copied().unwrap_or(0);
+        let is_over = self.counts.builds >= BUILDS_PER_TURN_MAX || own >= BUILDS_PER_AUTHOR_MAX;
+        if is_over { Err(Refusal::TooOften) } else { Ok(()) }
+    }
+
     /// Decides a building act.
     pub(super) fn build(&self, build: &Build) -> ActResult {
         let player = self.renewed_player()?;
-        let own = self.counts.builds_by.get(&self.author()).copied().unwrap_or(0);
-        if self.counts.builds >= BUILDS_PER_TURN_MAX || own >= BUILDS_PER_AUTHOR_MAX {
-            return Err(Refusal::TooOften);
-        }
+        self.check_pace()?;
         let change = match build {
             Build::Undo { skip } => self.undo(*skip)?,
             Build::Place(blueprint) => self.place(blueprint)?,

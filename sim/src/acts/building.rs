@@ -87,12 +87,12 @@ impl State {
                 for package in packages {
                     self.attach(object, None, package);
                 }
-                Ok(UndoEntry { object, inverse: Inverse::Delete })
+                Ok(UndoEntry { object, inverse: Inverse::Delete, made: false })
             }
             BuildStep::Edit(object, edit) => {
                 // An edit that cannot be made changes nothing, so nothing undoes it.
                 let inverse = self.edit_object(object, edit).unwrap_or(Inverse::Nothing);
-                Ok(UndoEntry { object, inverse })
+                Ok(UndoEntry { object, inverse, made: false })
             }
         }
     }

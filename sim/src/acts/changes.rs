@@ -1,6 +1,9 @@
 //! The changes that acts make, and how the state takes them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
@@ -17,12 +20,13 @@ use super::{
     hands::{HandStep, apply_hand_step},
     land::{LandChange, apply_land_change},
     offers::Settlement,
+    private::MailChange,
     publish::NewPackage,
     report::ReportChange,
 };
 use crate::{
     limits::{BUILD_BYTES_MAX, UNDONE_PER_ACT_MAX},
-    rules::{RecordedOrder, Warrant},
+    rules::{RecordedOrder, ToldWords, Warrant},
     scripts::{Hearers, Sender},
     space::Lot,
     state::{Charter, Object, Player, State},
@@ -99,6 +103,8 @@ pub(super) enum StateChange {
     GoHome(ObjectId, Vec2),
     /// Undoes what a key did in the last seconds, by this warrant.
     UndoOf(PublicKey, u32, Warrant),
+    /// Changes a mailbox.
+    Mail(MailChange),
     /// Changes the queue of reports.
     Report(Box<ReportChange>),
     /// Records what was done by more than everybody's right.
@@ -124,6 +130,8 @@ pub(crate) struct ActEffects {
     pub(crate) events: Vec<RaisedEvent>,
     /// Lines of chat for people.
     pub(crate) chat: Vec<SpokenLine>,
+    /// Words that people are told.
+    pub(crate) told: Vec<ToldWords>,
     /// How much the acts used of what a turn bounds.
     pub(super) counts: TurnCounts,
     /// The compiled source of the packages that came.
@@ -139,10 +147,21 @@ pub(super) struct TurnCounts {
     pub(super) set_changes: usize,
     /// Avatars that appeared.
     pub(super) arrivals: usize,
+    /// Avatars that went home, each of another author.
+    pub(super) homecomers: BTreeSet<PublicKey>,
+    /// Orders to send a thing home from a lot, also those that were refused, and how many each holder gave.
+    pub(super) sendings: usize,
+    pub(super) sendings_by: BTreeMap<PublicKey, usize>,
+    /// Keys that were given up.
+    pub(super) rotations: usize,
     /// Events that words became for scripts, and the cost of finding the scripts: of all speakers.
     pub(super) deliveries: usize,
     /// The same, of each speaker.
     pub(super) deliveries_by: BTreeMap<PublicKey, usize>,
+    /// Words that each person was told.
+    pub(super) told_to: BTreeMap<PublicKey, usize>,
+    /// Authors who told somebody something.
+    pub(super) told_by: BTreeSet<PublicKey>,
     /// Building steps of all builders.
     pub(super) builds: u32,
     /// Building steps of each builder.
@@ -169,9 +188,20 @@ impl TurnCounts {
         *own = own.saturating_add(cost);
     }
 
-    /// Counts the most things that a moderator's undo may change.
-    fn count_undo(&mut self) {
-        self.builds = self.builds.saturating_add(UNDONE_PER_ACT_MAX as u32);
+    /// Counts a change of which a turn has so many and that cannot fail.
+    fn count(&mut self, author: PublicKey, change: &StateChange) {
+        match change {
+            StateChange::Rotate(..) => self.rotations = self.rotations.saturating_add(1),
+            StateChange::Lot(..) => self.count_build(author),
+            StateChange::GoHome(..) => {
+                self.homecomers.insert(author);
+            }
+            // The most things that a moderator's undo may change.
+            StateChange::UndoOf(..) => {
+                self.builds = self.builds.saturating_add(UNDONE_PER_ACT_MAX as u32);
+            }
+            _ => {}
+        }
     }
 
     /// Counts a building step of this author.
@@ -201,6 +231,7 @@ pub(super) fn apply_change(
     author: PublicKey,
     change: StateChange,
 ) -> Result<(), Refusal> {
+    effects.counts.count(author, &change);
     match change {
         StateChange::Spawn(object, body) => {
             state.spawn(*object, &body).map_err(|_| Refusal::Full)?;
@@ -244,9 +275,9 @@ pub(super) fn apply_change(
         }
         StateChange::Expose(key) => state.governance.expose(key, state.clock.height),
         StateChange::Publish(new) => {
-            let NewPackage { package, handler, leaving } = *new;
+            let NewPackage { package, weight, handler, leaving } = *new;
             effects.compiled.insert(package.id(), handler);
-            state.publish(author, package, &leaving);
+            state.publish(author, package, weight, &leaving);
         }
         StateChange::Resume(script) => resume(state, effects, author, script),
         StateChange::Hands(step) => apply_hand_step(state, effects, author, step),
@@ -257,11 +288,11 @@ pub(super) fn apply_change(
         StateChange::Govern(order) => state.carry_out(author, *order),
         StateChange::Return(id, place) => state.return_thing(id, place),
         StateChange::Lot(id, lot) => state.set_lot(id, lot.map(|lot| *lot)),
-        StateChange::GoHome(avatar, place) => go_home(state, effects, avatar, place),
+        StateChange::GoHome(avatar, place) => go_home(state, avatar, place),
         StateChange::UndoOf(key, seconds, warrant) => {
-            effects.counts.count_undo();
             state.undo_of(author, warrant, (key, seconds));
         }
+        StateChange::Mail(change) => apply_mail_change(state, effects, author, change),
         StateChange::Report(change) => state.change_reports(*change),
         StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {
@@ -271,6 +302,26 @@ pub(super) fn apply_change(
         }
     }
     Ok(())
+}
+
+/// Changes a mailbox. Its owner hears of what is put into it.
+fn apply_mail_change(
+    state: &mut State,
+    effects: &mut ActEffects,
+    author: PublicKey,
+    change: MailChange,
+) {
+    let mut told = match change {
+        MailChange::Put(told) => *told,
+        MailChange::Empty(up_to) => return state.people.mailboxes.empty(author, up_to),
+    };
+    state.governance.told = state.governance.told.saturating_add(1);
+    told.number = state.governance.told;
+    let of_reader = effects.counts.told_to.entry(told.to).or_default();
+    *of_reader = of_reader.saturating_add(1);
+    effects.counts.told_by.insert(told.words.by());
+    state.people.mailboxes.put(told.to, told.number, told.words.clone());
+    effects.told.push(told);
 }
 
 /// Has a script run again that was suspended.
@@ -294,8 +345,7 @@ fn dress(state: &mut State, id: ObjectId, name: String, look: Look) {
 }
 
 /// Puts an avatar at a place, where it rests.
-fn go_home(state: &mut State, effects: &mut ActEffects, avatar: ObjectId, place: Vec2) {
-    effects.counts.arrivals += 1;
+fn go_home(state: &mut State, avatar: ObjectId, place: Vec2) {
     state.stand(avatar);
     // An avatar that is gone stays away.
     let _ = state.bodies.set_position(avatar, place);

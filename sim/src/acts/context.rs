@@ -1,6 +1,6 @@
 //! The context in which one act is decided, and the rules that all acts share.
 
-use metatopia_types::{Act, Envelope, PublicKey, Refusal, Tick};
+use metatopia_types::{Act, Envelope, PublicKey, Refusal, Signature, SignedEnvelope, Tick};
 
 use super::{
     changes::{StateChange, TurnCounts},
@@ -16,6 +16,8 @@ pub(super) struct ActContext<'a> {
     pub(super) executor: &'a ActExecutor<'a>,
     pub(super) state: &'a State,
     pub(super) envelope: &'a Envelope,
+    /// The author's signature.
+    pub(super) signature: Signature,
     /// The counts of the acts before this one in the turn.
     pub(super) counts: &'a TurnCounts,
 }
@@ -24,6 +26,17 @@ pub(super) struct ActContext<'a> {
 pub(super) type ActResult = Result<Vec<StateChange>, Refusal>;
 
 impl<'a> ActContext<'a> {
+    /// Returns the context of an act.
+    pub(super) const fn new(
+        executor: &'a ActExecutor<'a>,
+        state: &'a State,
+        act: &'a SignedEnvelope,
+        counts: &'a TurnCounts,
+    ) -> Self {
+        let SignedEnvelope { envelope, signature } = act;
+        Self { executor, state, envelope, signature: *signature, counts }
+    }
+
     /// Decides the act: first whether its author may do such a thing, then by the rules of its kind.
     pub(super) fn decide(&self) -> ActResult {
         let (right, target) = self.request()?;
@@ -66,6 +79,8 @@ impl<'a> ActContext<'a> {
             Act::Sit { on } => self.sit(*on),
             Act::FileReport { about, words } => self.file_report(*about, words),
             Act::WithdrawReport { report } => self.withdraw_report(*report),
+            Act::Tell { to, sealed } => self.tell(*to, *sealed),
+            Act::EmptyMailbox { up_to } => self.empty_mailbox(*up_to),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

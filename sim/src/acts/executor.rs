@@ -5,7 +5,9 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use metatopia_types::{ActId, Blob, BlobId, Outcome, Refusal, ScriptId, SignedEnvelope, Turn};
+use metatopia_types::{
+    Act, ActId, Blob, BlobId, LotOrder, Outcome, Refusal, ScriptId, SignedEnvelope, Turn,
+};
 
 use super::{
     changes::{ActEffects, TurnCounts, apply_change},
@@ -61,6 +63,7 @@ impl<'a> ActExecutor<'a> {
             self.charge_publishing(state, &acts[n], &mut effects.counts);
             self.charge_renewal(state, &acts[n], &mut effects.counts);
             self.charge_hearing(&acts[n], &mut effects.counts);
+            charge_sending(&acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;
             let trace = state.trace_before(&acts[n].envelope);
@@ -86,7 +89,7 @@ impl<'a> ActExecutor<'a> {
     /// sign of life. The author keeps the seat even if the act is refused: it belongs to the session.
     fn regain_seat(&self, state: &mut State, act: &SignedEnvelope, effects: &mut ActEffects) {
         let counts = &effects.counts;
-        let context = ActContext { executor: self, state, envelope: &act.envelope, counts };
+        let context = ActContext::new(self, state, act, counts);
         // Nothing is changed while this is decided, so there is nothing to undo after a panic.
         let changes = catch_unwind(AssertUnwindSafe(|| context.regain_seat())).unwrap_or_default();
         let author = act.envelope.author;
@@ -97,7 +100,7 @@ impl<'a> ActExecutor<'a> {
 
     /// Decides an act over the state. A panic refuses the act, on every server alike.
     fn decide(&self, state: &State, act: &SignedEnvelope, counts: &TurnCounts) -> ActResult {
-        let context = ActContext { executor: self, state, envelope: &act.envelope, counts };
+        let context = ActContext::new(self, state, act, counts);
         // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
         let result = catch_unwind(AssertUnwindSafe(|| {
             let panics = &self.panics.panic_in;
@@ -105,6 +108,14 @@ impl<'a> ActExecutor<'a> {
             context.decide()
         }));
         result.unwrap_or(Err(Refusal::Crashed))
+    }
+}
+
+/// Counts an order to send a thing home from a lot: to look for a place costs as much if there is none.
+fn charge_sending(act: &SignedEnvelope, counts: &mut TurnCounts) {
+    if let Act::Lot(LotOrder::SendHome { .. }) = &act.envelope.act {
+        counts.sendings = counts.sendings.saturating_add(1);
+        *counts.sendings_by.entry(act.envelope.author).or_default() += 1;
     }
 }
 

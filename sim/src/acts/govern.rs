@@ -229,8 +229,9 @@ impl State {
             GovernOrder::Ban { key, seconds, reason } => {
                 let ban = Sanction { by, until: until(seconds), reason };
                 self.recounted(key, |state| state.people.set_ban(key, Some(ban)));
-                // What pests filed goes with them.
+                // What pests filed and told others goes with them.
                 self.people.reports.forget_open_of(&key);
+                self.people.mailboxes.forget_all_of(&key);
             }
             GovernOrder::Unban { key } => {
                 self.recounted(key, |state| state.people.set_ban(key, None));

@@ -15,6 +15,9 @@ pub struct UndoEntry {
     pub object: ObjectId,
     /// What undoes the step.
     pub inverse: Inverse,
+    /// Whether the builder had made the object that the step deleted, as far as a trace said so. Restored, it is
+    /// made once more.
+    pub made: bool,
 }
 
 impl UndoEntry {
@@ -104,6 +107,15 @@ impl BuildHistory {
             if let Inverse::Restore(deleted) = &mut entry.inverse {
                 deleted.object.note_birth(sim, entry.object);
             }
+        }
+    }
+
+    /// Notes that the builder had made the object, if the last step deleted it.
+    pub(super) fn note_made(&mut self, object: ObjectId) {
+        if let Some(last) = self.0.back_mut()
+            && last.object == object
+        {
+            last.made = matches!(last.inverse, Inverse::Restore(_));
         }
     }
 

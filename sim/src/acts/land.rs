@@ -65,7 +65,7 @@ impl ActExecutor<'_> {
         let Act::Land { order } = act.envelope.act else {
             return;
         };
-        let context = ActContext { executor: self, state, envelope: &act.envelope, counts };
+        let context = ActContext::new(self, state, act, counts);
         let Some(signatures) = context.renewal_signatures(order) else {
             return;
         };

@@ -9,7 +9,10 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
-    limits::{ARRIVALS_PER_TURN_MAX, HOME_TRIES, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN},
+    limits::{
+        HOME_TRIES, HOMECOMERS_PER_TURN_MAX, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN,
+        SENDINGS_PER_AUTHOR_MAX, SENDINGS_PER_TURN_MAX,
+    },
     rules::{ActTarget, Right},
     space::{Area, Footprint, Lot},
     state::{State, is_name},
@@ -19,6 +22,7 @@ impl ActContext<'_> {
     /// Decides an order about a lot.
     pub(super) fn lot(&self, order: &LotOrder) -> ActResult {
         let player = self.renewed_player()?;
+        self.check_pace()?;
         let change = match order {
             LotOrder::Claim { ground, name } => {
                 let lot = self.claimed(*ground, name)?;
@@ -29,6 +33,10 @@ impl ActContext<'_> {
                 StateChange::Lot(*lot, None)
             }
             LotOrder::SendHome { lot, object } => {
+                let own = self.counts.sendings_by.get(&self.author()).copied().unwrap_or(0);
+                if self.counts.sendings > SENDINGS_PER_TURN_MAX || own > SENDINGS_PER_AUTHOR_MAX {
+                    return Err(Refusal::TooOften);
+                }
                 let place = self.state.way_home(self.state.lot(*lot)?, *object)?;
                 StateChange::Return(*object, Some(place))
             }
@@ -65,7 +73,8 @@ impl ActContext<'_> {
 
     /// Decides whether the avatar goes home.
     pub(super) fn go_home(&self) -> ActResult {
-        if self.counts.arrivals >= ARRIVALS_PER_TURN_MAX {
+        let gone = &self.counts.homecomers;
+        if gone.len() >= HOMECOMERS_PER_TURN_MAX || gone.contains(&self.author()) {
             return Err(Refusal::TooOften);
         }
         let (player, session) = self.with_session(|session| session.heading = Vec2::ZERO)?;

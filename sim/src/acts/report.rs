@@ -19,7 +19,7 @@ use crate::{
 /// A change of the queue of reports.
 pub(super) enum ReportChange {
     /// Adds a report.
-    File(FiledReport),
+    File(Box<FiledReport>),
     /// Forgets a report.
     Withdraw(u64),
     /// Closes a report by a ruling.
@@ -35,6 +35,10 @@ impl ActContext<'_> {
             return Err(Refusal::BadText);
         }
         let (name, accused) = self.state.reported(about)?;
+        let opened = match about {
+            ReportSubject::Words { by, opened } => Some(self.opened(&by, opened)?),
+            ReportSubject::Thing(_) | ReportSubject::Person(_) => None,
+        };
         let newcomer = player.since.regular.is_none();
         self.state.people.reports.check_room(&self.author(), newcomer, about)?;
         let report = FiledReport {
@@ -47,8 +51,9 @@ impl ActContext<'_> {
             height: self.state.clock.height,
             time: self.state.governance.time,
             ruling: None,
+            opened,
         };
-        let file = StateChange::Report(Box::new(ReportChange::File(report)));
+        let file = StateChange::Report(Box::new(ReportChange::File(Box::new(report))));
         Ok(vec![StateChange::Player(self.author(), player), file])
     }
 
@@ -111,7 +116,7 @@ impl State {
                 let thing = self.thing(object)?;
                 Ok((thing.name.clone(), thing.owner))
             }
-            ReportSubject::Person(key) => {
+            ReportSubject::Person(key) | ReportSubject::Words { by: key, .. } => {
                 let player = self.players.get(&key).ok_or(Refusal::NoPlayer)?;
                 Ok((player.name.clone(), Some(key)))
             }
@@ -145,7 +150,7 @@ impl State {
         match change {
             ReportChange::File(report) => {
                 self.governance.reports = self.governance.reports.saturating_add(1);
-                self.people.reports.file(self.governance.reports, report);
+                self.people.reports.file(self.governance.reports, *report);
             }
             ReportChange::Withdraw(number) => self.people.reports.withdraw(number),
             ReportChange::Decide(number, given) => self.people.reports.decide(number, given),

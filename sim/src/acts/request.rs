@@ -36,8 +36,9 @@ impl ActContext<'_> {
             | Act::Sit { .. }
             | Act::FileReport { .. }
             | Act::WithdrawReport { .. }
+            | Act::EmptyMailbox { .. }
             | Act::Approach { .. } => (Right::Attend, ActTarget::SIM),
-            Act::Say { .. } => (Right::Speak, ActTarget::SIM),
+            Act::Say { .. } | Act::Tell { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),

@@ -9,6 +9,7 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
+    limits::ROTATIONS_PER_TURN_MAX,
     space::distance_to,
     state::{AVATAR, Object, Player, PlayerSession, Presence, Since, State},
 };
@@ -40,6 +41,9 @@ impl ActContext<'_> {
             return Ok(rotated.into_iter().collect());
         }
         let is_rotation = rotated.is_some();
+        if is_rotation && self.counts.rotations >= ROTATIONS_PER_TURN_MAX {
+            return Err(Refusal::TooOften);
+        }
         let known = self.state.players.get(&old);
         let steward = self.state.is_steward(&old);
         let mut changes = Vec::new();
@@ -57,7 +61,14 @@ impl ActContext<'_> {
             last_login: known.map_or(now, |player| player.last_login),
             days: known.map_or(0, |player| player.days),
             bot,
-            since: known.map_or(Since { player: height, regular: None }, |player| player.since),
+            since: known.map_or(
+                Since { player: height, regular: None },
+                |known| match is_rotation {
+                    true => known.since.begun_at(height),
+                    false => known.since,
+                },
+            ),
+            spoke: known.and_then(|player| player.spoke),
             session: Some(PlayerSession {
                 lane: self.envelope.lane,
                 presence: before.map_or(Presence::Seatless, |session| session.presence),

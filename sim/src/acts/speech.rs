@@ -11,13 +11,14 @@ use super::{
 };
 use crate::{
     limits::{DELIVERIES_PER_AUTHOR_MAX, DELIVERIES_PER_TURN_MAX},
+    rules::{ActTarget, Right},
     scripts::Hearers,
 };
 
 impl ActContext<'_> {
     /// Decides a line of chat.
     pub(super) fn say(&self, channel: u8, body: BlobId) -> ActResult {
-        let (player, session) = self.with_session(|_| ())?;
+        let (mut player, session) = self.with_session(|_| ())?;
         if channel != NEARBY && channel != EVERYWHERE {
             return Err(Refusal::NoChannel);
         }
@@ -25,6 +26,8 @@ impl ActContext<'_> {
         let text = words(blob).ok_or(Refusal::BadText)?;
         let speaker = session.presence.avatar().ok_or(Refusal::NoSeat)?;
         let avatar = self.state.bodies.body(speaker).ok_or(Refusal::NoSeat)?;
+        self.check_heard(player.spoke)?;
+        player.spoke = Some(self.state.governance.time);
         let line = SpokenLine {
             height: self.state.clock.height,
             tick: self.tick(),
@@ -42,6 +45,16 @@ impl ActContext<'_> {
             .extend(self.hearers(&line).map(|hearers| StateChange::HeardByScripts(hearers, event)));
         changes.push(StateChange::Chat(line));
         Ok(changes)
+    }
+
+    /// Checks that somebody who spoke last at this governance time is heard now. Moderators always are.
+    fn check_heard(&self, spoke: Option<u64>) -> Result<(), Refusal> {
+        let (chat, clock) = (&self.state.charter.parameters.chat, &self.state.clock);
+        let quiet = chat.quiet_for(clock.time).map(Refusal::QuietHours);
+        let slow = chat.slow_for(spoke, self.state.governance.time).map(Refusal::SlowMode);
+        let Some(why) = quiet.or(slow) else { return Ok(()) };
+        let moderates = self.state.may(&self.author(), Right::Moderate, &ActTarget::SIM);
+        if moderates.is_ok() { Ok(()) } else { Err(why) }
     }
 
     /// Returns the scripts that hear a line. If the speaker may have nothing more delivered, no script hears

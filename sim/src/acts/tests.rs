@@ -8,9 +8,9 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_types::{
-    Act, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, ObjectId,
-    PublicKey, Refusal, Root, Round, Seq, SimId, Turn, TurnBody, ValidatorsId,
-    limits::OBJECT_NUMBERS_END,
+    Act, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, LotGround, LotId,
+    LotOrder, Millis, ObjectId, PublicKey, Refusal, Root, Round, Seq, Signature, SignedEnvelope,
+    SimId, Turn, TurnBody, ValidatorsId, limits::OBJECT_NUMBERS_END,
 };
 
 use super::{
@@ -19,8 +19,12 @@ use super::{
     executor::{ActExecutor, InjectedPanics},
 };
 use crate::{
-    limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
+    limits::{
+        BUILDS_PER_TURN_MAX, HOMECOMERS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY,
+        SENDINGS_PER_TURN_MAX,
+    },
     scripts::Programs,
+    space::Lot,
     state::{Genesis, Player, Since, State, Tools},
 };
 
@@ -74,8 +78,8 @@ fn decide(state: &State, author: PublicKey, act: Act) -> ActResult {
     let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
     let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
     let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
-    ActContext { executor: &executor, state, envelope: &envelope, counts: &TurnCounts::default() }
-        .decide()
+    let act = SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) };
+    ActContext::new(&executor, state, &act, &TurnCounts::default()).decide()
 }
 
 fn login() -> Act {
@@ -98,6 +102,7 @@ fn a_sim_knows_so_many_players_and_forgets_players_for_newcomers() {
         days: 1,
         bot: false,
         since: Since { player: Height(0), regular: None },
+        spoke: None,
         session: None,
     };
     let forgets = |state: &State, author: PublicKey| {
@@ -165,9 +170,8 @@ fn builders_together_do_so_much_in_a_turn() {
         let act = Act::Build(Build::Undo { skip: 0 });
         let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
         let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
-        ActContext { executor: &executor, state: &state, envelope: &envelope, counts }
-            .decide()
-            .err()
+        let act = SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) };
+        ActContext::new(&executor, &state, &act, counts).decide().err()
     };
     let mut counts = TurnCounts::default();
     (1..BUILDS_PER_TURN_MAX).for_each(|n| counts.count_build(PublicKey([n as u8; 32])));
@@ -177,6 +181,46 @@ fn builders_together_do_so_much_in_a_turn() {
     counts.count_build(PublicKey([200; 32]));
 
     assert_eq!(decide(&counts), Some(Refusal::TooOften));
+}
+
+/// Returns why an act of somebody who is logged in and holds a lot is refused, beside what a turn has counted.
+fn refusal_beside(counts: &TurnCounts, act: Act) -> Option<Refusal> {
+    let mut state = state();
+    let author = PublicKey([9; 32]);
+    let mut effects = ActEffects::default();
+    for change in decide(&state, author, login()).expect("there is room") {
+        apply_change(&mut state, &mut effects, author, change).expect("there is room");
+    }
+    let area = crate::space::Area::of_lot(LotGround { x: 10, y: 10, width: 8, depth: 8 });
+    let (name, friends) = ("hers".to_owned(), Default::default());
+    state.set_lot(LotId(1), Some(Lot { name, area, holder: author, friends }));
+    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), test_turn());
+    let tools = Tools::new(Arc::new(Ed25519));
+    let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
+    let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
+    let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
+    let act = SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) };
+    ActContext::new(&executor, &state, &act, counts).decide().err()
+}
+
+#[test]
+fn so_many_go_home_in_a_turn() {
+    let key = |n: usize| PublicKey([n as u8 + 100; 32]);
+    let mut counts = TurnCounts::default();
+    counts.homecomers.extend((1..HOMECOMERS_PER_TURN_MAX).map(key));
+    assert_eq!(refusal_beside(&counts, Act::GoHome), None);
+    counts.homecomers.insert(key(0));
+    assert_eq!(refusal_beside(&counts, Act::GoHome), Some(Refusal::TooOften));
+}
+
+#[test]
+fn holders_of_lots_together_send_so_many_things_home_in_a_turn() {
+    let act = || Act::Lot(LotOrder::SendHome { lot: LotId(1), object: ObjectId(999) });
+    // The order itself is counted before it is decided.
+    let counts = |sendings| TurnCounts { sendings, ..TurnCounts::default() };
+    let refusal = |sendings| refusal_beside(&counts(sendings), act());
+    assert_eq!(refusal(SENDINGS_PER_TURN_MAX), Some(Refusal::NoObject));
+    assert_eq!(refusal(SENDINGS_PER_TURN_MAX + 1), Some(Refusal::TooOften));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Traces: what is kept of the acts that changed a thing, so that everybody sees who did it last, and a
 //! moderator can undo it.
 
-use metatopia_types::{Act, Build, Envelope, GovernOrder, LotOrder, ObjectId, PublicKey};
+use metatopia_types::{Act, Build, Envelope, GovernOrder, Height, LotOrder, ObjectId, PublicKey};
 
 use super::history::DeletedObject;
 use crate::{
     rules::{ThingTrace, build_word},
-    state::{State, ThingChange},
+    state::{Object, State, ThingChange},
 };
 
 impl State {
@@ -30,16 +30,42 @@ impl State {
             // Who froze a thing is known, and what was done to it before is not to be hidden.
             Act::Govern(order @ GovernOrder::Return { object }) => {
                 self.note_change(*object, by, order.verb());
+                self.end_trace_of_others(*object, by);
             }
             Act::Lot(order @ LotOrder::SendHome { object, .. }) => {
                 self.note_change(*object, by, order.verb());
+                self.end_trace_of_others(*object, by);
             }
             Act::Answer { terms, accepts: true, .. } => {
                 for object in terms.give.iter().chain(&terms.take) {
                     self.note_change(*object, by, "trade");
+                    self.end_trace_of_traded(*object, by);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Ends the trace of a thing that somebody sent to its owner. What its maker still has goes on being traced:
+    /// an undo takes it from nobody else.
+    fn end_trace_of_others(&mut self, id: ObjectId, by: PublicKey) {
+        let owner = self.objects.get(&id).and_then(|object| object.owner);
+        let ends = self.people.traces.all.get(&id).is_some_and(|trace| {
+            let is_its_makers = trace.before.is_none() && owner == Some(trace.by);
+            trace.by != by && !is_its_makers
+        });
+        if ends {
+            self.people.traces.forget(id);
+        }
+    }
+
+    /// Ends the trace of a thing that changed hands, because whoever got it keeps it. What a key got by an
+    /// answer of its own goes on being traced: its own script may have made the offer, on somebody's thing.
+    fn end_trace_of_traded(&mut self, id: ObjectId, by: PublicKey) {
+        let owner = self.objects.get(&id).and_then(|object| object.owner);
+        let goes_on = |trace: &ThingTrace| trace.by == by && owner == Some(by);
+        if !self.people.traces.all.get(&id).is_some_and(goes_on) {
+            self.people.traces.forget(id);
         }
     }
 
@@ -47,14 +73,20 @@ impl State {
     pub(super) fn trace_before(&self, envelope: &Envelope) -> Option<(ObjectId, ThingTrace)> {
         let Act::Build(build) = &envelope.act else { return None };
         let by = envelope.author;
-        let id = match build {
-            Build::Undo { skip } => self.histories.get(&by)?.entry(*skip)?.object,
+        let (id, makes) = match build {
+            Build::Undo { skip } => {
+                let entry = self.histories.get(&by)?.entry(*skip)?;
+                (entry.object, entry.made)
+            }
             Build::Copy { .. } | Build::Resume { .. } => return None,
-            _ => build.object()?,
+            _ => (build.object()?, false),
         };
         let known = self.people.traces.all.get(&id).filter(|trace| trace.by == by);
         if let Some(known) = known {
             return Some((id, known.clone()));
+        }
+        if makes {
+            return Some((id, self.new_trace(by, None)));
         }
         let before = Some(Box::new(self.image(id)?));
         Some((id, self.new_trace(by, before)))
@@ -73,22 +105,30 @@ impl State {
         }
         let Some((id, mut trace)) = trace else { return };
         trace.deleted = !self.objects.contains(&id);
-        // What somebody made and deleted is as if it had never been.
-        let is_nothing = trace.deleted && trace.before.is_none();
-        if !is_nothing && self.people.traces.all.get(&id) != Some(&trace) {
+        // What somebody made and deleted is as if it had never been, until she takes that back.
+        if trace.deleted && trace.before.is_none() {
+            if let Some(history) = self.histories.get_mut(&by) {
+                history.note_made(id);
+            }
+            return;
+        }
+        if self.people.traces.all.get(&id) != Some(&trace) {
             self.people.traces.put(id, trace);
         }
     }
 
     fn new_trace(&self, by: PublicKey, before: Option<Box<DeletedObject>>) -> ThingTrace {
         let (height, time) = (self.clock.height, self.governance.time);
-        ThingTrace { by, height, time, before, deleted: false }
+        ThingTrace { by, height, time, before, deleted: false, tried: Height(0) }
     }
 
-    /// Returns a thing as it is now, with its body and what it runs.
+    /// Returns a thing as it would be kept if it were deleted now, but without its joints: in nobody's hands, and
+    /// nobody sits on it. Otherwise a thing that comes back would be held, or sat on, only on servers that read
+    /// their state from a snapshot and build the indexes from it.
     fn image(&self, id: ObjectId) -> Option<DeletedObject> {
-        let object = self.thing(id).ok()?.clone();
-        let body = self.bodies.body(id)?.clone();
+        let thing = self.thing(id).ok()?;
+        let body = self.put_down_body(id, thing)?;
+        let object = Object { held: None, seat: None, ..thing.clone() };
         let package = |script| self.scripts.get(script).map(|script| script.package);
         let packages = object.scripts.iter().filter_map(package).collect();
         Some(DeletedObject { object, body, packages, joints: Vec::new() })

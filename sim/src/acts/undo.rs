@@ -24,7 +24,10 @@ impl ActContext<'_> {
         let id = entry.object;
         match &entry.inverse {
             Inverse::Nothing => return Err(Refusal::GiftStays),
-            Inverse::Restore(deleted) => self.state.check_restored(deleted)?,
+            Inverse::Restore(deleted) => {
+                self.state.check_restored(id, deleted)?;
+                self.state.check_nobody_is_there(&Footprint::of(&deleted.body))?;
+            }
             Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) | Inverse::LetTravel(_) => {
                 self.thing(id)?;
             }
@@ -84,20 +87,31 @@ impl State {
         if self.packages.contains(&package) { Ok(()) } else { Err(Refusal::NoPackage) }
     }
 
-    /// Checks that a deleted object may be restored.
-    pub(super) fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
+    /// Checks that a deleted object may be restored under its number, wherever people stand: neither it nor
+    /// anything else of its origin is here or under way. A neighbour may take what is under way, and the thing
+    /// would be in two sims.
+    pub(super) fn check_restored(
+        &self,
+        id: ObjectId,
+        deleted: &DeletedObject,
+    ) -> Result<(), Refusal> {
         let DeletedObject { object, body, packages, .. } = deleted;
+        let origin = object.origin(self.charter.sim, id);
+        if self.borders.away.contains_key(&id) || self.borders.is_under_way(origin) {
+            return Err(Refusal::Away);
+        }
+        if self.objects.contains(&id) || self.find_origin(origin).is_some() {
+            return Err(Refusal::AlreadySo);
+        }
         packages.iter().try_for_each(|package| self.check_package(*package))?;
-        let motion = object.spec_of(body).motion;
-        self.check_slots(motion)?;
+        self.check_slots(body.motion())?;
         if let Some(owner) = object.owner {
-            let more = QuotaUse::of(object, motion, packages.len());
+            let more = QuotaUse::of(object, body.motion(), packages.len());
             self.check_quota(&owner, more, 1)?;
         }
-        // What was in somebody's hands is put down where she stands, as it is when she leaves.
-        if object.held.is_some() {
-            return Ok(());
-        }
-        self.check_nobody_is_there(&Footprint::of(body))
+        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,8 @@ use crate::{
 };
 
 impl State {
-    /// Undoes what a key did in the last seconds, as far as one act does, and records how much of it.
+    /// Undoes what a key did in the last seconds, as far as one act does, and records how much of it. What stays
+    /// as it is keeps its trace, for an undo after those of all that none has tried yet.
     pub(super) fn undo_of(
         &mut self,
         by: PublicKey,
@@ -28,11 +29,14 @@ impl State {
         let (mut undone, mut collided) = (0_u32, 0_u32);
         for id in ids {
             let Some(trace) = self.people.traces.forget(id) else { continue };
-            match self.undo_trace(id, trace) {
-                Ok(()) => undone += 1,
-                Err(_) => collided += 1,
+            if self.undo_trace(id, &trace).is_ok() {
+                undone += 1;
+                self.note_change(id, by, "undo");
+            } else {
+                collided += 1;
+                let tried = self.clock.height;
+                self.people.traces.put(id, ThingTrace { tried, ..trace });
             }
-            self.note_change(id, by, "undo");
         }
         let deed = OrderedDeed::Undo { key, undone, collided };
         self.record_order(RecordedOrder { height: self.clock.height, by, warrant, deed });
@@ -42,10 +46,10 @@ impl State {
     ///
     /// # Errors
     /// The rule by which the thing stays as it is.
-    fn undo_trace(&mut self, id: ObjectId, trace: ThingTrace) -> Result<(), Refusal> {
+    fn undo_trace(&mut self, id: ObjectId, trace: &ThingTrace) -> Result<(), Refusal> {
         // Nobody keeps a thing from being undone by holding it.
         self.put_down(id, None);
-        match (trace.before, trace.deleted) {
+        match (&trace.before, trace.deleted) {
             (None, _) => {
                 let owner = self.thing(id)?.owner;
                 if owner != Some(trace.by) {
@@ -54,19 +58,26 @@ impl State {
                 self.return_thing(id, self.home_of(id));
                 Ok(())
             }
-            (Some(before), true) => {
-                self.check_restored(&before)?;
-                if !self.byte_budget.has(BUILD_BYTES_MAX) {
-                    return Err(Refusal::Full);
-                }
-                self.byte_budget.take(BUILD_BYTES_MAX);
-                self.restore_object(id, *before).map_err(|_| Refusal::Full)?;
-                // It may have been in somebody's hands when it was changed.
-                self.put_down(id, None);
-                Ok(())
-            }
-            (Some(before), false) => self.revert_thing(id, &before, &trace.by),
+            (Some(before), true) => self.restore_again(id, before),
+            (Some(before), false) => self.revert_thing(id, before, &trace.by),
         }
+    }
+
+    /// Restores a thing that somebody deleted.
+    fn restore_again(&mut self, id: ObjectId, before: &DeletedObject) -> Result<(), Refusal> {
+        self.check_restored(id, before)?;
+        // Nobody gets stuck in what can be pushed, and nobody keeps it from being undone by standing there.
+        if before.body.motion() != Motion::Dynamic {
+            self.check_nobody_is_there(&Footprint::of(&before.body))?;
+        }
+        if !self.byte_budget.has(BUILD_BYTES_MAX) {
+            return Err(Refusal::Full);
+        }
+        self.restore_object(id, before.clone()).map_err(|_| Refusal::Full)?;
+        self.byte_budget.take(BUILD_BYTES_MAX);
+        // It is restored: it may go to another sim now, where it would be twice if a builder restored it here.
+        self.forget_steps_that_restore(before.object.origin(self.charter.sim, id));
+        Ok(())
     }
 
     /// Makes a thing what it was. A thing that can be pushed stays where it is.

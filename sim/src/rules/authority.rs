@@ -180,15 +180,7 @@ impl State {
             return Err(Denied::Ended);
         }
         let time = self.governance.time;
-        // What proves itself is true whoever shows it, and a sim needs it of its servers.
-        if right != Right::Testify && self.people.ban(author, time).is_some() {
-            return Err(Denied::Banned);
-        }
-        if right != Right::Testify
-            && let Some(rotated) = self.people.rotated.get(author)
-        {
-            return Err(Denied::Rotated(rotated.to));
-        }
+        self.check_not_banned(author, right)?;
         match right {
             Right::Speak if self.people.mute(author, time).is_some() => Err(Denied::Muted),
             Right::Attend | Right::Speak | Right::Testify | Right::Land => Ok(Warrant::Own),

@@ -140,6 +140,11 @@ impl Borders {
         self.away = self.parcels.iter().filter_map(thing).collect();
     }
 
+    /// Says whether the thing of this origin is under way.
+    pub(crate) fn is_under_way(&self, origin: Origin) -> bool {
+        self.away.values().any(|away| away.origin == origin)
+    }
+
     /// Marks everything as changed.
     pub(crate) fn touch_all(&mut self) {
         self.all.touch_all();

@@ -36,6 +36,8 @@ pub struct Governance {
     pub orders: u64,
     /// How many reports were filed so far: the next one has the number behind.
     pub reports: u64,
+    /// How many sealed words were told so far: the next ones have the number behind.
+    pub told: u64,
 }
 
 /// A change of who votes that a temp admin asked for, and that waits.
@@ -64,6 +66,7 @@ impl Governance {
             motd: None,
             orders: 0,
             reports: 0,
+            told: 0,
         }
     }
 

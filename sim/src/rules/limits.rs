@@ -119,6 +119,20 @@ pub const PUSH_TICKS_MIN: u64 = 15;
 /// milliseconds.
 pub const ARRIVALS_PER_TURN_MAX: usize = 64;
 
+/// Avatars that go home in one turn, each of another player: the same searches, and a count of their own, so
+/// that nobody keeps newcomers out by going home.
+pub const HOMECOMERS_PER_TURN_MAX: usize = 64;
+
+/// Orders to send a thing home from a lot in one turn, refused ones included: each may look at 96 places
+/// among 1,024 lots, which takes up to half a millisecond.
+pub const SENDINGS_PER_TURN_MAX: usize = 16;
+
+/// Such orders of one holder in one turn.
+pub const SENDINGS_PER_AUTHOR_MAX: usize = 2;
+
+/// Keys that are given up in one turn: each rotation looks at what all builders can undo.
+pub const ROTATIONS_PER_TURN_MAX: usize = 16;
+
 /// Building steps that a builder can undo. Sixteen of the largest, deleted things of four kilobytes with
 /// all their joints, fit into a leaf.
 pub const UNDO_ENTRIES_MAX: usize = 16;
@@ -225,6 +239,10 @@ pub const PACKAGES_MAX: usize = 4_096;
 
 /// Bytes of all packages that people published.
 pub const PUBLISHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
+
+/// Bytes of all packages that ship with a sim, each with the sources that it imports: all are compiled
+/// when a server starts.
+pub const SHIPPED_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 
 /// Bytes of the packages that one player published.
 pub const PACKAGE_BYTES_PER_PUBLISHER_MAX: u64 = 256 * 1_024;
@@ -412,8 +430,34 @@ pub const REPORTS_PER_PERSON_MAX: usize = 4;
 /// Reports that the state remembers after they were decided, so that their reporters hear of it.
 pub const REPORTS_DECIDED_KEPT: usize = 256;
 
+/// Sealed words that one mailbox keeps: a leaf of them has at most 28 KiB.
+pub const MAILBOX_MAX: usize = 32;
+
+/// Sealed words of one author in one mailbox; of more, the author's oldest go.
+pub const MAILBOX_PER_AUTHOR_MAX: usize = 4;
+
+/// Sealed words of newcomers in one mailbox: keys that cost nothing fill no more than half of it.
+pub const MAILBOX_OF_NEWCOMERS_MAX: usize = 16;
+
+/// Sealed words that all mailboxes of a sim keep: of at most 960 B each, they are 1.9 MiB.
+pub const MAIL_MAX: usize = 2_048;
+
+/// Sealed words of newcomers in all mailboxes: keys that cost nothing fill no more than half of the room.
+pub const MAIL_OF_NEWCOMERS_MAX: usize = 1_024;
+
+/// Sealed words of one author in all mailboxes: to push out those of others who were seen often enough, it takes
+/// 128 keys that were.
+pub const MAIL_PER_AUTHOR_MAX: usize = 16;
+
+/// How long a mailbox keeps words, in milliseconds of governance time: a week.
+pub const MAILBOX_MS: u64 = 7 * 86_400_000;
+
+/// Sealed words that one person is told in one turn: a crowd of strangers does not end her session, whose queue
+/// has a bound.
+pub const TOLD_PER_TURN_MAX: usize = 4;
+
 /// Things of which the state remembers what they were before somebody changed, made or deleted them; of
-/// more, the oldest trace goes. Of at most 1,400 B each, they are 5.5 MiB.
+/// more, the first trace goes of the key that has the most. Of at most 1,400 B each, they are 5.5 MiB.
 pub const TRACES_MAX: usize = 4_096;
 
 /// How long that is remembered, in milliseconds of governance time: a day.
@@ -443,3 +487,11 @@ pub const LOT_SIDE_MAX: u16 = 64;
 
 /// Things that nobody renewed and that fall away in one turn.
 pub const FALLS_PER_TURN: usize = 16;
+
+/// Packages of a sim that run as ports to Rust. Each waking of a script looks for its package among them, and
+/// every server must have them all. An act carries some five of them, and adds them to those that are there.
+pub const PORTS_MAX: usize = 16;
+
+/// Turns from an act that names a port to the first turn in which it runs: a server that lacks it learns that
+/// before, as it learns of changes of who votes.
+pub const PORT_NOTICE: u64 = metatopia_types::limits::SET_LAG;

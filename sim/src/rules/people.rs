@@ -12,9 +12,12 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{authority::Warrant, reports::Reports, rotations::RotatedKey, traces::Traces};
+use super::{
+    authority::Warrant, bans::Sanction, mailbox::Mailboxes, reports::Reports,
+    rotations::RotatedKey, traces::Traces,
+};
 use crate::{
-    limits::{BANS_MAX, ENDINGS_PER_TURN_MAX, FROZEN_MAX, MUTES_MAX, ORDERS_KEPT, ROLES_MAX},
+    limits::{ENDINGS_PER_TURN_MAX, FROZEN_MAX, ORDERS_KEPT, ROLES_MAX},
     state::{State, World},
     tree::Tracked,
 };
@@ -33,17 +36,6 @@ pub struct GivenRight {
     pub by: PublicKey,
     /// The governance time at which it ends; none if it is for good.
     pub until: Option<u64>,
-}
-
-/// A ban or a mute of a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sanction {
-    /// Who ordered it.
-    pub by: PublicKey,
-    /// The governance time at which it ends; none if it is for good.
-    pub until: Option<u64>,
-    /// Why, in a line.
-    pub reason: String,
 }
 
 /// A thing that a moderator stopped.
@@ -171,7 +163,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
 
 /// The kinds of what ends by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Ending {
+pub(super) enum Ending {
     Right(RoleRight),
     Ban,
     Mute,
@@ -192,18 +184,21 @@ pub(crate) struct People {
     pub(crate) reports: Reports,
     /// What things were before somebody changed them.
     pub(crate) traces: Traces,
+    /// What people told each other that nobody else can read.
+    pub(crate) mailboxes: Mailboxes,
     /// Index: what ends by time.
-    endings: BTreeSet<(u64, Ending, PublicKey)>,
+    pub(super) endings: BTreeSet<(u64, Ending, PublicKey)>,
 }
 
 impl People {
     /// Returns what a successor keeps: whom and what moderators stopped, and which keys were given
-    /// up. Its admins are others, so nobody has a role any more, and its record, its queue and its traces
-    /// begin.
+    /// up. Its admins are others, so nobody has a role any more, and its record, its queue, its traces and its
+    /// mailboxes begin: words are sealed for one sim.
     pub(crate) fn succeed(&self) -> Self {
         let (roles, orders) = (Tracked::default(), Tracked::default());
         let (reports, traces) = (Reports::default(), Traces::default());
-        let mut kept = Self { roles, orders, reports, traces, ..self.clone() };
+        let mailboxes = Mailboxes::default();
+        let mut kept = Self { roles, orders, reports, traces, mailboxes, ..self.clone() };
         kept.index();
         kept
     }
@@ -218,6 +213,7 @@ impl People {
         self.orders.touch_all();
         self.reports.all.touch_all();
         self.traces.all.touch_all();
+        self.mailboxes.all.touch_all();
     }
 
     /// Builds the index of what ends.
@@ -236,6 +232,7 @@ impl People {
         self.endings = rights.chain(bans).chain(mutes).collect();
         self.reports.index();
         self.traces.index();
+        self.mailboxes.index();
     }
 
     /// Says whether a key has this right by a role at this time.
@@ -244,29 +241,9 @@ impl People {
         given.is_some_and(|given| lasts(given.until, time))
     }
 
-    /// Returns the ban of a key at this time.
-    pub(crate) fn ban(&self, key: &PublicKey, time: u64) -> Option<&Sanction> {
-        self.bans.get(key).filter(|ban| lasts(ban.until, time))
-    }
-
-    /// Returns the mute of a key at this time.
-    pub(crate) fn mute(&self, key: &PublicKey, time: u64) -> Option<&Sanction> {
-        self.mutes.get(key).filter(|mute| lasts(mute.until, time))
-    }
-
     /// Says whether one more key may have a role.
     pub(crate) fn has_room_for_role(&self, key: &PublicKey) -> bool {
         self.roles.contains(key) || self.roles.len() < ROLES_MAX
-    }
-
-    /// Says whether one more key may be banned.
-    pub(crate) fn has_room_for_ban(&self, key: &PublicKey) -> bool {
-        self.bans.contains(key) || self.bans.len() < BANS_MAX
-    }
-
-    /// Says whether one more key may be muted.
-    pub(crate) fn has_room_for_mute(&self, key: &PublicKey) -> bool {
-        self.mutes.contains(key) || self.mutes.len() < MUTES_MAX
     }
 
     /// Says whether one more thing may be frozen.
@@ -307,16 +284,6 @@ impl People {
         }
     }
 
-    /// Sets the ban of a key, or takes it back.
-    pub(crate) fn set_ban(&mut self, key: PublicKey, ban: Option<Sanction>) {
-        set_sanction(&mut self.bans, &mut self.endings, Ending::Ban, key, ban);
-    }
-
-    /// Sets the mute of a key, or takes it back.
-    pub(crate) fn set_mute(&mut self, key: PublicKey, mute: Option<Sanction>) {
-        set_sanction(&mut self.mutes, &mut self.endings, Ending::Mute, key, mute);
-    }
-
     /// Takes the first thing that has ended at this time.
     fn take_ended(&mut self, time: u64) -> Option<(Ending, PublicKey)> {
         let (until, ending, key) = self.endings.first().copied()?;
@@ -333,28 +300,8 @@ impl People {
 }
 
 /// Says whether something that ends then is still so.
-fn lasts(until: Option<u64>, time: u64) -> bool {
+pub(super) fn lasts(until: Option<u64>, time: u64) -> bool {
     until.is_none_or(|until| until > time)
-}
-
-/// Sets a sanction of a key, or takes it back.
-fn set_sanction(
-    list: &mut Tracked<PublicKey, Sanction>,
-    endings: &mut BTreeSet<(u64, Ending, PublicKey)>,
-    kind: Ending,
-    key: PublicKey,
-    sanction: Option<Sanction>,
-) {
-    if let Some(until) = list.get(&key).and_then(|before| before.until) {
-        endings.remove(&(until, kind, key));
-    }
-    match sanction {
-        Some(sanction) => {
-            endings.extend(sanction.until.map(|until| (until, kind, key)));
-            list.insert(key, sanction);
-        }
-        None => drop(list.remove(&key)),
-    }
 }
 
 impl State {
@@ -362,6 +309,7 @@ impl State {
     /// count any more, and goes in one of the next turns.
     pub(crate) fn end_by_time(&mut self) {
         self.people.traces.pass(self.governance.time);
+        self.people.mailboxes.pass(self.governance.time);
         for _ in 0..ENDINGS_PER_TURN_MAX {
             let Some((ending, key)) = self.people.take_ended(self.governance.time) else {
                 return;
@@ -387,24 +335,6 @@ impl World {
     #[must_use]
     pub fn role(&self, key: &PublicKey) -> Option<&Role> {
         self.state.people.roles.get(key)
-    }
-
-    /// Returns the ban of a key.
-    #[must_use]
-    pub fn ban(&self, key: &PublicKey) -> Option<&Sanction> {
-        self.state.people.ban(key, self.state.governance.time)
-    }
-
-    /// Says whether anybody is banned.
-    #[must_use]
-    pub fn has_bans(&self) -> bool {
-        self.state.people.bans.len() > 0
-    }
-
-    /// Returns the mute of a key.
-    #[must_use]
-    pub fn mute(&self, key: &PublicKey) -> Option<&Sanction> {
-        self.state.people.mute(key, self.state.governance.time)
     }
 
     /// Returns who froze a thing, if it is frozen.

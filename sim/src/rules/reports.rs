@@ -34,6 +34,8 @@ pub struct FiledReport {
     pub time: u64,
     /// What was decided; none while it is open.
     pub ruling: Option<GivenRuling>,
+    /// What the private words say that it is about. Their author signed them.
+    pub opened: Option<String>,
 }
 
 /// What a moderator decided about a report.
@@ -156,11 +158,8 @@ impl Reports {
 
     /// Makes everything that is said of one key be said of another.
     pub(crate) fn change_key(&mut self, old: &PublicKey, new: PublicKey) {
-        let names = |report: &FiledReport| {
-            report.by == *old
-                || report.accused == Some(*old)
-                || report.about == ReportSubject::Person(*old)
-        };
+        // What a report about a person names is who is accused.
+        let names = |report: &FiledReport| report.by == *old || report.accused == Some(*old);
         let named = self.all.iter().filter(|(_, report)| names(report));
         let numbers: Vec<u64> = named.map(|(number, _)| *number).collect();
         for number in numbers {
@@ -171,8 +170,11 @@ impl Reports {
             if report.accused == Some(*old) {
                 report.accused = Some(new);
             }
-            if report.about == ReportSubject::Person(*old) {
-                report.about = ReportSubject::Person(new);
+            match &mut report.about {
+                ReportSubject::Person(key) | ReportSubject::Words { by: key, .. } if key == old => {
+                    *key = new;
+                }
+                _ => {}
             }
         }
         self.index();

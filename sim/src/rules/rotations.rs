@@ -3,13 +3,13 @@
 //! Everything that is a person's moves, sanctions too, so a ban is not escaped and no quota doubles. The keys of
 //! servers and beacons are no person's, and stay. What scripts remember of a key is theirs, and stays as well.
 
-use metatopia_types::{Height, PublicKey, Refusal, Rotation};
+use metatopia_types::{PublicKey, Refusal, Rotation};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     limits::{ROTATED_AGAIN_MS, ROTATED_MAX},
     space::Title,
-    state::{Player, Since, State, World},
+    state::{Player, State, World},
 };
 
 /// A key that was given up.
@@ -90,8 +90,7 @@ impl State {
         if let Some(player) = gone {
             let since = &player.since;
             self.forgotten.push((old, *since));
-            let height: Height = self.clock.height;
-            let since = Since { player: height, regular: since.regular.map(|_| height) };
+            let since = since.begun_at(self.clock.height);
             self.put_player(new, Player { since, session: None, ..player });
         }
         self.appoint();

@@ -81,7 +81,7 @@ impl Standings for World {
 
 /// The part of a world that judging reads, kept beside it: the world itself is lent out while the next
 /// turn is being applied to it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Register {
     sim: SimId,
     players: BTreeMap<PublicKey, Since>,
@@ -107,15 +107,17 @@ impl Register {
         }
     }
 
-    /// Follows a turn that led to this world. Nobody becomes a player or a regular but by a login, so
-    /// a turn costs what it holds, however many players there are.
+    /// Follows a turn that led to this world. Nobody becomes a player or a regular but by a login or over a
+    /// border, so a turn costs what it holds, however many players there are.
     pub fn renew(&mut self, turn: &Turn, world: &World) {
         self.first_logins.clone_from(&world.state.first_logins);
         let logins =
             turn.body.acts().iter().filter(|act| matches!(act.envelope.act, Act::Login { .. }));
         let forgotten = self.first_logins.newest_basis(Height(u64::MAX)).forgotten.iter();
+        let logins = logins.map(|act| act.envelope.author);
+        let arrived = world.state.arrived.iter().copied();
         let keys: Vec<PublicKey> =
-            logins.map(|act| act.envelope.author).chain(forgotten.map(|(key, _)| *key)).collect();
+            logins.chain(arrived).chain(forgotten.map(|(key, _)| *key)).collect();
         for key in keys {
             match world.since(&key) {
                 Some(since) => self.players.insert(key, since),

@@ -11,7 +11,7 @@ use metatopia_scripting::{
     },
 };
 use metatopia_types::{
-    Form, Outline, PackageId,
+    Form, Outline, PackageId, is_line,
     limits::{
         CHAT_BYTES_MAX, FORM_CHOICES_MAX, FORM_LABEL_BYTES_MAX, FORM_TAG_BYTES_MAX, SOUND_PITCH_MAX,
     },
@@ -19,19 +19,40 @@ use metatopia_types::{
 };
 
 /// A port whose parts break no limit.
-pub(crate) struct CheckedPort(pub(crate) Arc<dyn Handler>);
+pub(crate) struct CheckedPort {
+    port: Arc<dyn Handler>,
+    /// What each event costs; without it, what the handler says.
+    gas: Option<u64>,
+}
+
+impl CheckedPort {
+    /// Returns a stand-in, whose events cost what it says.
+    pub(crate) fn stand_in(handler: Arc<dyn Handler>) -> Self {
+        Self { port: handler, gas: None }
+    }
+
+    /// Returns a port whose events cost what was agreed.
+    pub(crate) fn agreed(port: Arc<dyn Handler>, gas: u64) -> Self {
+        Self { port, gas: Some(gas) }
+    }
+}
 
 impl Handler for CheckedPort {
     fn package(&self) -> PackageId {
-        self.0.package()
+        self.port.package()
     }
 
     fn handles(&self, kind: EventKind) -> bool {
-        self.0.handles(kind)
+        self.port.handles(kind)
     }
 
     fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
-        let part = self.0.call(call)?;
+        // An event that is not handled costs nothing, as with a script.
+        let flat = self.gas.filter(|_| self.port.handles(call.event.kind()));
+        let part = match self.port.call(call) {
+            Ok(part) => ScriptOutput { gas: flat.unwrap_or(part.gas), ..part },
+            Err(error) => return Err(ScriptError { gas: flat.unwrap_or(error.gas), ..error }),
+        };
         let gas = part.gas.min(call.gas);
         match fault(&part, call.gas) {
             None => Ok(part),
@@ -52,8 +73,8 @@ fn fault(part: &ScriptOutput, gas: u64) -> Option<(ErrorKind, &'static str)> {
     if part.state.as_ref().is_some_and(|state| state.check().is_err()) {
         return Some((ErrorKind::State, "the port left a state that cannot be kept"));
     }
-    if part.own.text.as_ref().is_some_and(|text| text.len() > SIGN_BYTES_MAX) {
-        return Some((ErrorKind::Argument, "the port wrote a text that is too long"));
+    if part.own.text.as_ref().is_some_and(|text| text.len() > SIGN_BYTES_MAX || !is_line(text)) {
+        return Some((ErrorKind::Argument, "the port wrote a text that is too long, or no line"));
     }
     if part.effects.len() > EFFECTS_MAX || !part.effects.iter().all(is_sound) {
         return Some((ErrorKind::Effects, "the port queued too many effects, or wrong ones"));

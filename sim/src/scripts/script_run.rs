@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     limits::GAS_PER_SCRIPT_TICK,
-    state::{ScriptRuntime, State},
+    state::{ScriptRuntime, State, Tools},
 };
 
 /// The run of a script in one tick.
@@ -111,7 +111,7 @@ pub(crate) fn run_scripts(
     runtime: ScriptRuntime<'_>,
     gas_left: &mut u64,
 ) -> Vec<ScriptRun> {
-    let ScriptRuntime { programs, exec, controls } = runtime;
+    let ScriptRuntime { programs, tools, exec, controls } = runtime;
     let tick = state.clock.tick.plus(1);
     let mut queue = admission_order(state, tick).into_iter();
     let gas = controls.tick_gas.unwrap_or(state.charter.parameters.gas.tick);
@@ -122,7 +122,7 @@ pub(crate) fn run_scripts(
         let scripts = queue.by_ref().take(wave);
         let jobs: Vec<ScriptJob> = {
             let state = Arc::make_mut(state);
-            scripts.filter_map(|script| admit(state, programs, script, tick)).collect()
+            scripts.filter_map(|script| admit(state, (programs, tools), script, tick)).collect()
         };
         // A wave of nothing but overdrawn scripts does not end the tick: others may follow in the queue.
         if jobs.is_empty() && (wave == 0 || queue.len() == 0) {
@@ -167,7 +167,12 @@ pub(super) fn rank(seed: &Digest, tick: Tick, parts: &[u64]) -> Digest {
 
 /// Takes a script's inbox for this tick. Returns no job if the script or its owner is overdrawn: then the
 /// events wait.
-fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Option<ScriptJob> {
+fn admit(
+    state: &mut State,
+    (programs, tools): (&Programs, &Tools),
+    id: ScriptId,
+    tick: Tick,
+) -> Option<ScriptJob> {
     let (income, seed) = (state.script_income(), state.clock.seed);
     let script = state.scripts.get(&id).expect("a script that waits is in the state");
     let (object, level) = (script.object, script.gas.level(tick, income));
@@ -176,7 +181,11 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
     if level <= 0 || owner.is_some_and(|level| level <= 0) {
         return None;
     }
-    let handler = Arc::clone(programs.handler(&script.package)?);
+    let ports = &state.charter.parameters.ports;
+    let handler = match ports.at(script.package, state.clock.height) {
+        Some(agreed) => tools.agreed_port(agreed),
+        None => Arc::clone(programs.handler(&script.package)?),
+    };
     state.waiting.remove(&id);
     let script = state.scripts.get_mut(&id)?;
     let inbox = script.inbox.take(&seed, tick, id);

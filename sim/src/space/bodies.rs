@@ -211,6 +211,17 @@ impl Bodies {
         self.region.set_motion(id, motion).expect("a shape that moves can stand still, and back");
     }
 
+    /// Returns a body as it would be at a place, with this motion and filter: as [`Self::set_position`] and
+    /// [`Self::set_role`] would leave it. Nothing changes.
+    pub(crate) fn in_role(&self, body: &Body, at: Vec2, role: (Motion, Filter)) -> Body {
+        let mut alone = Self::new(self.bounds(), Vec2::ZERO);
+        let id = body.id();
+        alone.put_back(body).expect("a body that is there");
+        alone.set_position(id, at).expect("the only body");
+        alone.set_role(id, role.0, role.1);
+        alone.remove(id).expect("the only body")
+    }
+
     /// Reverts one aspect of a body to an older state.
     pub(crate) fn revert(&mut self, before: &Body, aspect: Aspect) -> Result<(), RevertError> {
         self.region.revert(before, aspect)

@@ -3,6 +3,7 @@
 use metatopia_math::Fx;
 
 use super::{
+    agreed_ports::AgreedPorts,
     parameters::{FirstLogin, LandClaims, Parameters, ParametersError, Publishers},
     players::is_name,
     sim_state::Charter,
@@ -31,6 +32,7 @@ enum AmendableValue<'a> {
     FirstLogin(&'a mut FirstLogin),
     Publishers(&'a mut Publishers),
     LandClaims(&'a mut LandClaims),
+    Ports(&'a mut AgreedPorts),
 }
 
 /// What a sim says of its world that lies in none.
@@ -39,7 +41,7 @@ const NO_WORLD: &str = "none";
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis. `world` is the land office that it follows.
-pub const AMENDABLE: [&str; 37] = [
+pub const AMENDABLE: [&str; 41] = [
     "name",
     "world",
     "lease_ticks",
@@ -58,6 +60,9 @@ pub const AMENDABLE: [&str; 37] = [
     "lots.square_metres_per_player",
     "lots.days",
     "lots.wall_days",
+    "chat.slow_seconds",
+    "chat.quiet_from",
+    "chat.quiet_until",
     "gas.tick",
     "gas.script_refill",
     "gas.script_capacity",
@@ -77,6 +82,7 @@ pub const AMENDABLE: [&str; 37] = [
     "things_from_servers",
     "border_things",
     "border_bytes",
+    "ports",
 ];
 
 impl Charter {
@@ -148,12 +154,13 @@ impl Parameters {
             AmendableValue::FirstLogin(rule) => rule.name().to_owned(),
             AmendableValue::Publishers(rule) => rule.name().to_owned(),
             AmendableValue::LandClaims(rule) => rule.name().to_owned(),
+            AmendableValue::Ports(ports) => ports.to_string(),
         })
     }
 
     /// Returns the value of this name.
     fn value(&mut self, name: &str) -> Option<AmendableValue<'_>> {
-        let Self { building, gas, lots, .. } = self;
+        let Self { building, chat, gas, lots, .. } = self;
         Some(match name {
             "lease_ticks" => AmendableValue::Amount(&mut self.lease_ticks),
             "grace_ticks" => AmendableValue::Amount(&mut self.grace_ticks),
@@ -181,6 +188,9 @@ impl Parameters {
             }
             "lots.days" => AmendableValue::Count(&mut lots.days),
             "lots.wall_days" => AmendableValue::Count(&mut lots.wall_days),
+            "chat.slow_seconds" => AmendableValue::Count(&mut chat.slow_seconds),
+            "chat.quiet_from" => AmendableValue::Count(&mut chat.quiet_from),
+            "chat.quiet_until" => AmendableValue::Count(&mut chat.quiet_until),
             "gas.tick" => AmendableValue::Amount(&mut gas.tick),
             "gas.script_refill" => AmendableValue::Amount(&mut gas.script_refill),
             "gas.script_capacity" => AmendableValue::Amount(&mut gas.script_capacity),
@@ -200,6 +210,7 @@ impl Parameters {
             "things_from_servers" => AmendableValue::Count(&mut self.things_from_servers),
             "border_things" => AmendableValue::Count(&mut self.border_things),
             "border_bytes" => AmendableValue::Count(&mut self.border_bytes),
+            "ports" => AmendableValue::Ports(&mut self.ports),
             _ => return None,
         })
     }
@@ -226,6 +237,9 @@ fn write(to: AmendableValue<'_>, text: &str) -> Result<(), AmendError> {
         AmendableValue::LandClaims(rule) => {
             let found = LandClaims::ALL.iter().find(|(_, name)| *name == text);
             *rule = found.ok_or(AmendError::Value)?.0;
+        }
+        AmendableValue::Ports(ports) => {
+            *ports = ports.changed_by(text).map_err(|_| AmendError::Value)?;
         }
     }
     Ok(())

@@ -29,7 +29,8 @@ impl World {
     ///
     /// # Panics
     /// When the turn is not the next one of this sim and engine: then the turn does not belong to this
-    /// state, and a server that went on would be wrong.
+    /// state, and a server that went on would be wrong. Also when it runs a port that the tools lack:
+    /// [`World::missing_port`] says so before.
     pub fn apply(&mut self, turn: &Turn, exec: &dyn ForkJoin) -> Applied {
         self.apply_watched(turn, exec, &mut ())
     }
@@ -51,13 +52,15 @@ impl World {
         probe.enter(Stage::Acts);
         let (outcomes, effects) = self.execute_acts(turn);
         probe.leave(Stage::Acts, self.tick(), &self.state);
+        let told = effects.told;
         let mut report = TurnReport { chat: effects.chat, ..TurnReport::default() };
         // The first tick delivers the events of the acts. Gas that a tick does not use is for the
         // next ticks of this turn, and for no other turn.
         let (mut events, mut gas_left) = (effects.events, 0);
         for _ in 0..self.state.charter.parameters.ticks_per_turn {
             let events = core::mem::take(&mut events);
-            let runtime = ScriptRuntime { programs: &self.programs, exec, controls: self.controls };
+            let (programs, tools, controls) = (&self.programs, &self.tools, self.controls);
+            let runtime = ScriptRuntime { programs, tools, exec, controls };
             let result = tick(&mut self.state, runtime, &mut probe, events, &mut gas_left);
             report.add(&self.state, result);
             // A script that fell back is what it was from the next tick on: a world that is restored
@@ -84,6 +87,7 @@ impl World {
             outcomes,
             validators: self.state.roster.newest_set().clone(),
             chat: report.chat,
+            told,
             forms: report.forms,
             sounds: report.sounds,
             order: report.order,
@@ -99,6 +103,7 @@ impl World {
         assert_eq!(header.sim, self.sim(), "turns of another sim are never decided here");
         assert_eq!(header.engine, ENGINE, "turns of another engine are not applied");
         assert_eq!(header.height, self.height().plus(1), "turns are applied in order");
+        assert_eq!(self.missing_port(), None, "whoever lacks a port stops before its turn");
         // The budget is that of the leaves after the turn before. It must be read before anything
         // changes: a server that restored that state computes the same number.
         let budget = self.byte_budget();
@@ -152,8 +157,8 @@ fn sync_programs(
         match state.packages.get(&id) {
             Some(package) => {
                 let handler = compiled.remove(&id).unwrap_or_else(|| {
-                    let handler = tools.compile(id, package);
-                    handler.expect("only a package that compiles is in the state")
+                    let linked = state.link(package).expect("its imports are in the state as well");
+                    tools.compile(&linked).expect("only a package that compiles is in the state")
                 });
                 programs.add(id, handler);
             }

@@ -105,9 +105,7 @@ impl State {
         let place = line.place_here(person.position);
         let is_at_line = line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
         let known = self.players.get(&key).cloned();
-        let name = self.name_of_traveller(&key, &person.name);
-        let person = name.map(|name| TravellingPerson { name, ..person });
-        let person = person.ok_or(TravelRefusal::BadParcel)?;
+        let person = self.as_known(person, known.as_ref()).ok_or(TravelRefusal::BadParcel)?;
         if !is_at_line || person.look.color > 0x00ff_ffff {
             return Err(TravelRefusal::BadParcel);
         }
@@ -137,6 +135,24 @@ impl State {
         let heading = heading_of(person.heading);
         self.log_in(&person, known, session, (lane, heading, Presence::Here(avatar)));
         Ok(())
+    }
+
+    /// Returns a traveller with the name that she has here. Who is known here keeps her name, and the word
+    /// whether a program acts for her: a neighbour that lies takes neither.
+    fn as_known(
+        &self,
+        person: TravellingPerson,
+        known: Option<&Player>,
+    ) -> Option<TravellingPerson> {
+        match known {
+            Some(known) => {
+                Some(TravellingPerson { name: known.name.clone(), bot: known.bot, ..person })
+            }
+            None => {
+                let name = self.name_of_traveller(&person.key, &person.name)?;
+                Some(TravellingPerson { name, ..person })
+            }
+        }
     }
 
     /// Makes room for an avatar of this key, if there is none: somebody idle gives up a seat.
@@ -188,6 +204,7 @@ impl State {
             days: 0,
             bot: person.bot,
             since: Since { player: height, regular: None },
+            spoke: None,
             session: None,
         });
         (player.name, player.look, player.bot) = (person.name.clone(), person.look, person.bot);
@@ -197,6 +214,7 @@ impl State {
             self.first_logins.count(None, height);
         }
         self.put_player(person.key, player);
+        self.arrived.push(person.key);
         self.governance.login(&person.key);
         self.appoint();
     }

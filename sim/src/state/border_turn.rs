@@ -184,7 +184,7 @@ impl State {
         let leaving: Vec<(ObjectId, SimId)> = self.movable.iter().filter_map(leaving).collect();
         for (id, neighbour) in leaving {
             let sent = self.depart_thing(id, neighbour, (None, PARCEL_BYTES_MAX));
-            if sent == ThingDeparture::TooLarge {
+            if sent == ThingDeparture::Unfit {
                 self.put_inside(id);
             }
         }

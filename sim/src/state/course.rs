@@ -7,7 +7,7 @@ use metatopia_types::{
     limits::ROOT_LAG,
 };
 
-use super::{applied::Applied, watch::Watch, world::World};
+use super::{agreed_ports::MissingPort, applied::Applied, watch::Watch, world::World};
 use crate::{
     ENGINE,
     rules::{TurnFault, judge_turn},
@@ -39,6 +39,9 @@ pub enum Unsound {
     /// Nobody honest votes for it.
     #[error("it is void: {0}")]
     Void(TurnFault),
+    /// It runs a port that this program lacks.
+    #[error(transparent)]
+    MissingPort(MissingPort),
     /// The turns before it lead to another state than it states.
     #[error("its header states root {stated} after turn {of}, the turns before it give {found}")]
     Root {
@@ -121,6 +124,9 @@ impl Course {
         turn.check_body().map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?;
         judge_turn(sim, turn, self.world.windows(), &self.world, &*self.verify)
             .map_err(Unsound::Void)?;
+        if let Some(missing) = self.world.missing_port() {
+            return Err(Unsound::MissingPort(missing));
+        }
         let of = height.minus(ROOT_LAG).unwrap_or_default();
         match self.roots.get(&of) {
             Some(found) if *found != header.root => {

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::{InsertError, JointId, JointSpec};
+use metatopia_scripting::{LinkedPackage, Package};
 use metatopia_types::{
-    Height, LotId, Member, Millis, NodeContact, ObjectId, OfficeFounding, PublicKey, Roster,
-    ScriptId, SimId, Site, Tick,
+    Height, LotId, Member, Millis, NodeContact, ObjectId, OfficeFounding, PackageId, PublicKey,
+    Roster, ScriptId, SimId, Site, Tick,
 };
 
 use super::{
@@ -21,6 +22,7 @@ use super::{
 };
 use crate::{
     acts::ChatIndex,
+    limits::SHIPPED_BYTES_MAX,
     rules::{
         Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, Lots,
         People, Readiness,
@@ -30,13 +32,34 @@ use crate::{
     tree::{EngineLeaf, Tracked},
 };
 
+/// Returns what each package of a genesis weighs with all that it imports of the others.
+fn weights(
+    packages: &BTreeMap<PackageId, Package>,
+) -> Result<BTreeMap<PackageId, u32>, GenesisError> {
+    let (mut weights, mut count) = (BTreeMap::new(), 0_usize);
+    for (id, package) in packages {
+        let linked = LinkedPackage::new(package, &|id| packages.get(id));
+        let linked = linked.map_err(|error| GenesisError::Source { id: *id, error: error.into() });
+        let weight = linked?.weight();
+        count += weight;
+        if count > SHIPPED_BYTES_MAX {
+            let what = "bytes of packages with their imports";
+            return Err(GenesisError::TooMany { what, count, max: SHIPPED_BYTES_MAX });
+        }
+        weights.insert(*id, u32::try_from(weight).expect("bounded above"));
+    }
+    Ok(weights)
+}
+
 impl State {
     /// Returns the state at height 0, before any script was told that the world begins.
     pub(crate) fn from_genesis(genesis: &Genesis) -> Result<Self, GenesisError> {
         genesis.check()?;
         let mut state = empty(genesis)?;
-        for (_, package) in genesis.unpack()? {
-            state.ship_package(package);
+        let packages = genesis.unpack()?;
+        let weights = weights(&packages)?;
+        for (id, package) in packages {
+            state.ship_package(package, weights[&id]);
         }
         for (object, spec) in genesis.objects.iter().enumerate() {
             let position = spec.body.pose.position;
@@ -265,6 +288,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         waiting: BTreeSet::new(),
         script_changes: Vec::new(),
         forgotten: Vec::new(),
+        arrived: Vec::new(),
         byte_budget: ByteBudget::default(),
     })
 }

@@ -1,6 +1,8 @@
 //! Genesis: everything that a sim begins with. The digest of its head is the sim's id, and the head names
 //! the digest of all of it, so that two sims that differ in anything cannot be mistaken for one another.
 
+mod object_error;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
@@ -9,17 +11,18 @@ use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTE
 use metatopia_types::{
     AssetLicence, Digest, GenesisHead, HeadParent, Height, Look, NodeContact, ObjectId,
     OfficeFounding, PackageId, PublicKey, Root, SimId, Site, SquareError, Validator, ValidatorSet,
-    ValidatorSetError,
+    ValidatorSetError, is_line,
     limits::{ADMINS_MAX, BEACONS_MAX, CONTACT_BYTES_MAX},
     wire,
 };
 use serde::{Deserialize, Serialize};
 
+pub use self::object_error::ObjectSpecError;
 use super::{
     introduction::{Introduction, IntroductionError, picture_digest, picture_kind},
     object::AVATAR,
     parameters::{Parameters, ParametersError},
-    players::{is_line, is_name},
+    players::is_name,
 };
 use crate::{
     ENGINE, RULES,
@@ -120,29 +123,6 @@ pub struct ScriptSpec {
     pub state: metatopia_scripting::ScriptState,
 }
 
-/// Why an object cannot be in a genesis.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ObjectSpecError {
-    /// A kind is one short line, and not that of avatars.
-    #[error("{0:?} is no kind for an object")]
-    Kind(String),
-    /// A name is one short line.
-    #[error("{0:?} is no name")]
-    Name(String),
-    /// The text it shows is too long.
-    #[error("a text of {0} bytes is too long to be shown")]
-    Text(usize),
-    /// A colour has 24 bits.
-    #[error("{0:#x} is no colour")]
-    Color(u32),
-    /// More scripts than one object may have.
-    #[error("{0} scripts where at most {SCRIPTS_PER_OBJECT_MAX} are allowed")]
-    TooManyScripts(usize),
-    /// A script begins with a state that cannot be kept.
-    #[error(transparent)]
-    State(#[from] metatopia_scripting::StateError),
-}
-
 impl ObjectSpec {
     /// Returns the metres from a point to the nearest point of its outline; 0 inside.
     #[must_use]
@@ -163,6 +143,9 @@ impl ObjectSpec {
         }
         if self.text.len() > SIGN_BYTES_MAX {
             return Err(ObjectSpecError::Text(self.text.len()));
+        }
+        if !is_line(&self.text) {
+            return Err(ObjectSpecError::TextLine(self.text.clone()));
         }
         if self.look.color > 0x00ff_ffff {
             return Err(ObjectSpecError::Color(self.look.color));

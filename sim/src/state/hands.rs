@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::Vec2;
-use metatopia_physics::{Filter, Motion, Pose};
+use metatopia_physics::{Body, Filter, Motion, Pose};
 use metatopia_types::ObjectId;
 
 use super::{
@@ -60,6 +60,14 @@ impl State {
         self.bodies.set_role(id, Motion::Dynamic, held.filter);
     }
 
+    /// Returns the body that a thing has once it is put down where it is.
+    pub(crate) fn put_down_body(&self, id: ObjectId, object: &Object) -> Option<Body> {
+        let body = self.bodies.body(id)?;
+        let Some(held) = object.held else { return Some(body.clone()) };
+        let place = self.charter.parameters.ground.nearest(body.position());
+        Some(self.bodies.in_role(body, place, (Motion::Dynamic, held.filter)))
+    }
+
     /// Puts all down that an avatar holds, where it stands.
     pub(super) fn empty_hands(&mut self, avatar: ObjectId) {
         let held: Vec<ObjectId> = self.in_hands_of(avatar).collect();
@@ -77,7 +85,7 @@ impl State {
 
     /// Brings a thing in hand to its holder.
     fn follow_holder(&mut self, avatar: ObjectId, id: ObjectId) {
-        let Some(pose) = self.bodies.body(avatar).map(metatopia_physics::Body::pose) else {
+        let Some(pose) = self.bodies.body(avatar).map(Body::pose) else {
             return;
         };
         // The pose of a body is within the bounds, and a thing in hand has a body.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use metatopia_types::Digest;
 use serde::{Deserialize, Serialize};
 
-use super::players::is_line;
 use crate::limits::{
     DESCRIPTION_BYTES_MAX, HOUSE_RULES_BYTES_MAX, PICTURE_BYTES_MAX, TAG_BYTES_MAX, TAGS_MAX,
 };
+use metatopia_types::is_line;
 
 /// What a sim says of itself before anybody enters it. Nothing of it changes while the sim runs, so
 /// that nobody has agreed to other words than those that hold.

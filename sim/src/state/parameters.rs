@@ -5,9 +5,13 @@ use metatopia_physics::{
     Bounds, BoundsError,
     limits::{BODIES_MAX, COORDINATE_MAX, GRAVITY_MAX},
 };
-use metatopia_types::limits::{GRANTS_MAX, TICKS_PER_SECOND};
+use metatopia_types::{
+    Millis,
+    limits::{GRANTS_MAX, TICKS_PER_SECOND},
+};
 use serde::{Deserialize, Serialize};
 
+use super::agreed_ports::{AgreedPorts, AgreedPortsError};
 use crate::{
     limits::{
         ADVANCED_BODIES_MAX, BORDER_BYTES, BORDER_THINGS, LAND_PER_WEEK_MAX, LOTS_MAX,
@@ -19,6 +23,12 @@ use crate::{
 /// Tries that a first login takes by default: a try is one compression of blake3, some 90 ns in a
 /// program and twice that in a browser's module.
 const FIRST_LOGIN_TRIES: u64 = 6_000_000;
+
+/// Minutes of a day.
+const DAY_MINUTES: u32 = 1_440;
+
+/// The longest that people may have to wait between two lines: an hour.
+const SLOW_SECONDS_MAX: u32 = 3_600;
 
 /// The longest life that a sim can be given: a hundred years.
 const TTL_SECONDS_MAX: u64 = 100 * 365 * 86_400;
@@ -50,6 +60,8 @@ pub struct Parameters {
     pub building: BuildingParameters,
     /// How much ground one player may take.
     pub lots: LotParameters,
+    /// When people are heard.
+    pub chat: ChatParameters,
     /// The gas of scripts.
     pub gas: GasParameters,
     /// Days without a permanent admin's login after which there is a temp admin.
@@ -80,6 +92,8 @@ pub struct Parameters {
     pub border_things: u32,
     /// Most bytes of the parcels in which they came.
     pub border_bytes: u32,
+    /// Packages that run as ports to Rust.
+    pub ports: AgreedPorts,
 }
 
 /// What moves the bodies of a sim. It is chosen by the genesis, and never changes.
@@ -314,6 +328,53 @@ impl LotParameters {
     }
 }
 
+/// When people are heard who are no moderators.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatParameters {
+    /// Seconds of governance time from a line of somebody to the next one; 0 if they need not wait.
+    pub slow_seconds: u32,
+    /// The minute of the day, UTC, with which quiet hours begin.
+    pub quiet_from: u32,
+    /// The minute of the day with which they end; none are quiet if it is the one with which they begin.
+    pub quiet_until: u32,
+}
+
+impl ChatParameters {
+    /// Checks that all of them are in their ranges.
+    fn check(&self) -> Result<(), ParametersError> {
+        for (name, value, high) in [
+            ("chat.slow_seconds", self.slow_seconds, SLOW_SECONDS_MAX),
+            ("chat.quiet_from", self.quiet_from, DAY_MINUTES - 1),
+            ("chat.quiet_until", self.quiet_until, DAY_MINUTES - 1),
+        ] {
+            let (value, low, high) = (u64::from(value), 0, u64::from(high));
+            if value > high {
+                return Err(ParametersError::Count { name, value, low, high });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns for how many more minutes only moderators are heard at this time; nothing outside of quiet hours.
+    #[must_use]
+    pub fn quiet_for(&self, time: Millis) -> Option<u32> {
+        let minute = u32::try_from(time.0 / 60_000 % u64::from(DAY_MINUTES)).ok()?;
+        // Both are counted from the beginning of the quiet hours, which may lie before midnight.
+        let since = |to: u32| (to + DAY_MINUTES - self.quiet_from) % DAY_MINUTES;
+        let (length, passed) = (since(self.quiet_until), since(minute));
+        length.checked_sub(passed).filter(|left| *left > 0)
+    }
+
+    /// Returns how many more seconds somebody waits who spoke at `spoke`, both in governance time; nothing if she
+    /// need not wait.
+    #[must_use]
+    pub fn slow_for(&self, spoke: Option<u64>, now: u64) -> Option<u32> {
+        let next = spoke?.saturating_add(u64::from(self.slow_seconds).saturating_mul(1_000));
+        let left = next.saturating_sub(now).div_ceil(1_000);
+        u32::try_from(left).ok().filter(|left| *left > 0)
+    }
+}
+
 /// The gas of scripts. One unit stands for 0.1 microseconds of the reference machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
@@ -374,6 +435,7 @@ impl Default for Parameters {
                 days: 90,
                 wall_days: 60,
             },
+            chat: ChatParameters::default(),
             gas: GasParameters {
                 // Three ticks are a turn: 45,000 units of 0.1 us are 4.5 ms of one core. The dearest ones take
                 // up to 0.3 us in a dev build: 13.5 ms. With all else that 64 keys put up, a turn of a dev
@@ -399,6 +461,7 @@ impl Default for Parameters {
             things_from_servers: THINGS_FROM_SERVERS,
             border_things: BORDER_THINGS,
             border_bytes: BORDER_BYTES,
+            ports: AgreedPorts::default(),
         }
     }
 }
@@ -430,6 +493,9 @@ pub enum ParametersError {
         /// The most that is allowed.
         high: Fx,
     },
+    /// The list of ports breaks a rule.
+    #[error("ports: {0}")]
+    Ports(#[from] AgreedPortsError),
     /// A count or gas amount that is outside of its range.
     #[error("{name} is {value}, outside of {low} to {high}")]
     Count {
@@ -495,8 +561,8 @@ impl Parameters {
                 return Err(ParametersError::Range { name, value, low, high });
             }
         }
-        let (gas, building) = (&self.gas, &self.building);
-        let day_ticks = 86_400 * TICKS_PER_SECOND;
+        let (gas, building, day_ticks) = (&self.gas, &self.building, 86_400 * TICKS_PER_SECOND);
+        let text_bytes = u64::from(building.text_bytes_per_player);
         for (name, value, low, high) in [
             ("lease_ticks", self.lease_ticks, 1, day_ticks),
             ("grace_ticks", self.grace_ticks, 0, day_ticks),
@@ -506,12 +572,7 @@ impl Parameters {
             ("building.movable_per_player", u64::from(building.movable_per_player), 0, 1_024),
             ("building.movable_max", u64::from(building.movable_max), 0, BODIES_MAX as u64),
             ("building.scripts_per_player", u64::from(building.scripts_per_player), 0, 1_024),
-            (
-                "building.text_bytes_per_player",
-                u64::from(building.text_bytes_per_player),
-                0,
-                1 << 18,
-            ),
+            ("building.text_bytes_per_player", text_bytes, 0, 1 << 18),
             ("gas.tick", gas.tick, crate::gas::SCRIPT_TICK_MAX, 1 << 30),
             ("gas.script_refill", gas.script_refill, 1, 1 << 30),
             ("gas.script_capacity", gas.script_capacity, 1, 1 << 40),
@@ -533,6 +594,7 @@ impl Parameters {
                 return Err(ParametersError::Count { name, value, low, high });
             }
         }
-        self.lots.check()
+        self.ports.check()?;
+        self.chat.check().and_then(|()| self.lots.check())
     }
 }

@@ -1,7 +1,7 @@
 //! Players, and their presence in the world.
 
 use metatopia_math::Vec2;
-use metatopia_types::{Emote, Height, Lane, Look, Tick, limits::NAME_BYTES_MAX};
+use metatopia_types::{Emote, Height, Lane, Look, Tick, is_line, limits::NAME_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use super::presence::Presence;
@@ -24,6 +24,8 @@ pub struct Player {
     pub bot: bool,
     /// The turns since which the key counts as more than a stranger's.
     pub since: Since,
+    /// The governance time of the last line that the player said in public, also in a session before.
+    pub spoke: Option<u64>,
     /// The session; none of who is not logged in.
     pub session: Option<PlayerSession>,
 }
@@ -35,6 +37,14 @@ pub struct Since {
     pub player: Height,
     /// The turn of the login on the last of the days that make a player a regular.
     pub regular: Option<Height>,
+}
+
+impl Since {
+    /// Returns the same standing of a key that has it from the turn of this height on.
+    #[must_use]
+    pub(crate) fn begun_at(&self, height: Height) -> Self {
+        Self { player: height, regular: self.regular.map(|_| height) }
+    }
 }
 
 impl Player {
@@ -79,14 +89,6 @@ pub struct PlayerSession {
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.trim() == name && is_line(name)
-}
-
-/// Says whether this is one line of text, without control characters and without marks that turn the
-/// direction of what follows.
-#[must_use]
-pub fn is_line(text: &str) -> bool {
-    let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !text.chars().any(|c| c.is_control() || turns(c) || matches!(c, '\u{2028}' | '\u{2029}'))
 }
 
 #[cfg(test)]

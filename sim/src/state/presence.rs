@@ -1,7 +1,9 @@
 //! Presence: how a player who is logged in takes part in the sim.
 
-use metatopia_types::{Millis, ObjectId, SimId};
+use metatopia_types::{Millis, ObjectId, PublicKey, SimId, Tick};
 use serde::{Deserialize, Serialize};
+
+use super::{players::PlayerSession, sim_state::State};
 
 /// The presence of a player who is logged in. It is a lease, and no thing: when it ends, or when somebody
 /// far away loses it, a login makes it anew.
@@ -39,6 +41,23 @@ impl Presence {
             Self::Here(avatar) => Some(avatar),
             Self::Seatless | Self::Expected { .. } | Self::Away { .. } => None,
         }
+    }
+}
+
+impl State {
+    /// Returns the session of a player who is logged in.
+    pub(super) fn session(&self, player: &PublicKey) -> &PlayerSession {
+        let session = self.players.get(player).and_then(|player| player.session.as_ref());
+        session.expect("a player who takes part is in a session")
+    }
+
+    /// Returns the players whose connection was lost for longer than the grace time: their avatars go, and
+    /// their seats are free.
+    pub(super) fn leases_over(&self, now: Tick) -> Vec<PublicKey> {
+        let grace = self.charter.parameters.grace_ticks;
+        let seated = self.present.keys();
+        let all = seated.chain(self.census.seatless());
+        all.filter(|player| self.session(player).lease.plus(grace) < now).copied().collect()
     }
 }
 

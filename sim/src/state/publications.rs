@@ -2,12 +2,12 @@
 //! there is no room for all.
 //!
 //! Keys cost nothing, so the room is for what runs. A package that no script runs makes room for a newer
-//! one, the one that has been unused longest first, and leaves after a week in any case. What ships with
-//! the sim stays.
+//! one, the one that has been unused longest first, and leaves after a week in any case. What another
+//! package of the state imports is used as long as that one is there. What ships with the sim stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_scripting::Package;
+use metatopia_scripting::{ImportError, LinkedPackage, Package};
 use metatopia_types::{Digest, Height, PackageId, PublicKey};
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +27,12 @@ pub struct Publication {
     pub publisher: Option<PublicKey>,
     /// The turn that brought it.
     pub height: Height,
-    /// The length of the package as it is handed out.
+    /// The length of the package as it is handed out, with that of the sources that it imports.
     pub bytes: u32,
     /// The copyleft licence under which it runs here, an SPDX expression.
     pub licence: String,
-    /// The governance time since which no script runs it, in milliseconds; none while one does.
+    /// The governance time since which no script runs it and no package imports it, in milliseconds; none
+    /// while one does.
     pub unused_since: Option<u64>,
     /// The turn in which its source left the state; none while it is there.
     pub left: Option<Height>,
@@ -43,6 +44,8 @@ pub(crate) struct Publications {
     pub(crate) records: Tracked<PackageId, Publication>,
     /// Index: how many scripts run each package, or fall back to it.
     uses: BTreeMap<PackageId, usize>,
+    /// Index: how many packages in the state import each package.
+    importers: BTreeMap<PackageId, usize>,
     /// Index: what may leave, the longest unused first.
     unused: BTreeSet<(u64, PackageId)>,
     /// Index: what left, the longest ago first.
@@ -63,13 +66,16 @@ struct PublishedPackages {
 }
 
 impl Publications {
-    /// Returns the publications with these records, where scripts run these packages.
+    /// Returns the publications with these records, where scripts run these packages, and packages in the
+    /// state import those.
     pub(crate) fn new(
         records: Tracked<PackageId, Publication>,
         used: impl Iterator<Item = PackageId>,
+        imported: impl Iterator<Item = PackageId>,
     ) -> Self {
         let mut all = Self { records, ..Self::default() };
         used.for_each(|id| *all.uses.entry(id).or_default() += 1);
+        imported.for_each(|id| *all.importers.entry(id).or_default() += 1);
         let records: Vec<(PackageId, Publication)> =
             all.records.iter().map(|(id, record)| (*id, record.clone())).collect();
         records.iter().for_each(|(id, record)| all.list(*id, record));
@@ -130,11 +136,8 @@ impl Publications {
 
     /// Counts one more script that runs a package, or falls back to it.
     pub(crate) fn take(&mut self, id: PackageId) {
-        let uses = self.uses.entry(id).or_default();
-        *uses += 1;
-        if *uses == 1 {
-            self.note_unused(id, None);
-        }
+        self.begin_need(id);
+        *self.uses.entry(id).or_default() += 1;
     }
 
     /// Counts one script less that runs a package, or falls back to it.
@@ -143,11 +146,46 @@ impl Publications {
         *uses -= 1;
         if *uses == 0 {
             self.uses.remove(&id);
+        }
+        self.end_need(id, time);
+    }
+
+    /// Counts one more package of the state that imports a package.
+    fn hold(&mut self, id: PackageId) {
+        self.begin_need(id);
+        *self.importers.entry(id).or_default() += 1;
+    }
+
+    /// Counts one package less that imports a package.
+    fn let_go(&mut self, id: PackageId, time: u64) {
+        let importers = self.importers.get_mut(&id).expect("what is let go was held");
+        *importers -= 1;
+        if *importers == 0 {
+            self.importers.remove(&id);
+        }
+        self.end_need(id, time);
+    }
+
+    /// Says whether a script runs a package, or another package imports it.
+    fn is_needed(&self, id: &PackageId) -> bool {
+        self.uses.contains_key(id) || self.importers.contains_key(id)
+    }
+
+    /// Notes that a package is needed from now on, before that is counted.
+    fn begin_need(&mut self, id: PackageId) {
+        if !self.is_needed(&id) {
+            self.note_unused(id, None);
+        }
+    }
+
+    /// Notes since when a package is not needed, after that was counted.
+    fn end_need(&mut self, id: PackageId, time: u64) {
+        if !self.is_needed(&id) {
             self.note_unused(id, Some(time));
         }
     }
 
-    /// Notes since when no script runs a package. What ships with the sim has no such time: it stays.
+    /// Notes since when a package is not needed. What ships with the sim has no such time: it stays.
     fn note_unused(&mut self, id: PackageId, since: Option<u64>) {
         let ships = self.records.get(&id).is_none_or(|record| record.publisher.is_none());
         if ships {
@@ -187,7 +225,7 @@ impl Publications {
 
     /// Notes that the source of a package leaves the state in the turn of this height.
     fn leave(&mut self, id: PackageId, height: Height) {
-        assert!(self.uses(&id) == 0, "package {id} leaves while a script runs it");
+        assert!(!self.is_needed(&id), "package {id} leaves while a script or package needs it");
         self.note_unused(id, None);
         let record = self.records.get_mut(&id).expect("a package in the state has a record");
         record.left = Some(height);
@@ -215,14 +253,21 @@ impl Publications {
     }
 
     /// Returns the packages that leave so that somebody can publish so many bytes, or nothing if what
-    /// runs leaves no room. An author's own packages make room for the author's next one first.
-    pub(crate) fn room_for(&self, publisher: &PublicKey, bytes: u64) -> Option<Vec<PackageId>> {
+    /// runs leaves no room. An author's own packages make room for the author's next one first. What that
+    /// one imports stays.
+    pub(crate) fn room_for(
+        &self,
+        publisher: &PublicKey,
+        bytes: u64,
+        imports: &BTreeSet<PackageId>,
+    ) -> Option<Vec<PackageId>> {
         let present = self.by_publisher.get(publisher).into_iter().flat_map(|own| &own.present);
         let own: Vec<_> = present.map(|id| (id, self.record(id))).collect();
         let mut own_bytes: u64 = own.iter().map(|(_, record)| u64::from(record.bytes)).sum();
         let mut leaving = Vec::new();
         let mut own_unused: Vec<(u64, PackageId, u64)> = own
             .into_iter()
+            .filter(|(id, _)| !imports.contains(id))
             .filter_map(|(id, record)| Some((record.unused_since?, *id, u64::from(record.bytes))))
             .collect();
         own_unused.sort();
@@ -243,7 +288,7 @@ impl Publications {
             if left + bytes <= PUBLISHED_BYTES_MAX && count < PACKAGES_MAX {
                 break;
             }
-            if !leaving.contains(id) {
+            if !leaving.contains(id) && !imports.contains(id) {
                 left -= self.records.get(id).map_or(0, |record| u64::from(record.bytes));
                 count -= 1;
                 leaving.push(*id);
@@ -274,10 +319,20 @@ impl Publications {
 
 impl State {
     /// Adds a package that ships with the sim, whose source compiles.
-    pub(crate) fn ship_package(&mut self, package: Package) {
-        let bytes = package_bytes(&package);
-        self.publications.ship(&package, bytes);
+    pub(crate) fn ship_package(&mut self, package: Package, weight: u32) {
+        self.publications.ship(&package, weight);
         self.add_package(package);
+    }
+
+    /// Puts a package together with what it imports of the packages that are there.
+    ///
+    /// # Errors
+    /// See [`ImportError`].
+    pub(crate) fn link<'a>(
+        &'a self,
+        package: &'a Package,
+    ) -> Result<LinkedPackage<'a>, ImportError> {
+        LinkedPackage::new(package, &|id| self.packages.get(id))
     }
 
     /// Adds a package that somebody published, whose source compiles, once others have made room for it.
@@ -286,13 +341,14 @@ impl State {
         &mut self,
         publisher: PublicKey,
         package: Package,
+        weight: u32,
         leaving: &[PackageId],
     ) {
         leaving.iter().for_each(|id| self.remove_package(id));
         let record = Publication {
             publisher: Some(publisher),
             height: self.clock.height,
-            bytes: package_bytes(&package),
+            bytes: weight,
             licence: package.manifest().licence.chosen.clone(),
             unused_since: Some(self.governance.time),
             left: None,
@@ -318,21 +374,20 @@ impl State {
     /// Adds a package to those that scripts can run.
     fn add_package(&mut self, package: Package) {
         let id = package.id();
+        package.imports().for_each(|import| self.publications.hold(import));
         self.package_changes.insert(id);
         self.packages.insert(id, package);
     }
 
-    /// Removes a package that no script runs.
+    /// Removes a package that no script runs and no package imports.
     pub(crate) fn remove_package(&mut self, id: &PackageId) {
         self.publications.leave(*id, self.clock.height);
         self.package_changes.insert(*id);
-        self.packages.remove(id);
+        let (gone, time) = (self.packages.remove(id), self.governance.time);
+        for import in gone.iter().flat_map(Package::imports) {
+            self.publications.let_go(import, time);
+        }
     }
-}
-
-/// Returns the length of a package as it is handed out.
-fn package_bytes(package: &Package) -> u32 {
-    u32::try_from(package.encode().len()).expect("packages have a limit far below")
 }
 
 #[cfg(test)]

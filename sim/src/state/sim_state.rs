@@ -161,6 +161,8 @@ pub(crate) struct State {
     pub(crate) script_changes: Vec<(ScriptId, ScriptChange)>,
     /// Players who were forgotten in the turn under way, for the basis that it leaves.
     pub(crate) forgotten: Vec<(PublicKey, Since)>,
+    /// Players who came over a border in the last turn, for those who keep the standing of players.
+    pub(crate) arrived: Vec<PublicKey>,
     /// The bytes by which the state may still grow in this turn. They follow from the leaves after the
     /// turn before.
     pub(crate) byte_budget: ByteBudget,
@@ -191,6 +193,7 @@ impl State {
         self.appoint();
         self.clock.height = height;
         self.clock.time = time;
+        self.arrived.clear();
         self.remove_stale_packages();
         self.fall_back();
     }
@@ -448,7 +451,9 @@ impl State {
         self.borders.index();
         let away = self.borders.away.values().flat_map(|away| away.packages.iter().copied());
         let used = self.scripts.iter().flat_map(|(_, script)| script.packages()).chain(away);
-        self.publications = Publications::new(self.publications.records.clone(), used);
+        let imports = self.packages.iter().flat_map(|(_, package)| package.imports());
+        let records = self.publications.records.clone();
+        self.publications = Publications::new(records, used, imports);
     }
 
     /// Replaces the charter. The census counts days by its numbers, so it is made anew.

@@ -36,8 +36,9 @@ use crate::{
     acts::BuildHistory,
     limits::TIER_BYTES_MAX,
     rules::{
-        Border, Borders, ByteBudget, FiledReport, FrozenThing, GrantedSim, LandRegister, LaneKey,
-        LaneWindows, Lots, People, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
+        Border, Borders, ByteBudget, FiledReport, FrozenThing, GrantedSim, KeptWords, LandRegister,
+        LaneKey, LaneWindows, Lots, People, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace,
+        Window,
     },
     scripts::GasPool,
     space::{Bodies, Lot, RestoreBodiesError},
@@ -63,12 +64,12 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 208 are for what has one, in a world of as
-/// many bodies as there can be: contacts 72, scripts' numbers 14, players 30, objects 13, owners 8,
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 210 are for what has one, in a world of as
+/// many bodies as there can be: contacts 72, scripts' numbers 14, players 32, objects 13, owners 8,
 /// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, people's roles,
-/// bans, mutes, orders, reports and rotated keys 6, traces 5, borders 1, all else 1.
+/// bans, mutes, orders, reports and rotated keys 6, traces 5, sealed words 2, borders 1, all else 1.
 /// Plaza's, of a quarter of the bodies, take 93.
-pub const SNAPSHOT_BYTES_MAX: usize = 272 * 1_024 * 1_024;
+pub const SNAPSHOT_BYTES_MAX: usize = 274 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -313,6 +314,7 @@ impl LeafReader<'_> {
             publications: Publications::new(
                 tracked(self.table::<(PackageId, Publication)>(kinds::PUBLICATIONS)?),
                 core::iter::empty(),
+                core::iter::empty(),
             ),
             package_changes: BTreeSet::new(),
             present: BTreeMap::new(),
@@ -329,6 +331,7 @@ impl LeafReader<'_> {
             waiting: BTreeSet::new(),
             script_changes: Vec::new(),
             forgotten: Vec::new(),
+            arrived: Vec::new(),
             byte_budget: ByteBudget::default(),
         };
         let tier = self.tier(&state.charter)?;
@@ -486,6 +489,8 @@ impl LeafReader<'_> {
         people.rotated = tracked(self.table::<(PublicKey, RotatedKey)>(kinds::ROTATED)?);
         people.traces.all = tracked(self.table::<(ObjectId, ThingTrace)>(kinds::TRACES)?);
         people.reports.all = tracked(self.table::<(u64, FiledReport)>(kinds::REPORTS)?);
+        let mail = self.table::<((PublicKey, u64), KeptWords)>(kinds::MAILBOXES)?;
+        people.mailboxes.all = tracked(mail);
         people.orders = tracked(self.table::<(u64, RecordedOrder)>(kinds::ORDERS)?);
         Ok(people)
     }

@@ -8,12 +8,12 @@ use metatopia_scripting::{
 };
 use metatopia_types::{
     BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, Traveller,
-    TravellingScript, TravellingThing, limits::OBJECT_NUMBERS_END, wire,
+    TravellingScript, TravellingThing, is_line, limits::OBJECT_NUMBERS_END, wire,
 };
 
 use super::{
     object::{AVATAR, Object},
-    players::{is_line, is_name},
+    players::is_name,
     sim_state::State,
 };
 use crate::{
@@ -54,6 +54,7 @@ impl State {
         (line, until): (&BorderLine, metatopia_types::Millis),
     ) -> Result<ObjectId, TravelRefusal> {
         let ReadyThing { mut body, states, guest } = self.check_thing(neighbour, thing, bytes)?;
+        let bytes = guest.bytes as usize;
         let place = line.place_here(thing.position);
         if !line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES)) {
             return Err(TravelRefusal::BadParcel);
@@ -86,9 +87,8 @@ impl State {
         }
         let body = self.body_of(thing).ok_or(TravelRefusal::BadParcel)?;
         let own = thing.handle;
-        let states =
-            Self::states_of(thing, |state| with_handles(state, own, self.clock.next_object));
-        let states = states.ok_or(TravelRefusal::BadParcel)?;
+        let states = Self::states_of(thing, Some).ok_or(TravelRefusal::BadParcel)?;
+        let (states, bytes) = renamed_states(states, (own, self.clock.next_object), bytes)?;
         self.check_origin(thing.origin)?;
         if body.shape.reach() > rules.building.size_max {
             return Err(TravelRefusal::TooLarge);
@@ -113,12 +113,11 @@ impl State {
         if origin.sim == sim && origin.number >= self.clock.next_object {
             return Err(TravelRefusal::BadParcel);
         }
-        let is_away = self.borders.away.values().any(|away| away.origin == origin);
         let is_kept = || {
             let undone = self.histories.iter().any(|(_, history)| history.restores(sim, origin));
             undone || self.people.traces.restores(sim, origin)
         };
-        if is_away || self.find_origin(origin).is_some() || is_kept() {
+        if self.borders.is_under_way(origin) || self.find_origin(origin).is_some() || is_kept() {
             return Err(TravelRefusal::Here);
         }
         Ok(())
@@ -137,7 +136,7 @@ impl State {
     /// Returns what the scripts of a thing remember, if the thing keeps the rules of things.
     pub(super) fn states_of(
         thing: &TravellingThing,
-        mut change: impl FnMut(ScriptState) -> ScriptState,
+        mut change: impl FnMut(ScriptState) -> Option<ScriptState>,
     ) -> Option<Vec<ScriptState>> {
         let is_named = is_name(&thing.kind) && thing.kind != AVATAR && is_name(&thing.name);
         let is_shown = thing.text.len() <= SIGN_BYTES_MAX
@@ -156,7 +155,7 @@ impl State {
                 && timers.iter().all(|(name, _)| name.len() <= TOPIC_BYTES_MAX);
             let state: ScriptState = wire::decode(&script.state, STATE_BYTES_MAX).ok()?;
             let is_sound = state.0.values().all(|value| value.check().is_ok());
-            (is_timed && is_sound).then(|| change(state))
+            if is_timed && is_sound { change(state) } else { None }
         };
         thing.scripts.iter().map(state).collect()
     }
@@ -241,6 +240,25 @@ fn room_for(thing: &TravellingThing, bytes: usize) -> usize {
     let timers: usize = thing.scripts.iter().map(|script| script.timers.len()).sum();
     let more = timers.saturating_add(thing.scripts.len()).saturating_mul(TIMER_BYTES_MAX);
     bytes.saturating_add(more)
+}
+
+/// Returns what scripts remember here, and the bytes of the parcel with that. The number of the thing may be
+/// longer here than where it comes from, and a script may know it many times.
+fn renamed_states(
+    states: Vec<ScriptState>,
+    (own, here): (ObjectId, ObjectId),
+    bytes: usize,
+) -> Result<(Vec<ScriptState>, usize), TravelRefusal> {
+    let mut length = bytes;
+    let rename = |state: ScriptState| {
+        let before = wire::length(&state);
+        let state = with_handles(state, own, here);
+        length = length.saturating_sub(before).saturating_add(wire::length(&state));
+        state.check().map_err(|_| TravelRefusal::TooLarge)?;
+        Ok(state)
+    };
+    let states = states.into_iter().map(rename).collect::<Result<_, _>>()?;
+    Ok((states, length))
 }
 
 /// Returns what a script remembers, with the handle of its own thing as it is here. Every other handle named

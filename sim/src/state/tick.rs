@@ -8,10 +8,11 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Touch;
 use metatopia_scripting::{Event, EventKind};
-use metatopia_types::{ObjectId, PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
+use metatopia_types::{ObjectId, ScriptId, Tick, limits::TICKS_PER_SECOND};
 
 use super::{
     sim_state::State,
+    tools::Tools,
     watch::{Probe, Stage},
 };
 use crate::{
@@ -37,6 +38,8 @@ pub(super) struct TickResult {
 pub(crate) struct ScriptRuntime<'a> {
     /// The compiled packages, and the events that each script handles.
     pub(crate) programs: &'a Programs,
+    /// The ports that may run in their place.
+    pub(crate) tools: &'a Tools,
     /// Runs scripts in parallel.
     pub(crate) exec: &'a dyn ForkJoin,
     /// The rules that are broken, of which a node has none.
@@ -58,7 +61,8 @@ pub(super) fn tick(
     let now = next.clock.tick.plus(1);
     // Avatars get their velocities before the bodies step, and those whose lease ran out are gone by
     // then, so that nothing collides with them.
-    let leaving = steer(next, now);
+    let leaving = next.leases_over(now);
+    steer(next, now);
     leaving.iter().for_each(|player| next.despawn(player));
     let happened = step(next);
     happened.frozen.iter().for_each(|id| next.note_frozen(*id));
@@ -79,23 +83,15 @@ pub(super) fn tick(
     TickResult { shown, runs }
 }
 
-/// Accelerates avatars towards the velocity that their players want. Returns the players whose grace
-/// time is over.
-fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
+/// Accelerates avatars towards the velocity that their players want.
+fn steer(state: &mut State, now: Tick) {
     let parameters = &state.charter.parameters;
     let (avatars, gravity) = (&parameters.avatar, parameters.gravity);
-    let grace = parameters.grace_ticks;
-    let mut leaving = Vec::new();
     for (player, avatar) in &state.present {
-        let session = state.players.get(player).and_then(|player| player.session.as_ref());
-        let session = session.expect("a player who has an avatar is in a session");
-        if session.lease.plus(grace) < now {
-            leaving.push(*player);
-            continue;
-        }
         let Some(body) = state.bodies.body(*avatar).filter(|_| !state.sits(*avatar)) else {
             continue;
         };
+        let session = state.session(player);
         // The lease is over and the grace time is not: the avatar stands still.
         let heading = if session.lease < now { Vec2::ZERO } else { session.heading };
         if let Some(velocity) = avatars.steered(body.velocity(), heading, gravity) {
@@ -104,14 +100,6 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
             let _ = state.bodies.set_velocity(*avatar, velocity);
         }
     }
-    for player in state.census.seatless() {
-        let session = state.players.get(player).and_then(|player| player.session.as_ref());
-        let session = session.expect("a player without a seat is in a session");
-        if session.lease.plus(grace) < now {
-            leaving.push(*player);
-        }
-    }
-    leaving
 }
 
 /// Moves the bodies for a tick, as a transaction: a step that panics leaves all bodies where they are, on every

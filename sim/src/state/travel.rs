@@ -18,8 +18,9 @@ pub(super) enum ThingDeparture {
     Sent(usize),
     /// It goes in a later turn, if it is at the line then.
     Waits,
-    /// Its parcel is too large, so it never goes as it is.
-    TooLarge,
+    /// Its parcel is too large, or breaks a rule of things that no neighbour can bend, so it never goes as
+    /// it is.
+    Unfit,
 }
 
 impl State {
@@ -61,12 +62,16 @@ impl State {
         let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
         let packed = self.packed(id, now.since(heard_at));
         let Some(thing) = packed else { return ThingDeparture::Waits };
+        // Whoever comes home is checked by the same rules, and must not be refused there.
+        if self.body_of(&thing).is_none() || Self::states_of(&thing, Some).is_none() {
+            return ThingDeparture::Unfit;
+        }
         let thing = TravellingThing { held_by, ..thing };
         let away = AwayThing::of(&thing);
         let parcel = Parcel::Thing(Box::new(thing));
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
         if bytes.len() > bytes_max {
-            return ThingDeparture::TooLarge;
+            return ThingDeparture::Unfit;
         }
         let length = bytes.len();
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
@@ -180,8 +185,7 @@ impl State {
         let Ok(Parcel::Thing(thing)) = Parcel::decode(bytes) else { return };
         let id = thing.handle;
         let mut body = self.body_of(&thing).expect("this sim packed that body");
-        let states = Self::states_of(&thing, |state| state);
-        let states = states.expect("this sim packed these states");
+        let states = Self::states_of(&thing, Some).expect("this sim packed these states");
         body.pose.position = self.charter.parameters.ground.nearest(thing.position);
         (body.velocity, body.spin) = (metatopia_math::Vec2::ZERO, metatopia_math::Fx::ZERO);
         let object = Object { guest: thing.guest, ..self.object_of(&thing, id) };
@@ -198,6 +202,12 @@ impl State {
         if let Some(id) = self.find_origin(origin) {
             self.delete_object(id);
         }
+        self.forget_steps_that_restore(origin);
+        self.people.traces.forget_restoring(self.charter.sim, origin);
+    }
+
+    /// Forgets the steps of all builders that would restore the thing of this origin.
+    pub(crate) fn forget_steps_that_restore(&mut self, origin: Origin) {
         let sim = self.charter.sim;
         let remembers = |(key, history): (&PublicKey, &crate::acts::BuildHistory)| {
             history.restores(sim, origin).then_some(*key)
@@ -209,7 +219,7 @@ impl State {
     }
 
     /// Returns the number of the thing with this origin, if it is here.
-    pub(super) fn find_origin(&self, origin: Origin) -> Option<ObjectId> {
+    pub(crate) fn find_origin(&self, origin: Origin) -> Option<ObjectId> {
         let sim = self.charter.sim;
         if origin.sim == sim
             && self.objects.get(&origin.number).is_some_and(|object| object.birth.is_none())

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use metatopia_scripting::{Event, EventKind};
+use metatopia_scripting::{CompileError, Event, EventKind};
 use metatopia_types::{
     Height, LandGrant, LeafKey, Millis, Root, Roster, SimId, StateProof, Tick, TilePoint,
     ValidatorSet,
 };
 
 use super::{
+    agreed_ports::MissingPort,
     genesis::{Genesis, GenesisError, Parent},
     sim_state::State,
     tools::Tools,
@@ -74,7 +75,8 @@ impl World {
     pub(crate) fn assemble(mut state: State, tools: &Tools) -> Result<Self, GenesisError> {
         let mut programs = Programs::default();
         for (id, package) in state.packages.iter() {
-            let handler = tools.compile(*id, package);
+            let linked = state.link(package).map_err(CompileError::from);
+            let handler = linked.and_then(|linked| tools.compile(&linked));
             programs.add(*id, handler.map_err(|error| GenesisError::Source { id: *id, error })?);
         }
         for (id, script) in state.scripts.iter() {
@@ -161,6 +163,18 @@ impl World {
     #[must_use]
     pub const fn tools(&self) -> &Tools {
         &self.tools
+    }
+
+    /// Returns a port that the next turn runs and this program lacks: then the turn must not be applied.
+    #[must_use]
+    pub fn missing_port(&self) -> Option<MissingPort> {
+        self.missing_port_up_to(self.height().plus(1))
+    }
+
+    /// Returns a port that a turn up to this height runs, as things are, and this program lacks.
+    #[must_use]
+    pub fn missing_port_up_to(&self, height: Height) -> Option<MissingPort> {
+        self.tools.missing_port(&self.state.charter.parameters.ports, height)
     }
 
     /// Returns the sim's id.

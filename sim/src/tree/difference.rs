@@ -13,8 +13,8 @@ use super::{engine_leaf::EngineLeaf, leaf_keys as kinds};
 use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::{
-        Border, FiledReport, FrozenThing, Governance, GrantedSim, LandWeek, LaneKey, RecordedOrder,
-        Role, RotatedKey, Sanction, ThingTrace, Window,
+        Border, FiledReport, FrozenThing, Governance, GrantedSim, KeptWords, LandWeek, LaneKey,
+        RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
     },
     scripts::{GasPool, Script},
     space::Lot,
@@ -234,6 +234,9 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
         }
         kinds::TRACES => named(content, |(id, _): &(ObjectId, ThingTrace)| format!("object {id}")),
         kinds::REPORTS => named(content, |(n, _): &(u64, FiledReport)| format!("report {n}")),
+        kinds::MAILBOXES => named(content, |((to, n), _): &((PublicKey, u64), KeptWords)| {
+            format!("words {n} to player {to}")
+        }),
         kinds::ORDERS => named(content, |(n, _): &(u64, RecordedOrder)| format!("order {n}")),
         kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
         _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
@@ -300,6 +303,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::ROTATED => text::<Vec<(PublicKey, RotatedKey)>>(content),
         kinds::TRACES => text::<Vec<(ObjectId, ThingTrace)>>(content),
         kinds::REPORTS => text::<Vec<(u64, FiledReport)>>(content),
+        kinds::MAILBOXES => text::<Vec<((PublicKey, u64), KeptWords)>>(content),
         kinds::ORDERS => text::<Vec<(u64, RecordedOrder)>>(content),
         kinds::OUTCOMES => text::<Vec<(ActId, Outcome)>>(content),
         _ if key.0.starts_with(kinds::CONTACTS) => text::<Vec<Contact>>(content),

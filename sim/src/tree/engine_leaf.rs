@@ -14,17 +14,17 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 33] = [
+const FORMATS: [(&str, u32); 34] = [
     (kinds::CLOCK, 2),
-    (kinds::PARAMETERS, 3),
-    (kinds::GOVERNANCE, 2),
+    (kinds::PARAMETERS, 4),
+    (kinds::GOVERNANCE, 3),
     (kinds::VALIDATORS, 1),
     (kinds::FIRST_LOGINS, 1),
     (kinds::READINESS, 1),
     (kinds::CHAT, 1),
-    (kinds::PLAYERS, 2),
+    (kinds::PLAYERS, 3),
     (kinds::WINDOWS, 1),
-    (kinds::HISTORIES, 2),
+    (kinds::HISTORIES, 3),
     (kinds::OWNERS, 1),
     (kinds::PACKAGES, 1),
     (kinds::PUBLICATIONS, 1),
@@ -46,8 +46,9 @@ const FORMATS: [(&str, u32); 33] = [
     (kinds::FROZEN, 1),
     (kinds::ORDERS, 1),
     (kinds::ROTATED, 1),
-    (kinds::REPORTS, 1),
-    (kinds::TRACES, 1),
+    (kinds::REPORTS, 2),
+    (kinds::TRACES, 2),
+    (kinds::MAILBOXES, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

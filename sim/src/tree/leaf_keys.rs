@@ -51,6 +51,8 @@ pub(crate) const ROTATED: &str = "rotated";
 pub(crate) const TRACES: &str = "traces";
 /// What people told moderators.
 pub(crate) const REPORTS: &str = "reports";
+/// What people told each other that nobody else can read.
+pub(crate) const MAILBOXES: &str = "mailboxes";
 /// What was ordered of late.
 pub(crate) const ORDERS: &str = "orders";
 

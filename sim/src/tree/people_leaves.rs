@@ -1,4 +1,4 @@
-//! The leaves of what is kept about people: eight tables, each cut by its keys.
+//! The leaves of what is kept about people: nine tables, each cut by its keys.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        BANS, FROZEN, GOVERNANCE, MUTES, ORDERS, REPORTS, ROLES, ROTATED, TRACES, table_leaf_key,
+        BANS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, REPORTS, ROLES, ROTATED, TRACES,
+        table_leaf_key,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     leaves::StateLeaves,
-    refresh::{refresh_table, set_entry},
+    refresh::{joined, refresh_table, set_entry},
     tracked::Tracked,
 };
 use crate::rules::People;
@@ -28,6 +29,7 @@ pub(super) struct PeopleTables {
     rotated: LeafTable<32>,
     reports: LeafTable<8>,
     traces: LeafTable<8>,
+    mailboxes: LeafTable<40>,
     /// Shared with who proves orders of a state that has passed.
     orders: Arc<LeafTable<8>>,
 }
@@ -35,7 +37,8 @@ pub(super) struct PeopleTables {
 impl PeopleTables {
     /// Says whether one of the tables has this name.
     pub(super) fn has(name: &str) -> bool {
-        [ROLES, BANS, MUTES, FROZEN, ROTATED, REPORTS, TRACES, ORDERS].contains(&name)
+        let people = [ROLES, BANS, MUTES, FROZEN, ROTATED, REPORTS, TRACES, ORDERS, MAILBOXES];
+        people.contains(&name)
     }
 
     /// Returns a range of the content of a leaf of the table with this name.
@@ -48,6 +51,7 @@ impl PeopleTables {
             ROTATED => self.rotated.part(prefix, range),
             REPORTS => self.reports.part(prefix, range),
             TRACES => self.traces.part(prefix, range),
+            MAILBOXES => self.mailboxes.part(prefix, range),
             ORDERS => self.orders.part(prefix, range),
             _ => return None,
         })
@@ -65,6 +69,8 @@ impl PeopleTables {
         let by_thing = |id: &ObjectId| id.0.to_be_bytes();
         put_touched(&mut self.traces, &mut people.traces.all, by_thing);
         put_touched(&mut self.reports, &mut people.reports.all, by_number);
+        let by_place = |(to, n): &(PublicKey, u64)| joined(&[&to.0, &n.to_be_bytes()]);
+        put_touched(&mut self.mailboxes, &mut people.mailboxes.all, by_place);
         if people.orders.is_touched() {
             let orders = Arc::make_mut(&mut self.orders);
             put_touched(orders, &mut people.orders, by_number);
@@ -80,6 +86,7 @@ impl PeopleTables {
         hashed += refresh_table(tree, ROTATED, &mut self.rotated);
         hashed += refresh_table(tree, REPORTS, &mut self.reports);
         hashed += refresh_table(tree, TRACES, &mut self.traces);
+        hashed += refresh_table(tree, MAILBOXES, &mut self.mailboxes);
         if !self.orders.is_fresh() {
             hashed += refresh_table(tree, ORDERS, Arc::make_mut(&mut self.orders));
         }

@@ -406,7 +406,7 @@ pub(super) fn set_entry<const N: usize>(
 }
 
 /// Returns a key put together from parts that are `N` bytes long together.
-fn joined<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
+pub(super) fn joined<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     parts.concat().try_into().expect("the parts of each kind of key have fixed lengths")
 }
 

@@ -162,6 +162,37 @@ fn a_parcel_that_lies_is_refused_and_an_honest_one_is_taken() {
 }
 
 #[test]
+fn a_first_word_of_before_the_first_turn_is_refused_where_it_once_ended_the_sim() {
+    let town = town(2, 4);
+    let border = town[1].world.border(&town[0].id()).expect("a border");
+    assert!(border.crossing.heard.is_none());
+    let said = Said { height: Height(0), ..border.crossing.said.clone() };
+    let mut liar = Liar { town, said, parcels: Vec::new() };
+    let content = liar.said.encode();
+    assert_eq!(liar.hears(content), Outcome::Refused(Refusal::NotHeard(HearRefusal::BadSaid)));
+    liar.said.height = Height(1);
+    let content = liar.said.encode();
+    assert_eq!(liar.hears(content), Outcome::Ok);
+}
+
+#[test]
+fn a_neighbour_changes_neither_the_name_nor_the_standing_of_whom_the_sim_knows() {
+    let mut liar = Liar::new();
+    let named = Act::login("Ada Lovelace".to_owned(), Look::default());
+    liar.town[1].act(public(ADA), 2, named);
+    liar.town[1].play(50);
+    liar.town[1].act(public(ADA), 2, Act::Leave);
+    liar.town[1].play(50);
+    let from = liar.town[0].id();
+    liar.town[1].act(public(ADA), 1, Act::Approach { from });
+    liar.town[1].play(50);
+    let lie = TravellingPerson { name: "Mud".into(), bot: true, ..ada() };
+    assert_eq!(liar.departs(public(ADA), parcel(lie)).refusal(), None);
+    let player = liar.town[1].world.player(&public(ADA)).expect("she is known");
+    assert_eq!((player.name.as_str(), player.bot), ("Ada Lovelace", false));
+}
+
+#[test]
 fn a_traveller_whose_name_is_held_here_arrives_under_it_and_a_part_of_her_key() {
     let mut liar = Liar::new();
     let login = |name: &str| Act::login(name.to_owned(), Look::default());

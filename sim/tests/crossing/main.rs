@@ -9,3 +9,4 @@ mod rolling;
 mod thing_lies;
 mod things;
 mod town;
+mod undone;

@@ -7,7 +7,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{Act, BorderOrder, Outcome, Parcel, PublicKey, Refusal, Said, TravelRefusal};
 
-use crate::town::{Place, drive, places, public, step, tell, town};
+use crate::town::{ADMIN, Place, drive, places, public, step, tell, town};
 
 pub(crate) const EAST: Vec2 = Vec2::new(Fx::ONE, Fx::ZERO);
 pub(crate) const WEST: Vec2 = Vec2::new(Fx::from_int(-1), Fx::ZERO);
@@ -249,6 +249,8 @@ fn whoever_logs_in_again_while_she_is_away_stays_where_she_logged_in() {
 fn an_arrival_is_set_ahead_by_what_the_word_took_and_by_half_a_second_at_most() {
     let arrives = |ms: u64| {
         let (mut town, ada) = two();
+        // Nobody stands in her way there.
+        town[1].act(public(ADMIN), 1, Act::Leave);
         while town[0].world.avatar(&ada).is_some() {
             drive(&mut town, ada, EAST);
             step(&mut town, 50);

@@ -123,6 +123,31 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
 }
 
 #[test]
+fn a_state_that_grows_past_its_limit_by_the_number_here_is_refused() {
+    // The number of the thing here has two bytes, where that of the parcel has one.
+    let handles = |n: usize| {
+        let parts = (0..n / 512).map(|_| Value::Array(vec![Value::Object(ObjectId(5)); 512]));
+        let named = parts.enumerate().map(|(n, part)| (format!("{n:02}"), part));
+        let state = wire::encode(&ScriptState(named.collect()));
+        let script = TravellingScript { state, ..script() };
+        TravellingThing { scripts: vec![script], ..honest() }
+    };
+    for (handles, refused) in
+        [(handles(5_120), None), (handles(7_680), Some(TravelRefusal::TooLarge))]
+    {
+        let mut liar = Liar::new();
+        // Others were numbered before.
+        for _ in 0..130 {
+            liar.town[1].act(public(ADMIN), 1, Act::Leave);
+            liar.town[1].login(public(ADMIN));
+            liar.town[1].play(50);
+        }
+        assert_eq!(refusal(&mut liar, handles), refused);
+        assert_eq!(liar.town[1].world.root(), liar.town[1].world.rehash());
+    }
+}
+
+#[test]
 fn nothing_comes_into_the_hands_of_whoever_did_not_come_over_that_border() {
     let mut liar = Liar::new();
     // Bob is in the east since long, and Ada has not departed.

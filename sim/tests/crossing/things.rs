@@ -87,6 +87,22 @@ fn what_may_not_leave_stays_before_the_line() {
 }
 
 #[test]
+fn what_no_neighbour_may_take_stays_before_the_line_and_never_has_to_come_home() {
+    let mut founded = geneses(2, 1, 1);
+    // Nothing that arrives is a sensor, and what came home by the same rules ended the sim.
+    founded[0].objects[0].body.sensor = true;
+    let mut town = rolling(founded);
+    let origin = first(&town);
+    for _ in 0..60 {
+        step(&mut town, 50);
+        let thing = thing(&town[0], origin).expect("it stays");
+        // Half a metre past the line it would depart, and is put back.
+        assert!(thing.position.x < Fx::from_int(33), "{:?}", thing.position);
+    }
+    check_roots(&town);
+}
+
+#[test]
 fn what_a_joint_holds_stays_before_the_line() {
     let mut founded = geneses(2, 1, 1);
     let rope = JointKind::Distance { min: Fx::ZERO, max: Fx::from_int(60), spring: None };

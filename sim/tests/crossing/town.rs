@@ -7,7 +7,7 @@ use std::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::{
-    Applied, Area, ENGINE, Genesis, Parameters, Serial, Tools, World, WorldObject,
+    Applied, Area, ENGINE, Genesis, Parameters, Register, Serial, Tools, World, WorldObject,
 };
 use metatopia_types::{
     Act, Blob, BorderOrder, Certificate, Digest, Dispatch, DispatchedState, Ed25519, Envelope,
@@ -77,6 +77,8 @@ pub(crate) struct Place {
     /// The newest header with its certificate, and the state that it proves.
     proved: Option<(Header, Certificate, SaidState)>,
     acts: Vec<SignedEnvelope>,
+    /// The standing of all players, as a server keeps it that never stopped.
+    register: Register,
 }
 
 /// Returns the genesis of a sim of 64 m at so many squares to the east, with so many servers.
@@ -103,6 +105,7 @@ impl Place {
     pub(crate) fn new(genesis: Genesis, time: u64) -> Self {
         let tools = Tools::new(Arc::new(Ed25519));
         let world = World::genesis(&genesis, &tools).expect("a genesis");
+        let register = Register::of(&world);
         Self {
             world,
             genesis,
@@ -115,6 +118,7 @@ impl Place {
             links: Vec::new(),
             proved: None,
             acts: Vec::new(),
+            register,
         }
     }
 
@@ -216,6 +220,9 @@ impl Place {
         let turn = Turn::of(header, body);
         let applied = self.world.apply(&turn, &Serial);
         self.last = turn.id();
+        // A server that was just started judges the next turn as one that never stopped.
+        self.register.renew(&turn, &self.world);
+        assert_eq!(self.register, Register::of(&self.world), "standings after {height}");
         let certificate = self.certify(&turn.header, &set);
         if set.id() != next.id() {
             let (header, certificate) = (turn.header.clone(), certificate.clone());

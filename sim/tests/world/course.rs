@@ -15,7 +15,7 @@ use crate::yard::{Builder, Yard, key, public};
 pub(crate) const SIGNERS: [u8; 3] = [201, 202, 203];
 
 /// Returns the header that fits what came before in this course, for the body of `turn`.
-fn fitting(course: &Course, turn: &Turn) -> Turn {
+pub(crate) fn fitting(course: &Course, turn: &Turn) -> Turn {
     let world = course.world();
     let height = world.height().plus(1);
     let set = |height| world.validators(height).expect("a set to come").id();

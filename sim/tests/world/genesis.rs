@@ -287,6 +287,10 @@ fn objects_have_rules() {
     );
     assert_eq!(object(|object| object.name.clear()), ObjectSpecError::Name(String::new()));
     assert_eq!(object(|object| object.text = "x".repeat(257)), ObjectSpecError::Text(257));
+    assert_eq!(
+        object(|object| object.text = "to the \u{202e}tsew".to_owned()),
+        ObjectSpecError::TextLine("to the \u{202e}tsew".to_owned())
+    );
     assert_eq!(object(|object| object.look.color = 1 << 24), ObjectSpecError::Color(1 << 24));
     let script = ScriptSpec { package: PackageId(Digest::ZERO), state: ScriptState::default() };
     let scripts = vec![script.clone(); SCRIPTS_PER_OBJECT_MAX + 1];

@@ -54,7 +54,7 @@ fn carried(builder: &mut Builder) -> (Yard, ObjectId) {
 fn check_free(yard: &Yard, id: ObjectId, at: Vec2) {
     let thing = seen(yard, id);
     assert_eq!((thing.held, thing.position, thing.movable), (None, at, true));
-    assert_eq!(yard.world.root(), yard.world.rehash());
+    yard.check_leaves();
 }
 
 #[test]
@@ -182,6 +182,8 @@ fn nobody_else_moves_turns_or_pushes_what_is_in_hand_and_its_holder_may_change_h
 fn what_is_deleted_in_hand_comes_back_in_nobodys_hands() {
     let (mut yard, id) = carried(&mut Builder::new());
     let avatar = yard.avatar(1);
+    // Nobody else stands there, or pushes her.
+    yard.walk_to(1, vec2(4, 4));
     assert_eq!(built(&mut yard, 1, Build::Delete { object: id }), Outcome::Ok);
     assert_eq!(yard.world.in_hands_of(avatar).count(), 0);
     let here = yard.position(avatar);

@@ -4,7 +4,10 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_sim::{
     GroundAt,
-    limits::{FALLS_PER_TURN, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN, LOTS_MAX},
+    limits::{
+        FALLS_PER_TURN, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN, LOTS_MAX,
+        SENDINGS_PER_AUTHOR_MAX,
+    },
 };
 use metatopia_types::{
     Act, AssetLicence, Blueprint, Build, LotGround, LotId, LotOrder, ObjectId, Outcome, Outline,
@@ -226,6 +229,28 @@ fn who_is_walled_in_goes_home_where_nobody_may_build() {
     let way = yard.position(yard.avatar(ADA)).saturating_sub(before);
     assert!(way.y > Fx::from_int(1), "she walks on: {way:?}");
     yard.check_leaves();
+}
+
+#[test]
+fn going_home_takes_no_place_of_newcomers_and_each_goes_once_a_turn() {
+    let mut yard = yard(&mut Builder::new(), &[ADA]);
+    let homes: Vec<_> = (0..3).map(|_| yard.act(ADA, Act::GoHome)).collect();
+    yard.play();
+    let outcomes: Vec<Outcome> = homes.iter().map(|act| yard.outcome(act)).collect();
+    assert_eq!(outcomes, [Outcome::Ok, refused(Refusal::TooOften), refused(Refusal::TooOften)]);
+    assert_eq!(yard.try_act(ADA, Act::GoHome), Outcome::Ok, "in the next turn");
+}
+
+#[test]
+fn a_holder_sends_so_many_things_home_in_a_turn_also_if_there_is_no_way() {
+    let mut yard = yard(&mut Builder::new(), &[ADA, BOB]);
+    assert_eq!(yard.try_act(ADA, claim(ground(10, 10, 8))), Outcome::Ok);
+    let sent: Vec<_> =
+        (0..=SENDINGS_PER_AUTHOR_MAX).map(|_| yard.act(ADA, send_home(ObjectId(999)))).collect();
+    yard.play();
+    let outcomes: Vec<Outcome> = sent.iter().map(|act| yard.outcome(act)).collect();
+    assert_eq!(outcomes.last(), Some(&refused(Refusal::TooOften)), "{outcomes:?}");
+    assert!(outcomes[..SENDINGS_PER_AUTHOR_MAX].iter().all(|it| *it == refused(Refusal::NoObject)));
 }
 
 #[test]

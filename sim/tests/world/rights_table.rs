@@ -66,6 +66,8 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::Sit { on: Some(thing) },
         Act::FileReport { about: ReportSubject::Person(public(ADMIN)), words: "loud".to_owned() },
         Act::WithdrawReport { report: 1 },
+        Act::Tell { to: public(ADMIN), sealed: nowhere },
+        Act::EmptyMailbox { up_to: 1 },
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
         Act::Approach { from: SimId(Digest::ZERO) },
     ]
@@ -267,7 +269,7 @@ fn who_is_muted_may_do_all_but_speak_and_who_is_banned_may_only_show_facts() {
     let (world, thing) = world();
     for Row { act, .. } in rows(thing) {
         let muted = Yard::of(world.clone()).try_act(MUTED, act.clone());
-        let speaks = matches!(act, Act::Say { .. });
+        let speaks = matches!(act, Act::Say { .. } | Act::Tell { .. });
         assert_eq!(muted == Outcome::Refused(Refusal::Muted), speaks, "{act:?}: {muted}");
         let banned = Yard::of(world.clone()).try_act(BANNED, act.clone());
         let shows = matches!(act, Act::Ready { .. } | Act::Report(_) | Act::Hear { .. });

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
-use metatopia_sim::{Area, Land, Standings as _, Title, World, limits::ROTATED_AGAIN_MS};
+use metatopia_sim::{
+    Area, Land, Standings as _, Title, World,
+    limits::{ROTATED_AGAIN_MS, ROTATIONS_PER_TURN_MAX},
+};
 use metatopia_types::{
     Act, GovernOrder, Look, LotGround, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
     RoleRight, Rotation, TicketOrder,
@@ -179,4 +182,22 @@ fn a_rotation_of_a_key_that_the_sim_does_not_know_is_a_login_as_any_other() {
     assert_eq!(yard.try_act(NEW, rotated(77, NEW, 1)), Outcome::Ok);
     assert_eq!(yard.world.rotated(&public(77)), None);
     assert_eq!(yard.try_act(77, login(77, None)), refused(Refusal::NameTaken));
+}
+
+#[test]
+fn so_many_keys_are_given_up_in_a_turn_and_the_others_in_the_next() {
+    let (mut yard, _) = yard();
+    let old: Vec<u8> = (20..=20 + ROTATIONS_PER_TURN_MAX as u8).collect();
+    old.iter().for_each(|n| drop(yard.login(*n)));
+    yard.play();
+    let again = |yard: &mut Yard| -> Vec<Outcome> {
+        let acts: Vec<_> = old.iter().map(|n| yard.act(n + 100, rotated(*n, n + 100, 1))).collect();
+        yard.play();
+        acts.iter().map(|act| yard.outcome(act)).collect()
+    };
+    let outcomes = again(&mut yard);
+    let late = outcomes.iter().filter(|it| **it == refused(Refusal::TooOften)).count();
+    assert_eq!(late, 1, "{outcomes:?}");
+    assert!(again(&mut yard).iter().all(|it| *it == Outcome::Ok));
+    yard.check_leaves();
 }

@@ -3,7 +3,7 @@
 use metatopia_math::Angle;
 use metatopia_physics::Motion;
 use metatopia_scripting::{EventKind, ScriptOutput};
-use metatopia_sim::{OrderedDeed, TraceCount, World, WorldObject, limits::UNDONE_PER_ACT_MAX};
+use metatopia_sim::{OrderedDeed, TraceCount, WorldObject, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{
     Act, Blueprint, Build, GovernOrder, ObjectId, Outcome, Pass, Refusal, RoleRight, Rotation,
 };
@@ -14,24 +14,29 @@ use crate::{
 };
 
 const ADMIN: u8 = 100;
-const ADA: u8 = 1;
-const PEST: u8 = 2;
-const MODERATOR: u8 = 3;
+pub(crate) const ADA: u8 = 1;
+pub(crate) const PEST: u8 = 2;
+pub(crate) const MODERATOR: u8 = 3;
 
 /// A yard with two things of Ada, a lamp with a script and a wall. The pest may build with things of others.
-struct Scene {
-    builder: Builder,
-    yard: Yard,
-    lamp: ObjectId,
-    wall: ObjectId,
+pub(crate) struct Scene {
+    pub(crate) yard: Yard,
+    pub(crate) lamp: ObjectId,
+    pub(crate) wall: ObjectId,
 }
 
-fn scene() -> Scene {
+pub(crate) fn scene() -> Scene {
+    scene_with(|_| {})
+}
+
+/// The scene with more things of Ada, which `more` puts there.
+pub(crate) fn scene_with(more: impl FnOnce(&mut Builder)) -> Scene {
     let mut builder = Builder::new();
     let script = builder.port("glow", &[EventKind::Start], |_| Ok(ScriptOutput::default()));
     let lamp = builder.thing(Motion::Static, (9, 0), &[script]);
     let wall = builder.thing(Motion::Static, (9, 3), &[]);
     builder.genesis.parameters.building.open_ground = true;
+    more(&mut builder);
     for object in &mut builder.genesis.objects {
         object.owner = Some(public(ADA));
     }
@@ -47,24 +52,24 @@ fn scene() -> Scene {
     }
     yard.walk_to(PEST, vec2(7, 1));
     yard.walk_to(ADA, vec2(6, -3));
-    Scene { builder, yard, lamp, wall }
+    Scene { yard, lamp, wall }
 }
 
-fn build(yard: &mut Yard, n: u8, step: Build) {
+pub(crate) fn build(yard: &mut Yard, n: u8, step: Build) {
     assert_eq!(yard.try_act(n, Act::Build(step.clone())), Outcome::Ok, "{step:?}");
 }
 
-fn undo(yard: &mut Yard, n: u8, seconds: u32) -> Outcome {
+pub(crate) fn undo(yard: &mut Yard, n: u8, seconds: u32) -> Outcome {
     yard.try_act(n, Act::Govern(GovernOrder::Undo { key: public(PEST), seconds }))
 }
 
 /// Returns a thing but for who changed it last.
-fn seen(yard: &Yard, id: ObjectId) -> Option<WorldObject> {
+pub(crate) fn seen(yard: &Yard, id: ObjectId) -> Option<WorldObject> {
     yard.world.object(id).map(|seen| WorldObject { changed: None, ..seen })
 }
 
 /// Returns how many things the last undo undid, and how many collided.
-fn recorded(yard: &Yard) -> (u32, u32) {
+pub(crate) fn recorded(yard: &Yard) -> (u32, u32) {
     let (_, order) = yard.world.orders().last().expect("an order");
     let OrderedDeed::Undo { key, undone, collided } = &order.deed else { panic!("{order:?}") };
     assert_eq!(*key, public(PEST));
@@ -73,7 +78,7 @@ fn recorded(yard: &Yard) -> (u32, u32) {
 
 #[test]
 fn what_a_pest_made_goes_and_what_a_pest_changed_or_deleted_is_what_it_was() {
-    let Scene { builder, mut yard, lamp, wall } = scene();
+    let Scene { mut yard, lamp, wall } = scene();
     let (lamp_before, wall_before) = (seen(&yard, lamp), seen(&yard, wall));
     let script = lamp_before.as_ref().expect("the lamp").scripts[0].0;
     for step in [
@@ -104,14 +109,12 @@ fn what_a_pest_made_goes_and_what_a_pest_changed_or_deleted_is_what_it_was() {
     let changed = yard.world.object(lamp).and_then(|lamp| lamp.changed).expect("a change");
     assert_eq!((changed.by, changed.word.as_str()), (public(MODERATOR), "undo"));
     assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Refused(Refusal::NothingToUndo));
-    assert_eq!(yard.world.root(), yard.world.rehash());
-    let (snapshot, root) = (yard.world.snapshot(), yard.world.root());
-    assert!(World::from_snapshot(&snapshot, root, &builder.tools()).is_ok());
+    yard.check_leaves();
 }
 
 #[test]
 fn what_others_changed_since_stays_and_what_a_rule_forbids_collides() {
-    let Scene { mut yard, lamp, wall, .. } = scene();
+    let Scene { mut yard, lamp, wall } = scene();
     build(&mut yard, PEST, Build::Rename { object: lamp, name: "junk".to_owned() });
     build(&mut yard, ADA, Build::Recolor { object: lamp, color: 5 });
     let made = place(&mut yard, PEST, block(9, -3));
@@ -125,12 +128,12 @@ fn what_others_changed_since_stays_and_what_a_rule_forbids_collides() {
 
     assert_eq!([lamp, made, wall].map(|id| seen(&yard, id)), before);
     assert_eq!(recorded(&yard), (0, 2), "the lamp is Ada's change by now");
-    assert_eq!(yard.world.root(), yard.world.rehash());
+    yard.check_leaves();
 }
 
 #[test]
 fn only_what_began_in_the_time_that_is_given_is_undone() {
-    let Scene { mut yard, lamp, wall, .. } = scene();
+    let Scene { mut yard, lamp, wall } = scene();
     build(&mut yard, PEST, Build::Recolor { object: lamp, color: 7 });
     yard.idle(100);
     build(&mut yard, PEST, Build::Recolor { object: lamp, color: 8 });
@@ -177,7 +180,7 @@ fn one_act_undoes_so_many_things_and_the_next_ones_the_rest() {
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Ok, nothing, nothing, nothing]);
     assert_eq!(recorded(&yard), (3, 0));
     assert_eq!(yard.world.things(&public(PEST)).count(), 0);
-    assert_eq!(yard.world.root(), yard.world.rehash());
+    yard.check_leaves();
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn a_rotated_key_keeps_its_traces_and_what_it_owned_comes_back_to_the_new_one() 
     assert_eq!(undo(&mut yard, MODERATOR, 60), Outcome::Ok);
     let back = yard.world.object(wall).expect("it is back");
     assert_eq!(back.owner, Some(public(NEW)));
-    assert_eq!(yard.world.root(), yard.world.rehash());
+    yard.check_leaves();
 }
 
 #[test]
@@ -210,5 +213,5 @@ fn nobody_keeps_a_thing_from_an_undo_by_holding_it() {
     assert!(gone_home.is_none_or(|thing| thing.held.is_none()), "it is in nobody's hands");
     let back = yard.world.object(lantern).expect("it is restored");
     assert_eq!((back.held, back.movable, back.owner), (None, true, Some(public(ADA))));
-    assert_eq!(yard.world.root(), yard.world.rehash());
+    yard.check_leaves();
 }

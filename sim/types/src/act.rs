@@ -152,6 +152,18 @@ pub enum Act {
         /// The number of the report.
         report: u64,
     },
+    /// Tells one person something that nobody else can read.
+    Tell {
+        /// Who is told.
+        to: PublicKey,
+        /// A blob of the same turn: [`SealedWords`](crate::SealedWords).
+        sealed: BlobId,
+    },
+    /// Takes words out of the author's own mailbox.
+    EmptyMailbox {
+        /// The number of the last words that are taken out.
+        up_to: u64,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

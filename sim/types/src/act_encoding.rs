@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 29] = [
+pub const ACT_NUMBERS: [(&str, u16); 31] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -41,6 +41,8 @@ pub const ACT_NUMBERS: [(&str, u16); 29] = [
     ("Sit", 26),
     ("FileReport", 27),
     ("WithdrawReport", 28),
+    ("Tell", 29),
+    ("EmptyMailbox", 30),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -80,6 +82,8 @@ impl Act {
             Self::Sit { .. } => 26,
             Self::FileReport { .. } => 27,
             Self::WithdrawReport { .. } => 28,
+            Self::Tell { .. } => 29,
+            Self::EmptyMailbox { .. } => 30,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -18,6 +18,14 @@ pub trait Verify: Send + Sync {
     fn is_key(&self, key: &PublicKey) -> bool;
 }
 
+/// Returns the point of X25519 of a public key: the same point of the curve, in the other form of it. Nothing
+/// of bytes that are no key.
+#[must_use]
+pub fn agreement_point(key: &PublicKey) -> Option<[u8; 32]> {
+    let key = ed25519_dalek::VerifyingKey::from_bytes(&key.0).ok().filter(|key| !key.is_weak())?;
+    Some(key.to_montgomery().to_bytes())
+}
+
 /// Makes signatures with one key.
 pub trait Sign: Send + Sync {
     /// The key that others check with.
@@ -53,6 +61,13 @@ impl SigningKey {
     #[must_use]
     pub fn from_seed(secret: [u8; 32]) -> Self {
         Self(ed25519_dalek::SigningKey::from_bytes(&secret))
+    }
+
+    /// The secret number of the same key for X25519, as RFC 7748 has it before clamping. It is the one that
+    /// signs, so that a person has one key and publishes no other.
+    #[must_use]
+    pub fn agreement(&self) -> zeroize::Zeroizing<[u8; 32]> {
+        zeroize::Zeroizing::new(self.0.to_scalar_bytes())
     }
 
     /// The secret itself, for writing it to a file that only its owner can read.

@@ -44,6 +44,7 @@ mod keys;
 mod land;
 mod land_proof;
 pub mod limits;
+mod line;
 mod link;
 mod lot;
 pub mod merkle;
@@ -57,6 +58,7 @@ mod recovery;
 mod report;
 mod roster;
 mod rotation;
+mod sealed_words;
 mod site;
 mod sound;
 mod state_proof;
@@ -86,9 +88,10 @@ pub use ids::{
     ActId, BlobId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId, ParseIdError,
     PublicKey, Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
 };
-pub use keys::{Ed25519, Sign, SigningKey, Verify};
+pub use keys::{Ed25519, Sign, SigningKey, Verify, agreement_point};
 pub use land::{LandGrant, LandOrder, LandSponsor};
 pub use land_proof::{GRANTS_LEAF, LandProof, LandProofError, ProvedLand, shelf_block, shelf_key};
+pub use line::is_line;
 pub use link::{Link, LinkError, certified, follow};
 pub use lot::{LotGround, LotOrder};
 pub use movement::Movement;
@@ -101,6 +104,9 @@ pub use recovery::{Recovery, SignedRecovery};
 pub use report::{ReportSubject, Ruling};
 pub use roster::{Member, Roster, RosterError};
 pub use rotation::Rotation;
+pub use sealed_words::{
+    OpenedWords, SealedWords, class_of_sealed, class_of_words, words_commitment,
+};
 pub use site::{Site, Square, SquareError};
 pub use sound::Sound;
 pub use state_proof::{LeafKey, StateProof, StateProofError, leaf_hash};

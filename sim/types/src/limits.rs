@@ -39,6 +39,23 @@ pub const TURN_BYTES_MAX: usize = ACTS_BYTES_MAX + BLOBS_BYTES_MAX + 4_096;
 /// Largest chat text, in bytes of UTF-8.
 pub const CHAT_BYTES_MAX: usize = 512;
 
+/// Private words are padded to the least of these lengths that holds them, in bytes, so that servers learn a
+/// class and no length.
+pub const SEALED_CLASSES: [usize; 4] = [64, 128, 256, CHAT_BYTES_MAX];
+
+/// Bytes of sealed words before what is encrypted: a key of 32, a nonce of 24, a commitment of 32.
+pub const SEALED_HEAD_BYTES: usize = 32 + 24 + 32;
+
+/// Bytes of the tag behind what is encrypted.
+pub const SEALED_TAG_BYTES: usize = 16;
+
+/// Largest sealed words.
+pub const SEALED_BYTES_MAX: usize = SEALED_HEAD_BYTES + CHAT_BYTES_MAX + SEALED_TAG_BYTES;
+
+/// Largest encoded proof of what private words say: the act of telling of at most 300 B, the sealed words of
+/// at most 616, and the words themselves.
+pub const OPENED_BYTES_MAX: usize = 1_536;
+
 /// The most choices of one form: more do not fit on a phone.
 pub const FORM_CHOICES_MAX: usize = 8;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BorderRefusal, HearRefusal, ObjectId, PublicKey, SimId};
+use crate::{BorderRefusal, HearRefusal, ObjectId, PackageId, PublicKey, SimId};
 
 /// The result of applying one act; the same on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -328,6 +328,24 @@ pub enum Refusal {
     /// There is no such open report, or it is somebody else's.
     #[error("there is no such open report of the author, or none at all")]
     NoReport,
+    /// The bytes are no sealed words.
+    #[error("that is as long as no sealed words are")]
+    BadSeal,
+    /// What is reported does not prove that somebody told it to the author.
+    #[error("that does not prove that anybody told these words to the author")]
+    NotOpened,
+    /// People say one line in so many seconds, and so many seconds are left.
+    #[error("slow mode: people say a line at a time; {0} s are left until your next one")]
+    SlowMode(u32),
+    /// Only moderators are heard for so many minutes.
+    #[error("quiet hours: only moderators are heard for {0} more minutes")]
+    QuietHours(u32),
+    /// A package imports one whose source the sim does not have.
+    #[error("it imports package {0}, which the sim does not have: publish that one first")]
+    MissingImport(PackageId),
+    /// What a package imports may not be imported by it, or is too much with it.
+    #[error("a licence forbids what it imports, or it is too much with all that it imports")]
+    BadImport,
 }
 
 impl core::fmt::Display for Outcome {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PublicKey};
+use crate::{BlobId, ObjectId, PublicKey};
 
 /// What a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -11,6 +11,13 @@ pub enum ReportSubject {
     Thing(ObjectId),
     /// A person, by her key.
     Person(PublicKey),
+    /// Private words of a person to the reporter.
+    Words {
+        /// The author of the words.
+        by: PublicKey,
+        /// A blob of the same turn: [`OpenedWords`](crate::OpenedWords), which prove them.
+        opened: BlobId,
+    },
 }
 
 /// What a moderator decided about a report.

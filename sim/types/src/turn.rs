@@ -5,8 +5,8 @@ use alloc::{collections::BTreeSet, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Act, ActId, BlobId, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, SignedEnvelope,
-    SimId, ValidatorsId, limits, merkle, wire,
+    Act, ActId, BlobId, Digest, HeaderId, Height, Millis, PublicKey, ReportSubject, Root, Round,
+    SignedEnvelope, SimId, ValidatorsId, limits, merkle, wire,
 };
 
 /// Commits to a whole turn, and to the state two turns before it. Small enough to check anywhere.
@@ -268,7 +268,9 @@ fn named_blob(act: &SignedEnvelope) -> Option<BlobId> {
         | Act::Publish { source: blob }
         | Act::Land { order: blob }
         | Act::Hear { dispatch: blob, .. }
-        | Act::Border { order: blob } => Some(blob),
+        | Act::Border { order: blob }
+        | Act::Tell { sealed: blob, .. }
+        | Act::FileReport { about: ReportSubject::Words { opened: blob, .. }, .. } => Some(blob),
         _ => None,
     }
 }

@@ -64,6 +64,8 @@ fn samples() -> Vec<(&'static str, Act)> {
             Act::FileReport { about: ReportSubject::Thing(ObjectId(7)), words: "a wall".into() },
         ),
         ("WithdrawReport", Act::WithdrawReport { report: 3 }),
+        ("Tell", Act::Tell { to: key(4).public(), sealed: BlobId(Digest([5; 32])) }),
+        ("EmptyMailbox", Act::EmptyMailbox { up_to: 3 }),
     ]
 }
 
@@ -141,10 +143,11 @@ fn each_number_keeps_its_refusal() {
                 LastAdmin Frozen AlreadySo NotHere ListFull UnfitName NameTaken Away \
                 NoLot LotTaken TooManyLots NotEmpty NotOnLot NoWayHome Rotated KnownKey \
                 Held HandsFull NotHeld Joined OwnersDiffer JoinedToItself TooManyJoints NotJoined \
-                NothingToSitOn SeatTaken QueueFull TooManyReports NoReport";
+                NothingToSitOn SeatTaken QueueFull TooManyReports NoReport BadSeal NotOpened SlowMode \
+                QuietHours MissingImport BadImport";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
-        // All but four are their numbers; those name a sim, a key or a reason behind their numbers.
+        // All but seven are their numbers; those name a sim, a key, a package, a reason or a time behind them.
         let plain = wire::decode(&[number], 33);
         let reasoned = || wire::decode(&[number, 0], 33);
         let named = wire::encode(&taken);

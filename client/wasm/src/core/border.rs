@@ -1,6 +1,9 @@
 //! The borders of the sim, as somebody sees them who stands in it.
 
-use metatopia_client::{NEAR_BORDER, border_gap, border_shift, edge_gap, square_of};
+use metatopia_client::{
+    NEAR_BORDER, border_edge, border_ends, border_gap, border_lookout, border_shift, edge_gap,
+    square_of,
+};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, BorderStanding, Question};
 use metatopia_types::Square;
@@ -30,10 +33,12 @@ pub(super) fn near(square: Square, place: Vec2, borders: &[BorderEntry]) -> Valu
     let mut near: Vec<(Fx, &BorderEntry)> =
         borders.filter(|(gap, _)| *gap <= NEAR_BORDER).collect();
     near.sort_by_key(|(gap, border)| (*gap, border.neighbour));
-    near.into_iter().map(|(gap, border)| entry(square, gap, border)).collect()
+    near.into_iter().map(|(gap, border)| entry(square, (place, gap), border)).collect()
 }
 
-fn entry(square: Square, gap: Fx, border: &BorderEntry) -> Value {
+fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Value {
+    let point = |at: Vec2| json!({ "x": from_fx(at.x), "y": from_fx(at.y) });
+    let line = border_ends(square, border.square).map(|(from, to)| [point(from), point(to)]);
     // What is near has a shift: its gap was found by it.
     let shift = border_shift(square, border.square).unwrap_or_default();
     let (open, why) = match &border.standing {
@@ -42,23 +47,10 @@ fn entry(square: Square, gap: Fx, border: &BorderEntry) -> Value {
     };
     json!({
         "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
-        "edge": edge(square, border.square),
-        "shift": { "x": from_fx(shift.x), "y": from_fx(shift.y) }, "nodes": border.nodes,
+        "edge": border_edge(square, border.square),
+        "shift": point(shift), "nodes": border.nodes, "line": line,
+        "lookout": border_lookout(square, border.square, place).map(point),
     })
-}
-
-/// Returns the edge of a square at which a square beside it lies.
-fn edge(own: Square, neighbour: Square) -> &'static str {
-    let end = |low: i32, square: Square| low.saturating_add(square.side().unwrap_or_default());
-    if neighbour.x >= end(own.x, own) {
-        "east"
-    } else if end(neighbour.x, neighbour) <= own.x {
-        "west"
-    } else if neighbour.y >= end(own.y, own) {
-        "north"
-    } else {
-        "south"
-    }
 }
 
 #[cfg(test)]
@@ -91,11 +83,10 @@ mod tests {
         assert_eq!(told[0]["neighbour"], "02".repeat(32));
         assert_eq!((&told[0]["open"], &told[0]["gap"]), (&true.into(), &8.0.into()));
         assert_eq!(told[0]["edge"], "east");
-        for (y, word) in [(8, "north"), (-8, "south")] {
-            assert_eq!(edge(own, Square { x: 0, y, doublings: 2 }), word);
-        }
-        assert_eq!(edge(own, Square { x: -8, y: 0, doublings: 2 }), "west");
         assert_eq!(told[0]["shift"], json!({ "x": -256.0, "y": 0.0 }));
+        assert_eq!(told[0]["lookout"], json!({ "x": -128.0, "y": 0.0 }));
+        let ends = json!([{ "x": 128.0, "y": -128.0 }, { "x": 128.0, "y": 128.0 }]);
+        assert_eq!(told[0]["line"], ends);
 
         let west = Vec2::new(Fx::from_int(-128), Fx::ZERO);
         let told = near(own, west, &borders);

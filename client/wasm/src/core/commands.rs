@@ -13,6 +13,7 @@ use super::{
     deeds::{Deed, DeedKind},
     governing::PageOrder,
     inquiry::InquiryTask,
+    private::PageChannel,
     units::{PageNumber, to_vec},
     watching::TabPulse,
     workshop::WorkshopCommand,
@@ -39,7 +40,7 @@ enum PageCommand {
     Say {
         text: String,
         #[serde(default)]
-        channel: u8,
+        channel: PageChannel,
     },
     /// Replies to a form.
     Reply {
@@ -55,14 +56,29 @@ enum PageCommand {
     Forbid,
     /// Announces to this sim that the person comes over the border of a neighbour.
     Approach { from: String },
+    /// A neighbour lets the person over; none does, if none is named.
+    MayPass { to: Option<String> },
+    /// The person may come over a border into this sim.
+    Expect { expected: bool },
+    /// Looks at a place while there is no avatar.
+    LookAt { x: PageNumber, y: PageNumber },
+    /// The person has come over a border into this sim.
+    Arrive { name: String, look: PageLook },
+    /// The person is in another sim now.
+    LetGo,
     /// Orders something about people or things.
     Govern { order: PageOrder },
     /// Claims a square of ground around a place.
     ClaimLot { x: PageNumber, y: PageNumber, side: u16 },
     /// Gives a lot back to the sim.
     ReturnLot { lot: LotId },
-    /// Tells moderators of a thing, or of the person with a key.
-    FileReport { object: Option<ObjectId>, key: Option<String>, words: String },
+    /// Tells moderators of a thing, of the person with a key, or of private words by their number.
+    FileReport {
+        object: Option<ObjectId>,
+        key: Option<String>,
+        private: Option<u64>,
+        words: String,
+    },
     /// Takes back a report.
     WithdrawReport { report: u64 },
     /// Makes a gesture.
@@ -284,7 +300,7 @@ impl ClientCore {
             PageCommand::Touch { object } => self.act(plain(Act::Touch { object })),
             PageCommand::Push { object } => self.act(plain(Act::Push { object })),
             PageCommand::Sit { on } => self.act(plain(Act::Sit { on })),
-            PageCommand::Say { text, channel } => self.say(id, &text, channel),
+            PageCommand::Say { text, channel } => self.speak(id, &text, &channel),
             PageCommand::Reply { object, tag, choice, text } => {
                 self.act(plain(Act::Reply { object, tag, choice, text }));
             }
@@ -295,10 +311,18 @@ impl ClientCore {
                 Ok(from) => self.act(plain(Act::Approach { from })),
                 Err(_) => self.failed(id, BAD_NAME, &from.into()),
             },
+            PageCommand::MayPass { to } => self.may_pass(id, to.as_deref()),
+            PageCommand::Expect { expected } => self.expect(id, expected),
+            PageCommand::LookAt { x, y } => self.look_over(id, to_vec(x, y)),
+            PageCommand::Arrive { name, look } => self.arrive(id, name, look.look()),
+            PageCommand::LetGo => self.let_go(id),
             PageCommand::Govern { order } => self.govern(id, order),
             PageCommand::ClaimLot { x, y, side } => self.claim_lot(id, x, y, side),
             PageCommand::ReturnLot { lot } => self.order_lot(id, LotOrder::Return { lot }),
-            PageCommand::FileReport { object, key, words } => {
+            PageCommand::FileReport { private: Some(number), words, .. } => {
+                self.report_private(id, number, words);
+            }
+            PageCommand::FileReport { object, key, words, .. } => {
                 self.file_report(id, (object, key), words);
             }
             PageCommand::WithdrawReport { report } => {

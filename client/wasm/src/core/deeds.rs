@@ -51,6 +51,11 @@ impl Deed {
     pub(super) const fn new(kind: DeedKind, act: Act) -> Self {
         Self { kind, act, blobs: Vec::new(), first: None }
     }
+
+    /// Returns something that a command waits for, with what its act names.
+    pub(super) fn of(command: u64, (act, blobs): (Act, Vec<Blob>)) -> Self {
+        Self { kind: DeedKind::Plain(command), act, blobs, first: None }
+    }
 }
 
 /// Who is in the world from this tab.
@@ -93,7 +98,10 @@ fn is_away(result: &SettledAct) -> bool {
 impl ClientCore {
     /// Does something; takes the avatar back first if another tab has it.
     pub(super) fn act(&mut self, deed: Deed) {
-        if self.deeds.person.is_some() && !self.deeds.is_here {
+        if self.picture.is_own_departed() {
+            // Under way to a neighbour nobody acts here: a login would call the avatar back.
+            self.finish(None, deed, Err(ActFailure::new("UnderWay")));
+        } else if self.deeds.person.is_some() && !self.deeds.is_here {
             self.wait_for_avatar(deed);
         } else {
             self.submit_deed(deed);
@@ -148,7 +156,7 @@ impl ClientCore {
         if let DeedKind::Login = deed.kind {
             return self.login_ended(end);
         }
-        let person = self.deeds.person.is_some();
+        let person = self.deeds.person.is_some() && !self.picture.is_own_departed();
         let away = end.as_ref().is_ok_and(is_away) && person;
         match (&deed.kind, end) {
             (DeedKind::Leave(_), end) => {
@@ -238,8 +246,7 @@ impl ClientCore {
         if text.len() > CHAT_BYTES_MAX {
             return self.failed(command, "TooLong", &Value::Null);
         }
-        let (act, blobs) = metatopia_client::text::say(channel, text);
-        self.act(Deed { blobs, ..Deed::new(DeedKind::Plain(command), act) });
+        self.act(Deed::of(command, metatopia_client::text::say(channel, text)));
     }
 
     /// Says the heading that is wanted, as soon as another one may be said.
@@ -259,6 +266,7 @@ impl ClientCore {
     pub(super) fn tick_deeds(&mut self) {
         let due = self.now.saturating_sub(self.deeds.life_at) > HEARTBEAT;
         let here = self.deeds.person.is_some() && self.deeds.is_here;
+        let here = here && !self.picture.is_own_departed();
         if self.session.is_open() && here && due {
             self.submit_deed(Deed::new(DeedKind::Heartbeat, Act::Heartbeat));
         }

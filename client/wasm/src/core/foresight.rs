@@ -10,7 +10,7 @@ use super::{
     ClientCore,
     units::{from_angle, from_fx, to_ms},
 };
-use crate::{HeadingChange, PredictedStep, PredictedWalk, TICKS_MAX, foresee};
+use crate::{HeadingChange, PredictedStep, PredictedWalk, TICKS_MAX, predict::AvatarStand};
 
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND);
 
@@ -47,6 +47,10 @@ pub(super) struct Foresight {
     latency: Duration,
     /// The avatar of the last view.
     me: Option<metatopia_types::ObjectId>,
+    /// What the avatar could meet in the last view that showed it, and the height of that view.
+    stand: Option<(AvatarStand, u64)>,
+    /// The avatar goes over a border: a heading that this sim refuses holds in the other one.
+    is_crossing: bool,
     /// The page has a path.
     told: bool,
 }
@@ -60,6 +64,8 @@ impl Default for Foresight {
             began: Duration::ZERO,
             latency: LATENCY_FIRST,
             me: None,
+            stand: None,
+            is_crossing: false,
             told: false,
         }
     }
@@ -69,6 +75,12 @@ impl Foresight {
     fn reset(&mut self) {
         self.said.clear();
         self.wanted = None;
+    }
+
+    /// What was said before an arrival is nothing to the avatar that arrives.
+    pub(super) fn begin_anew(&mut self) {
+        self.reset();
+        self.taken.clear();
     }
 
     /// A heading is on its way.
@@ -91,7 +103,8 @@ impl Foresight {
             }
             None => {
                 let lost = self.said.remove(at);
-                self.wanted = self.wanted.filter(|(wanted, _)| *wanted != lost.heading);
+                let is_lost = |wanted: Vec2| wanted == lost.heading && !self.is_crossing;
+                self.wanted = self.wanted.filter(|(wanted, _)| !is_lost(*wanted));
             }
         }
     }
@@ -154,13 +167,20 @@ impl ClientCore {
     /// A view was taken in.
     pub(super) fn foresee_view(&mut self) {
         let (height, me) = (self.session.sight().height().0, self.session.sight().me());
+        let is_departed = self.picture.is_own_departed();
+        self.foresight.is_crossing = is_departed || self.passage.is_expected;
+        if is_departed {
+            // It walks on from where it was seen last, until it is seen in the other sim.
+            return self.tell_path();
+        }
         // Another tab's steps are drawn as everybody's.
-        let own = me.filter(|_| self.deeds.here());
-        if own.is_none() || self.foresight.me != own {
+        let own = me.filter(|_| self.deeds.here() || self.passage.is_expected);
+        if (own.is_none() || self.foresight.me != own) && !self.passage.is_expected {
             self.foresight.reset();
         }
         self.foresight.me = own;
         self.foresight.measure(height, self.now);
+        self.foresight.stand = None;
         if own.is_none() {
             if std::mem::take(&mut self.foresight.told) {
                 self.tell(&json!({ "type": "path", "points": null }));
@@ -170,17 +190,17 @@ impl ClientCore {
         let turn = TICK.saturating_mul(self.genesis.parameters.ticks_per_turn);
         let ahead = self.foresight.latency.saturating_sub(turn);
         self.foresight.began = self.now.saturating_sub(ahead);
+        let ground = self.foreseen_ground();
+        let stand = AvatarStand::of(self.session.sight(), &self.genesis.parameters, ground);
+        self.foresight.stand = stand.map(|stand| (stand, height));
         self.tell_path();
     }
 
     fn tell_path(&mut self) {
-        let sight = self.session.sight();
-        let walk = self.foresight.walk(sight.height().0, self.now);
-        let path = foresee(sight, &self.genesis.parameters, &walk);
         // Of an avatar that is not in sight, or of headings that nobody can walk, nothing is foreseen.
-        let Ok(Some(path)) = path else {
-            return;
-        };
+        let Some((stand, height)) = &self.foresight.stand else { return };
+        let walk = self.foresight.walk(*height, self.now);
+        let Ok(path) = stand.foresee(&self.genesis.parameters, &walk) else { return };
         let points: Vec<[f64; 5]> = path.path.iter().map(point).collect();
         self.foresight.told = true;
         let (at, latency) = (to_ms(self.foresight.began), to_ms(self.foresight.latency));

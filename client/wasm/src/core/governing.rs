@@ -134,7 +134,9 @@ fn ordered((number, order): &(u64, RecordedOrder)) -> Value {
         }
         OrderedDeed::Decide { report, about, ruling, reason } => {
             let (person, object) = match about {
-                ReportSubject::Person(key) => (Some(key.to_string()), None),
+                ReportSubject::Person(key) | ReportSubject::Words { by: key, .. } => {
+                    (Some(key.to_string()), None)
+                }
                 ReportSubject::Thing(object) => (None, Some(*object)),
             };
             let detail = format!("#{report} {}: {reason}", ruling.word());

@@ -64,6 +64,8 @@ pub(super) enum InquiryTask {
     Orders(u64),
     /// What people told moderators, page after page.
     Reports(Vec<ReportEntry>),
+    /// What the person was told privately.
+    Mailbox,
     /// The borders near this place of the sim on this square.
     Borders(Square, Vec2),
     /// What a login takes.
@@ -235,6 +237,7 @@ impl ClientCore {
                 orders.unwrap_or_else(|| InquiryStep::Failed(ActFailure::new("Unproven")))
             }
             (InquiryTask::Borders(square, place), Answer::Borders(borders)) => {
+                self.note_borders(&borders);
                 InquiryStep::Done(border::near(*square, *place, &borders))
             }
             (InquiryTask::Source(id), Answer::Source(bytes)) => {
@@ -252,6 +255,10 @@ impl ClientCore {
             },
             (InquiryTask::Lots(all), Answer::Lots(page)) => self.lots_came(all, page),
             (InquiryTask::Reports(all), Answer::Reports(page)) => self.reports_came(all, page),
+            (InquiryTask::Mailbox, Answer::Mailbox(kept)) => {
+                kept.iter().for_each(|told| self.tell_private_words(told, true));
+                InquiryStep::Done(Value::Null)
+            }
             (InquiryTask::Joints, Answer::Joints(all)) => InquiryStep::Done(self.tell_joints(&all)),
             (InquiryTask::Packages(all), Answer::Packages(page)) => {
                 match next_packages(all, page) {

@@ -70,6 +70,7 @@ impl ClientCore {
             self.deeds.is_here = true;
             // A login makes the avatar stand.
             self.walker.forget();
+            self.ask_mailbox();
         }
         if let Some(command) = command {
             self.reply(command, end.clone());

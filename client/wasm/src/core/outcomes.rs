@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use metatopia_client::{Session, SubmitError};
 use metatopia_protocol::{Answer, Question, SubmitRefusal};
-use metatopia_types::{ActId, Height, Outcome, Seq};
+use metatopia_types::{ActId, Height, Outcome, Refusal, Seq};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -36,10 +36,18 @@ impl SettledAct {
     fn of(act: ActId, height: Height, outcome: Outcome) -> Self {
         let (refusal, made) = match outcome {
             Outcome::Ok => (None, None),
-            Outcome::Refused(why) => (Some(variant(&why)), None),
+            Outcome::Refused(why) => (Some(rule(why)), None),
             Outcome::Made(id) => (None, Some(id.0)),
         };
         Self { act: act.to_string(), height: height.0, ok: refusal.is_none(), refusal, made }
+    }
+}
+
+/// Returns how the page calls a rule: by its name, and the number of what it says how long it lasts.
+fn rule(why: Refusal) -> String {
+    match why {
+        Refusal::SlowMode(left) | Refusal::QuietHours(left) => format!("{} {left}", variant(&why)),
+        why => variant(&why),
     }
 }
 

@@ -6,7 +6,7 @@ use metatopia_client::{Sight, build::JoinedThing};
 use metatopia_math::Angle;
 use metatopia_protocol::ScriptEntry;
 use metatopia_sim::{Body, Motion, Object, Shape};
-use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId};
+use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId, Square, Tick};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,16 +14,16 @@ use super::units::{from_angle, from_fx, variant};
 
 /// Where something is, and how it moves: metres, metres a second and radians.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct DrawnPlace {
-    x: f64,
-    y: f64,
+pub(super) struct DrawnPlace {
+    pub(super) x: f64,
+    pub(super) y: f64,
     angle: f64,
-    vx: f64,
-    vy: f64,
+    pub(super) vx: f64,
+    pub(super) vy: f64,
 }
 
 impl DrawnPlace {
-    fn of(body: &Body) -> Self {
+    pub(super) fn of(body: &Body) -> Self {
         let (position, velocity) = (body.position(), body.velocity());
         Self {
             x: from_fx(position.x),
@@ -37,18 +37,22 @@ impl DrawnPlace {
 
 /// A thing as the page was told of it.
 #[derive(Clone, Debug)]
-struct DrawnThing {
-    object: Object,
-    body: Body,
-    far: bool,
-    place: DrawnPlace,
+pub(super) struct DrawnThing {
+    pub(super) object: Object,
+    pub(super) body: Body,
+    pub(super) far: bool,
+    pub(super) place: DrawnPlace,
+    /// It went over a border after this tick, and is drawn on until it is seen in the other sim.
+    pub(super) departed: Option<Tick>,
 }
 
 impl DrawnThing {
     /// Is everything but where it is the same?
     fn looks_like(&self, other: &Self) -> bool {
         let form = |thing: &Self| {
-            (thing.body.shape(), thing.body.motion(), thing.body.is_sensor(), thing.far)
+            let is_departed = thing.departed.is_some();
+            let (shape, motion) = (thing.body.shape(), thing.body.motion());
+            (shape, motion, thing.body.is_sensor(), thing.far, is_departed)
         };
         form(self) == form(other) && self.object == other.object
     }
@@ -71,7 +75,13 @@ pub(super) struct PictureChange {
 /// What the page was told.
 #[derive(Debug, Default)]
 pub(super) struct Picture {
-    shown: BTreeMap<ObjectId, DrawnThing>,
+    pub(super) shown: BTreeMap<ObjectId, DrawnThing>,
+    /// The ground of the sim, if it lies on any.
+    pub(super) square: Option<Square>,
+    /// The own avatar, also while it is under way to a neighbour.
+    pub(super) me: Option<ObjectId>,
+    /// Of the view before.
+    pub(super) tick: Tick,
     packages: BTreeMap<ScriptId, PackageId>,
     /// Things of which more is known than was told.
     renewed: BTreeSet<ObjectId>,
@@ -80,6 +90,11 @@ pub(super) struct Picture {
 }
 
 impl Picture {
+    /// Shows what is in the sim on this square, and nothing yet.
+    pub(super) fn on(square: Option<Square>) -> Self {
+        Self { square, ..Self::default() }
+    }
+
     /// What was shown is worth nothing: the page forgets all of it with the next view.
     pub(super) fn forget(&mut self) {
         self.shown.clear();
@@ -95,7 +110,7 @@ impl Picture {
         for (entry, body, far) in sight.things() {
             let (id, place) = (entry.id, DrawnPlace::of(&body));
             let object = entry.object.clone();
-            let thing = DrawnThing { object, body, far, place };
+            let thing = DrawnThing { object, body, far, place, departed: None };
             let known = before.remove(&id);
             let same = known.as_ref().is_some_and(|known| known.looks_like(&thing));
             if !same || self.renewed.contains(&id) {
@@ -116,13 +131,14 @@ impl Picture {
             }
             self.shown.insert(id, thing);
         }
+        self.keep_departed(&mut before, sight, (&mut put, &mut moved));
         self.renewed.clear();
         let reset = !std::mem::replace(&mut self.begun, true);
         PictureChange {
             r#type: "view",
             height: sight.height().0,
             tick: sight.tick().0,
-            me: sight.me(),
+            me: self.me,
             put,
             gone: before.into_keys().collect(),
             moved,
@@ -171,8 +187,8 @@ impl Picture {
         Some(JoinedThing { id, position, half, angle, round: self.is_round(id) })
     }
 
-    fn put(&self, id: ObjectId, thing: &DrawnThing, emote: Option<&Emote>) -> Value {
-        let DrawnThing { object, body, far, place } = thing;
+    pub(super) fn put(&self, id: ObjectId, thing: &DrawnThing, emote: Option<&Emote>) -> Value {
+        let DrawnThing { object, body, far, place, departed } = thing;
         let (round, hx, hy) = match body.shape() {
             Shape::Circle { radius } => (true, radius, radius),
             Shape::Rect { half } => (false, half.x, half.y),
@@ -210,12 +226,12 @@ impl Picture {
             "movable": object.held.is_some()
                 || (body.motion() == Motion::Dynamic && object.player.is_none()),
             "sensor": body.is_sensor(), "gesture": emote.map(gesture), "far": far,
-            "place": place,
+            "departed": departed.is_some(), "place": place,
         })
     }
 }
 
-fn moved_to(id: ObjectId, place: DrawnPlace) -> (ObjectId, f64, f64, f64, f64, f64) {
+pub(super) fn moved_to(id: ObjectId, place: DrawnPlace) -> (ObjectId, f64, f64, f64, f64, f64) {
     (id, place.x, place.y, place.angle, place.vx, place.vy)
 }
 

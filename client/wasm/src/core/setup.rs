@@ -25,6 +25,8 @@ struct SetupText {
     secret: String,
     sim: String,
     lane: String,
+    /// 32 random bytes for private words, in hexadecimal digits.
+    random: String,
     ticket: Option<String>,
     at: Option<SetupPlace>,
     checkpoint: Option<String>,
@@ -42,6 +44,7 @@ pub(super) struct CoreSetup {
     pub(super) key: SigningKey,
     pub(super) sim: SimId,
     pub(super) lane: Lane,
+    pub(super) random: [u8; 32],
     pub(super) ticket: Option<SigningKey>,
     pub(super) at: Option<Vec2>,
     pub(super) checkpoint: Option<TrustCheckpoint>,
@@ -58,7 +61,9 @@ impl CoreSetup {
         if checkpoint.is_some_and(|checkpoint: TrustCheckpoint| checkpoint.sim != sim) {
             return Err(CallError::new("checkpoint", "the checkpoint is of another sim"));
         }
+        let Digest(random) = text.random.parse().map_err(CallError::input)?;
         Ok(Self {
+            random,
             key: secret(&text.secret)?,
             sim,
             lane: Lane(text.lane.parse().map_err(CallError::input)?),

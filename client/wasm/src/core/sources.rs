@@ -46,6 +46,9 @@ impl ServedPackage {
             |author| json!({ "name": author.name, "key": author.key.map(|key| key.to_string()) }),
         );
         let authors: Vec<Value> = authors.collect();
+        let imports = manifest.imports.iter();
+        let imports: BTreeMap<&String, String> =
+            imports.map(|(name, id)| (name, id.to_string())).collect();
         json!({
             "id": self.id.to_string(),
             "manifest": {
@@ -53,6 +56,7 @@ impl ServedPackage {
                 "api": manifest.api, "entry": manifest.entry,
                 "licence": manifest.licence.expression, "chosen": manifest.licence.chosen,
                 "authors": authors, "parent": manifest.parent.map(|id| id.to_string()),
+                "imports": imports,
             },
             "files": files,
             "verified": self.verified,

@@ -40,6 +40,15 @@ impl PagePulse {
         Self { at, pulse: TabPulse::Active }
     }
 
+    pub(super) const fn at(&self) -> Option<Vec2> {
+        self.at
+    }
+
+    /// Looks at another place while there is no avatar.
+    pub(super) const fn look_at(&mut self, place: Vec2) {
+        self.at = Some(place);
+    }
+
     pub(super) fn is_active(&self) -> bool {
         self.pulse == TabPulse::Active
     }
@@ -103,6 +112,7 @@ impl ClientCore {
             self.learn_scripts();
         }
         self.foresee_view();
+        self.look_at_edge();
     }
 
     pub(super) fn tell_servers(&mut self) {

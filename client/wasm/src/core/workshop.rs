@@ -1,6 +1,8 @@
 //! Scripts that people write: looked over while they type, made into packages, and published.
 
-use metatopia_scripting::{EventKind, SourceError, check, host, read_source};
+use std::collections::BTreeMap;
+
+use metatopia_scripting::{EventKind, SourceError, host, read_source};
 use metatopia_types::{Act, Blob, PackageId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use super::{
     building::BAD_NAME,
     deeds::{Deed, DeedKind},
 };
-use crate::draft::{DraftFault, PageDraft};
+use crate::draft::{DraftFault, PageDraft, look_over};
 
 /// What a script begins with where there is none: it works as it is.
 const EXAMPLE: &str = include_str!("example.rhai");
@@ -24,7 +26,12 @@ const LICENCES: [&str; 5] =
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum WorkshopCommand {
     /// Asks what is wrong with a source.
-    Check { source: String },
+    Check {
+        source: String,
+        /// Ids of packages, by the names that the source has for them.
+        #[serde(default)]
+        imports: BTreeMap<String, String>,
+    },
     /// Asks what scripts can call, what one begins with, and which licences there are.
     Reference,
     /// Makes a package, and publishes it.
@@ -35,7 +42,9 @@ impl ClientCore {
     /// An author wants something.
     pub(super) fn work_on(&mut self, command: u64, wanted: WorkshopCommand) {
         match wanted {
-            WorkshopCommand::Check { source } => self.done(command, &mistakes(source).into()),
+            WorkshopCommand::Check { source, imports } => {
+                self.done(command, &mistakes(source, !imports.is_empty()).into());
+            }
             WorkshopCommand::Reference => self.done(command, &reference()),
             WorkshopCommand::Publish { draft } => self.publish(command, *draft),
         }
@@ -65,10 +74,10 @@ impl ClientCore {
 }
 
 /// Returns what is wrong with a source, by place; nothing if it can run.
-fn mistakes(source: String) -> Vec<Value> {
+fn mistakes(source: String, has_imports: bool) -> Vec<Value> {
     match read_source(source.into_bytes()) {
         Ok(source) => {
-            let found = check(&source);
+            let found = look_over(&source, has_imports);
             found.iter().map(|each| mistake(each.line, each.column, &each.message)).collect()
         }
         Err(error) => {

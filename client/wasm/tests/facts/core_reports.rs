@@ -17,6 +17,7 @@ fn report(n: u64, by: PublicKey, ruling: Option<RulingEntry>) -> ReportEntry {
         words: "it blocks the door".to_owned(),
         ago: 60_000,
         ruling,
+        opened: None,
     }
 }
 
@@ -50,7 +51,10 @@ fn reports_are_listed_with_whose_they_are_and_whether_they_wait_page_after_page(
     let text = "Report 1 by Ada about wall, 1 minute ago: it blocks the door (open)";
     let first = json!({ "report": 1, "text": text, "own": false, "open": true, "proven": false });
     assert_eq!(told[0], first);
-    assert_eq!((&told[256]["own"], &told[256]["open"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&told[REPORTS_PER_ANSWER_MAX]["own"], &told[REPORTS_PER_ANSWER_MAX]["open"]),
+        (&json!(true), &json!(false))
+    );
 }
 
 #[test]

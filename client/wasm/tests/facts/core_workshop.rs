@@ -119,6 +119,27 @@ fn a_fork_names_its_parent_and_all_who_wrote_it() {
 }
 
 #[test]
+fn a_draft_keeps_its_imports_and_the_sim_judges_what_it_says_of_them() {
+    let mut page = Page::new();
+    page.log_in();
+    let (id, source) = ("ab".repeat(32), "import \"scores\" as s;\nfn on_touch(o) { s::add(1); }");
+    let imports = json!({ "scores": id });
+    publish(&mut page, json!({ "imports": imports, "files": { "script.rhai": source } }));
+    let (_, package) = published(&mut page);
+    assert_eq!(package.manifest().imports["scores"].to_string(), id);
+
+    let mut found = |source: &str, imports: &Value| {
+        let check = json!({ "do": "check", "source": source, "imports": imports });
+        let id = page.command(check);
+        page.result(id).expect("at once")["result"].as_array().expect("mistakes").len()
+    };
+    assert_eq!((found(source, &imports), found(source, &json!({}))), (0, 2));
+    assert_eq!(found("import \"scores\" as s;\nfn on_touch(o) { s::add(1; }", &imports), 1);
+    let id = publish(&mut page, json!({ "imports": { "scores": "nothing" } }));
+    assert_eq!(page.result(id).expect("at once")["code"], "BadName");
+}
+
+#[test]
 fn a_draft_that_breaks_a_rule_says_so_in_words_and_signs_nothing() {
     let mut page = Page::new();
     page.log_in();

@@ -5,6 +5,7 @@ mod capsules;
 mod core_deeds;
 mod core_joints;
 mod core_lots;
+mod core_private;
 mod core_proofs;
 mod core_questions;
 mod core_reports;

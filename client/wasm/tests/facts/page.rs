@@ -22,6 +22,7 @@ pub(crate) struct Page {
 pub(crate) fn setup(sim: SimId, changes: Value) -> Vec<u8> {
     let mut setup = json!({
         "secret": "01".repeat(32), "sim": sim.to_string(), "lane": "9007199254740993",
+        "random": "02".repeat(32),
         "ticket": null, "at": null, "checkpoint": null,
     });
     for (name, value) in changes.as_object().expect("an object") {
@@ -169,6 +170,12 @@ impl Page {
         let act = self.act();
         self.decide(act, Outcome::Ok);
         assert_eq!(self.result(id).expect("logged in")["result"]["ok"], true);
+        // Each login asks what others told meanwhile.
+        let asked = self.said();
+        let is_mailbox = |message: &ClientMessage| {
+            matches!(message, ClientMessage::Ask { question: Question::Mailbox { .. }, .. })
+        };
+        assert!(asked.iter().any(is_mailbox), "{asked:?}");
     }
 
     /// An honest view of all there is.

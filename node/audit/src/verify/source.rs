@@ -73,10 +73,13 @@ impl LogSource<'_> {
         let disk = self.disk;
         let kept = KeptTurns { index: &self.scan.index, patches: self.patches, disk };
         let mut no_state = NoState::NoSnapshot;
+        // Whoever handed in the first state may have tools of their own.
+        let tools =
+            self.first_state.as_ref().map_or_else(|_| tools(), |world| world.tools().clone());
         let snapshots = list_snapshots(disk)?;
         for (height, root) in snapshots.into_iter().rev().filter(|(height, _)| *height >= least) {
             let loaded = load_snapshot(disk, height, root).map_err(NoState::from);
-            let decoded = loaded.and_then(|found| Ok(decode_snapshot(&found.bytes, &tools())?));
+            let decoded = loaded.and_then(|found| Ok(decode_snapshot(&found.bytes, &tools)?));
             let (base, world) = match decoded {
                 Ok(found) => found,
                 Err(why) => {

@@ -11,6 +11,7 @@
 mod filling;
 mod opening;
 mod order;
+mod pruning;
 mod reading;
 
 use std::collections::VecDeque;
@@ -18,12 +19,12 @@ use std::collections::VecDeque;
 use metatopia_consensus::{Decision, RecordPosition};
 use metatopia_protocol::TURNS_ANSWER_BYTES;
 use metatopia_store::{
-    self as store, Disk, ReadError, Snapshot, Store, limits::SNAPSHOTS_KEPT, list_snapshots,
-    put_only_snapshot, put_snapshot,
+    self as store, Disk, ReadError, Snapshot, Store, put_only_snapshot, put_snapshot,
 };
 use metatopia_types::Height;
 
 use self::order::ReplaceError;
+pub use self::pruning::HISTORY_TURNS;
 pub use self::{
     opening::{
         Log, NoStart, PassedOver, StartError, begin_log, newest_state, open_log, open_replica,
@@ -32,19 +33,13 @@ pub use self::{
     reading::read_back,
 };
 use crate::{
-    RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS, Reader, SNAPSHOT_BYTES_MAX,
+    Reader, SNAPSHOT_BYTES_MAX,
     durable::records::{LOADED_BYTES_MAX, at_once},
     durable::turns::{Gaps, KeptTurns},
 };
 
 /// The kind byte of agreement's records in the log; the only kind there is.
 pub const AGREEMENT: u8 = 1;
-
-/// Turns that are kept below the older snapshot: an hour of 20 turns a second, some 200 MiB of a busy
-/// sim. Servers that were away for so long catch up turn by turn.
-pub const HISTORY_TURNS: u64 = 72_000;
-
-const _: () = assert!(HISTORY_TURNS >= RECALL_HEIGHTS, "clients get the receipts of their acts");
 
 /// Bytes of records that may wait for room: 20 minutes of a busy sim. Then no more turns are decided
 /// here until there is room.
@@ -386,48 +381,6 @@ impl<D: Disk> Keeper<D> {
         // The next replica does not know the gaps yet.
         self.are_gaps_due = true;
         Ok(read_back(&self.store, snapshot.height)?)
-    }
-
-    /// Returns where the kept part of the log begins.
-    fn keep_from(&self) -> Result<store::Position, ReadError> {
-        let History::Turns(turns) = self.history else {
-            return Ok(store::Position::ZERO);
-        };
-        let snapshots = list_snapshots(self.store.disk())?;
-        let older = snapshots.get(SNAPSHOTS_KEPT - 1).map(|(height, _)| *height);
-        let back = turns.saturating_add(RECORDS_BACK_HEIGHTS);
-        let Some(from) = older.and_then(|height| height.minus(back)) else {
-            return Ok(store::Position::ZERO);
-        };
-        let found = self.store.find(from.0)?;
-        Ok(found.map_or(store::Position::ZERO, |record| record.position))
-    }
-
-    /// Marks how far the log goes, and gives up what lies before `keep`.
-    fn mark(&mut self, keep: store::Position) {
-        match self.store.mark(keep) {
-            Ok(()) => self.forget_unsynced(),
-            Err(store::MarkError::Sync(error)) => {
-                self.check(Err::<(), _>(error));
-            }
-            Err(store::MarkError::Disk(error)) => self.news.push(News::NotMarked(error)),
-        }
-    }
-
-    fn look_for_oldest(&mut self) {
-        let index = self.store.index();
-        let first = match index.is_pruned() {
-            true => index.tagged_from(self.store.disk(), 0).next(),
-            false => return,
-        };
-        match first {
-            Some(Ok(record)) => {
-                let decided = Height(record.tag.unwrap_or_default());
-                self.oldest = decided.plus(RECORDS_BACK_HEIGHTS + 1);
-            }
-            Some(Err(error)) => self.news.push(News::NoBeginning(error)),
-            None => {}
-        }
     }
 
     /// Marks the log when the server stops, so that a later start notices a cut.

@@ -237,6 +237,7 @@ mod tests {
             outcomes: Vec::new(),
             validators: ValidatorSet::new(members, |_| true).expect("a set of one"),
             chat: Vec::new(),
+            told: Vec::new(),
             forms: Vec::new(),
             sounds: Vec::new(),
             order: Vec::new(),

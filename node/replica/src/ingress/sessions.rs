@@ -11,6 +11,8 @@ use metatopia_protocol::{
 };
 use metatopia_types::{Height, PublicKey, SimId, Verify};
 
+use super::rate_limits::KeyRations;
+
 /// A connection of a client, numbered by the driver; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub u64);
@@ -25,35 +27,6 @@ pub const SESSIONS_PER_KEY_MAX: usize = 8;
 /// Frames that one client may send between two turns; what is more is dropped with an answer that
 /// says so. A client that acts ten times a second sends one every other turn.
 pub const FRAMES_PER_TURN_MAX: u32 = 64;
-
-/// Acts that one key may hand in for each turn, over all its sessions here. At 20 turns a second
-/// that is 40 a second, four times what a busy player does; checking the signatures of 50 keys
-/// that all do so costs a server a tenth of a core (2,000 at about 45 us).
-pub const ACTS_PER_TURN: u32 = 2;
-
-/// Acts that a key may hand in at once after it was quiet: as many as may wait for a turn.
-pub const ACTS_BURST: u32 = 64;
-
-/// Acts of the ration that an act with a wrong signature costs. Checking it takes as long as checking
-/// a good one, and is of no use to anybody. No honest program sends one.
-pub const FORGERY_ACTS: u32 = 16;
-
-/// Receipts of acts decided before that one key may have again for each turn. Clients hand in such
-/// acts anew until they have their receipts, so that one that is not sent now is sent later.
-pub const RECEIPTS_AGAIN_PER_TURN: u32 = 1;
-
-/// Receipts that a key may have again at once: of all acts that a client keeps while it is away.
-pub const RECEIPTS_AGAIN_BURST: u32 = 256;
-
-/// Bytes of answers that one key may have for each turn, over all its sessions here: 2.5 MB a second
-/// at 20 turns, so that ten minutes of a plaza with fifty players come in some twenty seconds.
-/// Beside ten who take all of it, receipts came as soon as beside ten who got half (measured by
-/// `hostile` of the bench of attacks).
-pub const ANSWER_BYTES_PER_TURN: u64 = 128 * 1_024;
-
-/// Bytes of answers that a key may have at once after it was quiet; a question beyond it is answered
-/// with [`Busy`](metatopia_protocol::Answer::Busy).
-pub const ANSWER_BYTES_BURST: u64 = 8 * 1_024 * 1_024;
 
 /// How a frame to a client may be handled by a carrier that cannot keep up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,27 +107,12 @@ struct ConnectedClient {
 struct Holder {
     /// Its sessions, the oldest first; never none.
     sessions: Vec<ClientId>,
-    /// Acts that it may hand in before the next turn; below none after a forged one.
-    acts: i32,
-    /// Receipts that it may have again before the next turn.
-    again: u32,
-    /// Bytes of answers that it had, less what turns since then allow.
-    answered: u64,
+    rations: KeyRations,
 }
 
 impl Holder {
     const fn new() -> Self {
-        let (acts, again) = (ACTS_BURST.cast_signed(), RECEIPTS_AGAIN_BURST);
-        Self { sessions: Vec::new(), acts, again, answered: 0 }
-    }
-
-    /// Raises the ration of acts.
-    fn grant(&mut self, acts: u32) {
-        self.acts = self.acts.saturating_add_unsigned(acts).min(ACTS_BURST.cast_signed());
-    }
-
-    const fn is_sated(&self) -> bool {
-        self.answered > ANSWER_BYTES_BURST
+        Self { sessions: Vec::new(), rations: KeyRations::FULL }
     }
 }
 
@@ -284,17 +242,16 @@ impl Sessions {
             (SessionStage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
             (SessionStage::Open(key), ClientMessage::Submit(submission)) => {
                 let holder = self.by_key.get_mut(key).expect("who has a session open holds it");
-                if over || holder.acts <= 0 {
+                if over || !holder.rations.take_act() {
                     let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
                     self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
                     self.slow(client);
                     return None;
                 }
-                holder.acts -= 1;
                 Some(Demand::Submit(submission))
             }
             (SessionStage::Open(key), ClientMessage::Ask { id, question }) => {
-                if over || self.by_key[key].is_sated() {
+                if over || self.by_key[key].rations.is_sated() {
                     self.answer(client, id, Answer::Busy);
                     self.slow(client);
                     return None;
@@ -343,10 +300,7 @@ impl Sessions {
             client.frames = 0;
         }
         for holder in self.by_key.values_mut() {
-            holder.grant(ACTS_PER_TURN);
-            holder.again =
-                holder.again.saturating_add(RECEIPTS_AGAIN_PER_TURN).min(RECEIPTS_AGAIN_BURST);
-            holder.answered = holder.answered.saturating_sub(ANSWER_BYTES_PER_TURN);
+            holder.rations.turn();
         }
     }
 
@@ -358,29 +312,27 @@ impl Sessions {
     /// Gives back the ration for an act that cost nothing.
     pub fn spare(&mut self, client: ClientId) {
         if let Some(holder) = self.holder(client) {
-            holder.grant(1);
+            holder.rations.give_back_act();
         }
     }
 
-    /// Charges a client for an act with a wrong signature: [`FORGERY_ACTS`], of which one is charged
+    /// Charges a client for an act with a wrong signature:
+    /// [`FORGERY_ACTS`](super::rate_limits::FORGERY_ACTS), of which one is charged
     /// already.
     pub fn forged(&mut self, client: ClientId) {
         if let Some(holder) = self.holder(client) {
-            holder.acts = holder.acts.saturating_sub_unsigned(FORGERY_ACTS - 1);
+            holder.rations.charge_forgery();
         }
         self.slow(client);
     }
 
     /// May this client have the receipt of an act again that was decided before? Counts as one.
     pub fn again(&mut self, client: ClientId) -> bool {
-        let left = self.holder(client).and_then(|holder| {
-            holder.again = holder.again.checked_sub(1)?;
-            Some(())
-        });
-        if left.is_none() {
+        let may = self.holder(client).is_some_and(|holder| holder.rations.take_receipt());
+        if !may {
             self.slow(client);
         }
-        left.is_some()
+        may
     }
 
     fn slow(&mut self, client: ClientId) {
@@ -391,7 +343,7 @@ impl Sessions {
     #[must_use]
     pub fn is_sated(&self, client: ClientId) -> bool {
         let key = self.key(client);
-        key.and_then(|key| self.by_key.get(&key)).is_some_and(Holder::is_sated)
+        key.and_then(|key| self.by_key.get(&key)).is_some_and(|holder| holder.rations.is_sated())
     }
 
     /// Answers a client's question, at the expense of its key.
@@ -404,7 +356,7 @@ impl Sessions {
             frame = encode(Answer::TooLong);
         }
         if let Some(holder) = self.holder(client) {
-            holder.answered = holder.answered.saturating_add(frame.len() as u64);
+            holder.rations.charge_answer(frame.len() as u64);
         }
         self.forward(client, Delivery::Answer(id), frame);
     }

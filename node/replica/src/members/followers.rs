@@ -23,7 +23,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{PeerMessage, rate::Rate};
+use crate::{PeerMessage, steady_rate::Rate};
 
 /// Followers of one server. Each costs as much to send to as another server does.
 pub const FOLLOWERS_MAX: usize = 32;

@@ -203,6 +203,7 @@ impl Publisher {
             | Question::Lots { .. }
             | Question::Joints { .. }
             | Question::Reports { .. }
+            | Question::Mailbox { .. }
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -238,6 +239,7 @@ impl Publisher {
             Question::Lots { after } => Some(Answer::Lots(facts::lots(world, *after))),
             Question::Joints { near } => Some(Answer::Joints(facts::joints(world, *near))),
             Question::Reports { after } => Some(Answer::Reports(people::reports(world, *after))),
+            Question::Mailbox { of, after } => Some(people::mailbox(world, *of, *after)),
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
@@ -307,6 +309,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Lots { .. }
         | Question::Joints { .. }
         | Question::Reports { .. }
+        | Question::Mailbox { .. }
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    DryRunEntry, Goodbye, GovernedThing, IntendedOrder, PEOPLE_PER_ANSWER_MAX, PersonEntry,
-    REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry, RulingEntry, SanctionEntry, TracedThings,
+    Answer, DryRunEntry, Goodbye, GovernedThing, IntendedOrder, MAILBOX_PER_ANSWER_MAX,
+    PEOPLE_PER_ANSWER_MAX, PersonEntry, REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry,
+    RulingEntry, SanctionEntry, ToldMessage, TracedThings,
 };
-use metatopia_sim::{FiledReport, GivenRight, GivenRuling, Role, Sanction, TraceCount, World};
+use metatopia_sim::{
+    FiledReport, GivenRight, GivenRuling, KeptWords, Role, Sanction, TraceCount, World,
+};
 use metatopia_types::{Act, GovernOrder, ObjectId, Outcome, PublicKey, RoleRight, SignedEnvelope};
 
 use crate::ClientId;
@@ -94,8 +97,36 @@ pub(super) fn reports(world: &World, after: u64) -> Vec<ReportEntry> {
         words: filed.words.clone(),
         ago: world.governance().time.saturating_sub(filed.time),
         ruling: filed.ruling.as_ref().map(ruling),
+        opened: filed.opened.clone(),
     };
     world.reports_after(after).take(REPORTS_PER_ANSWER_MAX).map(entry).collect()
+}
+
+/// Returns the words in a mailbox after one; as many as one answer has.
+pub(super) fn mailbox(world: &World, of: PublicKey, after: u64) -> Answer {
+    let entry = |(number, words): (u64, &KeptWords)| {
+        let name = world.player(&words.by()).map(|player| player.name.clone());
+        told_message(world, number, name.unwrap_or_default(), words)
+    };
+    let kept = world.mailbox(of, after).take(MAILBOX_PER_ANSWER_MAX);
+    Answer::Mailbox(kept.map(entry).collect())
+}
+
+/// Returns words as their reader is told of them.
+pub(super) fn told_message(
+    world: &World,
+    number: u64,
+    name: String,
+    words: &KeptWords,
+) -> ToldMessage {
+    ToldMessage {
+        number,
+        height: words.height,
+        ago: world.governance().time.saturating_sub(words.time),
+        name,
+        act: words.act.clone(),
+        sealed: words.sealed.clone(),
+    }
 }
 
 /// Returns the thing that an order is about.

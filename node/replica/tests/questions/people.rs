@@ -3,16 +3,19 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    Answer, Goodbye, IntendedOrder, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, OrdersAnswer,
-    PEOPLE_PER_ANSWER_MAX, PersonEntry, Question, REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry,
-    ServerMessage,
+    Answer, Goodbye, IntendedOrder, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson,
+    MAILBOX_PER_ANSWER_MAX, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question,
+    REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry, ServerMessage, ToldMessage,
 };
 use metatopia_replica::ClientId;
 use metatopia_sim::{Governance, RecordedOrder};
 use metatopia_types::{
-    Act, Digest, GovernOrder, Height, Look, LotGround, LotId, LotOrder, PublicKey, Refusal,
-    ReportSubject, RoleRight, Ruling, Sign, SigningKey,
-    limits::{LEAF_BYTES_MAX, NAME_BYTES_MAX, REASON_BYTES_MAX, REPORT_BYTES_MAX, ROOT_LAG},
+    Act, BlobId, Digest, Envelope, GovernOrder, Height, Lane, Look, LotGround, LotId, LotOrder,
+    PublicKey, Refusal, ReportSubject, RoleRight, Ruling, Seq, Sign, SigningKey, SimId,
+    limits::{
+        CHAT_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, REASON_BYTES_MAX, REPORT_BYTES_MAX,
+        ROOT_LAG, SEALED_BYTES_MAX,
+    },
     wire,
 };
 
@@ -273,13 +276,35 @@ fn reports_are_told_with_who_filed_them_and_what_was_decided() {
 }
 
 #[test]
+fn a_whole_mailbox_of_the_longest_words_is_one_answer() {
+    let mut server = governed().0;
+    let of = public(PEST);
+    assert_eq!(server.ask(Question::Mailbox { of, after: 0 }), Answer::Mailbox(Vec::new()));
+    assert_eq!(MAILBOX_PER_ANSWER_MAX, metatopia_sim::limits::MAILBOX_MAX);
+    let act = Act::Tell { to: of, sealed: BlobId(Digest([0xff; 32])) };
+    let (sim, lane, seq) = (SimId(Digest([0xff; 32])), Lane(u64::MAX), Seq(u64::MAX));
+    let last_valid = Height(u64::MAX);
+    let envelope = Envelope { sim, author: of, lane, seq, last_valid, act };
+    let longest = ToldMessage {
+        number: u64::MAX,
+        height: Height(u64::MAX),
+        ago: u64::MAX,
+        name: "x".repeat(NAME_BYTES_MAX),
+        act: envelope.sign(&SigningKey::from_seed([1; 32])),
+        sealed: vec![0xff; SEALED_BYTES_MAX],
+    };
+    let bytes = wire::encode(&vec![longest; MAILBOX_PER_ANSWER_MAX]).len();
+    assert!(bytes <= 32 * 1_024, "{bytes}");
+}
+
+#[test]
 fn a_full_answer_of_the_longest_reports_fits_a_frame() {
     let key = PublicKey([0xff; 32]);
     let longest = ReportEntry {
         report: u64::MAX,
         by: key,
         by_name: "x".repeat(NAME_BYTES_MAX),
-        about: ReportSubject::Person(key),
+        about: ReportSubject::Words { by: key, opened: BlobId(Digest([0xff; 32])) },
         name: "x".repeat(NAME_BYTES_MAX),
         accused: Some(key),
         words: "x".repeat(REPORT_BYTES_MAX),
@@ -290,6 +315,7 @@ fn a_full_answer_of_the_longest_reports_fits_a_frame() {
             reason: "x".repeat(REASON_BYTES_MAX),
             height: Height(u64::MAX),
         }),
+        opened: Some("x".repeat(CHAT_BYTES_MAX)),
     };
     let bytes = wire::encode(&vec![longest; REPORTS_PER_ANSWER_MAX]).len();
     assert!(bytes <= 256 * 1_024, "{bytes}");

@@ -105,7 +105,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     };
     let ports: BTreeMap<PackageId, Arc<dyn Handler>> =
         BTreeMap::from([(id, Arc::new(Restless(id)) as Arc<dyn Handler>)]);
-    (genesis, Tools { ports, ..Tools::new(Arc::new(Ed25519)) })
+    (genesis, Tools { stand_ins: ports, ..Tools::new(Arc::new(Ed25519)) })
 }
 
 /// The entries of a tile after some turn.

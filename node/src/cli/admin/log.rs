@@ -129,6 +129,9 @@ fn line(number: u64, order: &RecordedOrder) -> OrderLine {
             let about = match about {
                 ReportSubject::Thing(object) => format!("report {report} about thing {object}"),
                 ReportSubject::Person(key) => format!("report {report} about {key}"),
+                ReportSubject::Words { by, .. } => {
+                    format!("report {report} about private words of {by}")
+                }
             };
             let terms = match reason.as_str() {
                 "" => ruling.word().to_owned(),

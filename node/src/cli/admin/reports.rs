@@ -44,6 +44,8 @@ struct ReportLine {
     /// The person, or the owner of the thing when it was filed.
     accused: Option<String>,
     words: String,
+    /// What the private words say that it is about; their author signed them.
+    opened: Option<String>,
     /// Milliseconds of governance time since it was filed.
     ago: u64,
     /// `upheld` or `dismissed`; none while it is open.
@@ -71,7 +73,9 @@ impl fmt::Display for ReportLine {
 fn line(entry: ReportEntry) -> ReportLine {
     let text = report_line(&entry);
     let (person, object) = match entry.about {
-        ReportSubject::Person(key) => (Some(key.to_string()), None),
+        ReportSubject::Person(key) | ReportSubject::Words { by: key, .. } => {
+            (Some(key.to_string()), None)
+        }
         ReportSubject::Thing(object) => (None, Some(object.0)),
     };
     let ruling = entry.ruling.as_ref();
@@ -84,6 +88,7 @@ fn line(entry: ReportEntry) -> ReportLine {
         name: entry.name,
         accused: entry.accused.map(|key| key.to_string()),
         words: entry.words,
+        opened: entry.opened,
         ago: entry.ago,
         ruling: ruling.map(|given| given.ruling.word()),
         reason: ruling.map(|given| given.reason.clone()),
@@ -140,6 +145,7 @@ mod tests {
             words: "it blocks the door".to_owned(),
             ago: 61_000,
             ruling: None,
+            opened: None,
         });
         let text = "Report 3 by Ada about wall, 1 minute ago: it blocks the door (open)";
         assert_eq!(told.to_string(), format!("{text}\n  thing 7 of {accused}"));

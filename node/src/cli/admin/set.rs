@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::{Args, builder::PossibleValuesParser};
-use metatopia_sim::{AMENDABLE, AmendError, Parameters, is_name};
+use metatopia_sim::{AMENDABLE, AgreedPorts, AmendError, Parameters, is_name};
 use metatopia_types::{Act, SimId};
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub(in crate::cli) struct SetArgs {
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(AMENDABLE),
         hide_possible_values = true)]
     parameter: String,
-    /// The new value: a number, `true` or `false`, or a word.
+    /// The new value: a number, `true` or `false`, a word, or a list of ports.
     value: String,
     #[command(flatten)]
     admin: PlayerArgs,
@@ -36,7 +36,10 @@ pub(super) fn names() -> String {
     }
     text.push_str(
         "\n\nExamples:\n  metatopia admin set first_login invite --key admin.key\n  \
-         metatopia admin set building.open_ground false --key admin.key\n\n\
+         metatopia admin set building.open_ground false --key admin.key\n  \
+         metatopia admin set chat.slow_seconds 10 --key admin.key     slow mode: a line in ten seconds\n\n\
+         `chat.quiet_from` and `chat.quiet_until` are minutes of the day, UTC: 1320 and 360 are quiet \
+         hours from\n22:00 to 6:00.\n\n\
          Only permanent admins change values, so that a temp admin cannot keep the sim. Ground, spawn and \
          ticks of a\nturn stay as the sim was founded.",
     );
@@ -66,6 +69,10 @@ fn check(name: &str, value: &str) -> Result<(), Failure> {
     if name == "world" {
         let wrong = |_| Failure::usage(format!("{value:?} is no id of a land office"));
         return value.parse::<SimId>().map(drop).map_err(wrong);
+    }
+    if let ("ports", Err(error)) = (name, AgreedPorts::default().changed_by(value)) {
+        return Err(Failure::usage(error.to_string())
+            .hint("`metatopia script ports` prints the digests of this program's ports"));
     }
     Parameters::default().amend(name, value).map_err(|error| match error {
         AmendError::Parameters(error) => Failure::usage(error.to_string()),
@@ -97,6 +104,7 @@ mod tests {
             ("building.reach", "101", "building.reach is 101, outside of 1 to 100"),
             ("objects_max", "many", "\"many\" is no value of objects_max"),
             ("first_login", "ajar", "\"ajar\" is no value of first_login"),
+            ("ports", "greeter", "ports are written PACKAGE:PORT:GAS:HEIGHT"),
             ("name", "", "\"\" is no name"),
             ("world", "Earth", "\"Earth\" is no id of a land office"),
         ] {

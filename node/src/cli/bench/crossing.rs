@@ -9,7 +9,7 @@ use metatopia_load::{
 };
 use metatopia_types::SimId;
 
-use crate::cli::{Failure, console::Console, up::grid::on_two_sims};
+use crate::cli::{Failure, console::Console, up::grid::on_grid};
 
 /// The promised turns from departure to arrival.
 const MEDIAN_TURNS: u64 = 5;
@@ -31,8 +31,10 @@ pub(super) async fn measure(
     fs::create_dir_all(&place).map_err(failed)?;
     fs::write(place.join("place.toml"), PLACE).map_err(failed)?;
     console.note("starting two sims");
-    let setup = (place.clone(), servers);
-    on_two_sims(&path.join("world"), setup, console, async |[west, east]| {
+    let setup = (Some(place.clone()), servers);
+    on_grid(&path.join("world"), (2, 1), setup, console, async |sims| {
+        let two: Result<[_; 2], _> = sims.try_into();
+        let [west, east] = two.expect("a grid of two squares");
         let (west, east) = (sim(west).await?, sim(east).await?);
         console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
         Ok(figures(&cross(&west, &east, load).await?))

@@ -276,6 +276,7 @@ impl FollowerDirectory {
             limits: None,
             p2p_listen: p2p,
             overlay_listen: None,
+            overlay_lan: None,
             // A server that told no address is found through those that did.
             peers: hosts.iter().filter_map(peer).collect(),
         };

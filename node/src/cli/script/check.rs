@@ -8,18 +8,45 @@ use std::{
 };
 
 use clap::Args;
+use metatopia_client_driver::NodeUrl;
 use metatopia_scenarios::{TESTS_FILE, source_mistakes};
 use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
 use metatopia_types::limits::BLOB_BYTES_MAX;
 use serde::Serialize;
 
 use super::{mistakes, packages::ScriptFolder};
-use crate::cli::{console::Console, failure::Failure};
+use crate::cli::{console::Console, failure::Failure, session::NodeArgs, wait};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptCheckArgs {
     /// The folder of a package, or one source file.
     path: PathBuf,
+    #[command(flatten)]
+    imports: ImportArgs,
+}
+
+/// Where imports are looked up that are in no folder.
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// Fetch what the package imports from this node, as far as it is neither in the folder IMPORTS nor in a
+    /// folder beside that of the package.
+    #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',')]
+    node: Vec<NodeUrl>,
+}
+
+impl ImportArgs {
+    /// Reads the folder of a package, and fetches imports that it lacks if a node is named.
+    ///
+    /// # Errors
+    /// As [`ScriptFolder::read`] and [`ScriptFolder::fetch_imports`].
+    pub(super) fn folder(&self, dir: &Path) -> Result<ScriptFolder, Failure> {
+        let mut folder = ScriptFolder::read(dir)?;
+        if !self.node.is_empty() {
+            let at = NodeArgs { node: self.node.clone(), sim: None };
+            wait(folder.fetch_imports(&at))?;
+        }
+        Ok(folder)
+    }
 }
 
 /// The result of a check of a source.
@@ -81,11 +108,11 @@ impl fmt::Display for CheckedPackage {
 }
 
 pub(super) fn run(args: &ScriptCheckArgs, console: Console) -> Result<(), Failure> {
-    if args.path.is_dir() { folder(&args.path, console) } else { file(&args.path, console) }
+    if args.path.is_dir() { folder(args, console) } else { file(&args.path, console) }
 }
 
-fn folder(dir: &Path, console: Console) -> Result<(), Failure> {
-    let folder = ScriptFolder::read(dir)?;
+fn folder(args: &ScriptCheckArgs, console: Console) -> Result<(), Failure> {
+    let folder = args.imports.folder(&args.path)?;
     let package = folder.checked(console)?;
     let checked = CheckedPackage::of(folder.name(), &package);
     if checked.bytes > BLOB_BYTES_MAX {

@@ -6,7 +6,7 @@ use metatopia_scripting::Package;
 use metatopia_sim::limits::BUILDS_PER_AUTHOR_MAX;
 use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Refusal, ScriptId};
 
-use super::packages;
+use super::packages::{self, PublishablePackage};
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -78,15 +78,26 @@ impl AuthorSession {
         done
     }
 
-    /// Brings a package into the sim, if it is not there. Returns the height of the turn that brought it;
-    /// nothing if the sim had it before.
+    /// Brings a package into the sim, if it is not there, and what it imports before it. Returns the height
+    /// of the turn that brought it; nothing if the sim had it before.
     ///
     /// # Errors
     /// As [`AuthorSession::perform`].
     pub(in crate::cli) async fn publish(
         &mut self,
-        package: &Package,
+        PublishablePackage { package, imports }: &PublishablePackage,
     ) -> Result<Option<Height>, Failure> {
+        if packages::fetch(&mut self.driver, package.id()).await?.is_some() {
+            return Ok(None);
+        }
+        for import in imports {
+            self.publish_one(import).await?;
+        }
+        self.publish_one(package).await
+    }
+
+    /// Brings one package into the sim, whose imports are there.
+    async fn publish_one(&mut self, package: &Package) -> Result<Option<Height>, Failure> {
         if packages::fetch(&mut self.driver, package.id()).await?.is_some() {
             return Ok(None);
         }
@@ -199,6 +210,9 @@ fn refused(what: &str, why: Refusal) -> Failure {
             failure.hint("an admin of the sim decides who publishes (`publishers`)")
         }
         Refusal::BadPackage => failure.hint("do the servers run another version of the program?"),
+        Refusal::MissingImport(_) => {
+            failure.hint("`metatopia script publish` brings it along if it has its folder")
+        }
         Refusal::TooManyPackages => failure.hint("what no script runs makes room"),
         Refusal::TooOften => failure.hint("wait a minute"),
         Refusal::NoPackage => failure.hint("`metatopia script publish` brings one into the sim"),

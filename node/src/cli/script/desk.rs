@@ -56,7 +56,16 @@ impl ScriptDesk for AuthorDesk {
         ExamplePackage::ALL.iter().map(|example| example.name).collect()
     }
 
-    fn draft(&self, parent: &Package, author: PackageAuthor) -> Result<DraftFolder, String> {
+    fn example_imports(&self, name: &str) -> Vec<Package> {
+        ExamplePackage::named(name).map(|example| example.imports()).unwrap_or_default()
+    }
+
+    fn draft(
+        &self,
+        parent: &Package,
+        imports: &[Package],
+        author: PackageAuthor,
+    ) -> Result<DraftFolder, String> {
         let manifest = parent.manifest();
         let dir = self.drafts.join(&manifest.name);
         let file = dir.join(&manifest.entry);
@@ -64,7 +73,7 @@ impl ScriptDesk for AuthorDesk {
             return Ok(DraftFolder { dir, file, is_new: false });
         }
         let package = fork(parent, None, Some(author)).map_err(|failure| failure.to_string())?;
-        packages::write(&dir, &package).map_err(|failure| failure.to_string())?;
+        packages::write(&dir, &package, imports).map_err(|failure| failure.to_string())?;
         Ok(DraftFolder { dir, file, is_new: true })
     }
 
@@ -75,14 +84,15 @@ impl ScriptDesk for AuthorDesk {
         Some(command)
     }
 
-    fn read(&self, dir: &str) -> Result<Package, Vec<String>> {
+    fn read(&self, dir: &str) -> Result<(Package, Vec<Package>), Vec<String>> {
         let one = |failure: Failure| vec![failure.to_string()];
         let folder = packages::ScriptFolder::read(Path::new(dir)).map_err(one)?;
         let package = folder.package().map_err(|mistakes| {
             mistakes.iter().map(ToString::to_string).collect::<Vec<String>>()
         })?;
-        packages::check_size(dir, &package).map_err(one)?;
-        Ok(package)
+        let publishable = packages::PublishablePackage::new(dir, &package, folder.known());
+        let packages::PublishablePackage { package, imports } = publishable.map_err(one)?;
+        Ok((package, imports))
     }
 
     fn logs<'a>(
@@ -139,13 +149,13 @@ mod tests {
         let scratch = Scratch::made("desk-draft");
         let desk = desk(&scratch, None);
         let bell = desk.example("bell").expect("an example");
-        let first = desk.draft(&bell, ada()).expect("a new folder");
+        let first = desk.draft(&bell, &[], ada()).expect("a new folder");
         assert!(first.is_new && first.file.ends_with("drafts/bell/bell.rhai"), "{first:?}");
-        let package = desk.read(&first.dir.display().to_string()).expect("a package");
+        let (package, _) = desk.read(&first.dir.display().to_string()).expect("a package");
         assert_eq!(package.manifest().parent, Some(bell.id()));
 
         std::fs::write(&first.file, "fn on_touch(other) {\n    sya(1);\n}\n").expect("a file");
-        let again = desk.draft(&bell, ada()).expect("the same folder");
+        let again = desk.draft(&bell, &[], ada()).expect("the same folder");
         assert!(!again.is_new);
         let mistakes = desk.read(&again.dir.display().to_string()).expect_err("a mistake");
         assert!(mistakes[0].contains("bell.rhai:2:5"), "{mistakes:?}");

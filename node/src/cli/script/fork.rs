@@ -6,7 +6,7 @@ use clap::Args;
 use metatopia_scripting::{Package, PackageAuthor, Version};
 use metatopia_types::PublicKey;
 
-use super::{check::CheckedPackage, packages};
+use super::{check::CheckedPackage, packages, source::with_imports};
 use crate::cli::{console::Console, failure::Failure, folder::check_empty, session::NodeArgs};
 
 #[derive(Debug, Args)]
@@ -31,11 +31,12 @@ pub(in crate::cli) struct ScriptForkArgs {
 pub(super) async fn run(args: ScriptForkArgs, console: Console) -> Result<(), Failure> {
     check_empty(&args.dir)?;
     let mut driver = args.at.open_to_ask().await?;
-    let parent = packages::named(&mut driver, &args.package).await;
+    let found = with_imports(&mut driver, &args.package).await;
     driver.leave().await;
+    let (parent, imports) = found?;
     let author = args.author.map(|name| PackageAuthor { name, key: args.author_key });
-    let fork = fork(&parent?, args.name, author)?;
-    packages::write(&args.dir, &fork)?;
+    let fork = fork(&parent, args.name, author)?;
+    packages::write(&args.dir, &fork, &imports)?;
     console.show(&CheckedPackage::of(&args.dir.display().to_string(), &fork))
 }
 

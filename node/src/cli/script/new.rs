@@ -54,7 +54,7 @@ fn licence(text: &str) -> Result<Licence, String> {
 
 pub(super) fn run(args: &ScriptNewArgs, console: Console) -> Result<(), Failure> {
     let package = package(args)?;
-    packages::write(&args.dir, &package)?;
+    packages::write(&args.dir, &package, &imports(args))?;
     let dir = args.dir.display();
     console.show(&CheckedPackage::of(&dir.to_string(), &package))?;
     let entry = &package.manifest().entry;
@@ -63,6 +63,12 @@ pub(super) fn run(args: &ScriptNewArgs, console: Console) -> Result<(), Failure>
          metatopia script publish {dir} --key me.key"
     ));
     Ok(())
+}
+
+/// Returns what the package to begin with imports.
+fn imports(args: &ScriptNewArgs) -> Vec<Package> {
+    let example = args.example.as_deref().and_then(ExamplePackage::named);
+    example.map(|example| example.imports()).unwrap_or_default()
 }
 
 /// Returns the package to begin with.
@@ -93,7 +99,7 @@ fn package(args: &ScriptNewArgs) -> Result<Package, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_scenarios::rehearse;
+    use metatopia_scenarios::{KnownPackages, rehearse};
 
     use super::*;
     use crate::{
@@ -124,7 +130,7 @@ mod tests {
         assert_eq!((&*package.manifest().name, &*package.manifest().entry), ("lamp", "bell.rhai"));
         assert_eq!(package.manifest().parent, Some(bell.id()));
         assert_eq!(package.files(), bell.files());
-        let tests = rehearse("lamp", &package).expect("they compile");
+        let tests = rehearse("lamp", &package, &KnownPackages::new()).expect("they compile");
         assert!(tests.iter().all(|test| test.mistake.is_none()), "{tests:?}");
     }
 
@@ -139,7 +145,7 @@ mod tests {
         assert_eq!(manifest.licence.expression, "MIT OR GPL-3.0-or-later");
         let text = scratch.0.join("LICENSES/GPL-3.0-or-later.txt");
         assert!(std::fs::read_to_string(text).expect("the licence").contains("GENERAL PUBLIC"));
-        let tests = rehearse("lamp", &package).expect("they compile");
+        let tests = rehearse("lamp", &package, &KnownPackages::new()).expect("they compile");
         assert_eq!(tests.len(), 3);
         assert!(tests.iter().all(|test| test.mistake.is_none()), "{tests:?}");
     }

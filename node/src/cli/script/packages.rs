@@ -1,118 +1,27 @@
 //! Packages on a disk and at a node.
 
+mod folder;
+
 use std::{collections::BTreeMap, path::Path};
 
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, PACKAGES_PER_ANSWER_MAX, PackageEntry, Question, ScriptEntry};
-use metatopia_scenarios::{Mistake, PACKAGE_FILE, package_files, parse_package, parse_package_all};
-use metatopia_scripting::{
-    Licence, Package,
-    limits::{FILES_MAX, PACKAGE_BYTES_MAX},
-};
+use metatopia_scenarios::{KnownPackages, PACKAGE_FILE, package_files, read_package};
+use metatopia_scripting::{ImportTree, Licence, Package, limits::LINKED_PACKAGES_MAX};
 use metatopia_sim::limits::{PACKAGES_MAX, PUBLICATIONS_MAX};
-use metatopia_types::{Digest, PackageId, limits::BLOB_BYTES_MAX};
+use metatopia_types::{Digest, PackageId};
 use spdx::text::{EXCEPTION_TEXTS, LICENSE_TEXTS};
 
-use super::mistakes;
+pub(in crate::cli) use self::folder::PublishablePackage;
+pub(super) use self::folder::{ScriptFolder, to_publish};
 use crate::cli::{
-    console::Console,
     failure::Failure,
-    folder::{FolderBounds, LICENCES_FOLDER, TextFolder, write_folder},
+    folder::{IMPORTS_FOLDER, LICENCES_FOLDER, write_folder},
     session::ANSWER,
 };
 
-/// More files and bytes than a package may have, so that the rule of packages names what is too much.
-const BOUNDS: FolderBounds =
-    FolderBounds { files: 2 * FILES_MAX, bytes: 4 * PACKAGE_BYTES_MAX as u64 };
-
 /// The least digits by which a package can be named.
 const DIGITS_MIN: usize = 8;
-
-/// The folder of a package on a disk.
-#[derive(Debug)]
-pub(super) struct ScriptFolder(TextFolder);
-
-impl ScriptFolder {
-    /// Reads all texts of a folder.
-    ///
-    /// # Errors
-    /// Fails when there is no such folder, a file is no text, or there is far too much.
-    pub(super) fn read(dir: &Path) -> Result<Self, Failure> {
-        if !dir.is_dir() {
-            return Err(Failure::not_found(format!("there is no folder {}", dir.display()))
-                .hint("`metatopia script new` writes one"));
-        }
-        let mut texts = TextFolder::new(dir.display().to_string(), BOUNDS);
-        texts.below(dir, "")?;
-        Ok(Self(texts))
-    }
-
-    /// Returns how messages name the folder.
-    pub(super) fn name(&self) -> &str {
-        self.0.name().trim_end_matches('/')
-    }
-
-    /// Returns the texts by path.
-    pub(super) const fn texts(&self) -> &BTreeMap<String, String> {
-        &self.0.files
-    }
-
-    /// Returns the package that the folder holds.
-    ///
-    /// # Errors
-    /// Returns all mistakes that were found, at least one.
-    pub(super) fn package(&self) -> Result<Package, Vec<Mistake>> {
-        let texts = self.texts().iter().map(|(path, text)| (&**path, &**text)).collect();
-        parse_package_all(self.name(), &texts)
-    }
-
-    /// Returns the package that the folder holds, and prints its mistakes if it holds none.
-    ///
-    /// # Errors
-    /// Fails when there are mistakes.
-    pub(super) fn checked(&self, console: Console) -> Result<Package, Failure> {
-        match self.package() {
-            Ok(package) => Ok(package),
-            Err(found) => Err(self.tell(&found, console)?),
-        }
-    }
-
-    /// Prints mistakes of the folder. Returns the failure of the command that found them.
-    ///
-    /// # Errors
-    /// Fails when nothing can be printed.
-    pub(super) fn tell(&self, found: &[Mistake], console: Console) -> Result<Failure, Failure> {
-        let text_of = |file: &str| {
-            let path = file.strip_prefix(self.name())?.strip_prefix('/')?;
-            self.texts().get(path).map(String::as_str)
-        };
-        mistakes::tell(self.name(), found, text_of, console)
-    }
-}
-
-/// Reads a folder that is to be brought into a sim.
-///
-/// # Errors
-/// Fails when it has mistakes, or is too long to be published.
-pub(super) fn to_publish(dir: &Path, console: Console) -> Result<Package, Failure> {
-    let package = ScriptFolder::read(dir)?.checked(console)?;
-    check_size(&dir.display().to_string(), &package)?;
-    Ok(package)
-}
-
-/// Checks that a package is short enough to be published. `name` is how messages name it.
-///
-/// # Errors
-/// Fails when the package is too long.
-pub(in crate::cli) fn check_size(name: &str, package: &Package) -> Result<(), Failure> {
-    let bytes = package.encode().len();
-    if bytes <= BLOB_BYTES_MAX {
-        return Ok(());
-    }
-    let message =
-        format!("{name} takes {bytes} bytes, and at most {BLOB_BYTES_MAX} can be published");
-    Err(Failure::refused(message).hint("leave out files, or shorten them"))
-}
 
 /// Fetches a package from a node, and checks that it is the one that was asked for; nothing if the sim
 /// does not have it.
@@ -217,21 +126,62 @@ pub(in crate::cli) async fn running(
     })
 }
 
-/// Writes a package into a folder that is new or empty, with the texts of its licence beside it, after
-/// checking that the texts of the folder make the same package.
+/// Fetches what a package imports, each behind what that one imports.
+///
+/// # Errors
+/// Fails when the node does not have all of it.
+pub(super) async fn imports_of(
+    driver: &mut ClientDriver,
+    package: &Package,
+) -> Result<Vec<Package>, Failure> {
+    let mut known = KnownPackages::new();
+    let mut ids: Vec<PackageId> = package.imports().collect();
+    while let Some(id) = ids.pop() {
+        if known.contains_key(&id) || known.len() >= LINKED_PACKAGES_MAX {
+            continue;
+        }
+        if let Some(import) = fetch(driver, id).await? {
+            ids.extend(import.imports());
+            known.insert(id, import);
+        }
+    }
+    let tree = ImportTree::find(&package.manifest().imports, &|id| known.get(id));
+    let tree = tree.map_err(|error| {
+        Failure::unverified(format!("the node lacks what the package imports: {error}"))
+    })?;
+    Ok(tree.packages().cloned().collect())
+}
+
+/// Writes a package into a folder that is new or empty, with the texts of its licence and what it imports
+/// beside it, after checking that the texts of the folder make the same package.
 ///
 /// # Errors
 /// Fails when they make another one, the folder is not empty, or the disk fails.
-pub(super) fn write(dir: &Path, package: &Package) -> Result<(), Failure> {
+pub(super) fn write(dir: &Path, package: &Package, imports: &[Package]) -> Result<(), Failure> {
+    let mut files = written(dir, package)?;
+    for (place, import) in imports.iter().enumerate() {
+        let name = &import.manifest().name;
+        // Two versions of one package may be imported.
+        let before = imports[..place].iter().filter(|other| other.manifest().name == *name).count();
+        let folder = if before == 0 { name.clone() } else { format!("{name}-{}", before + 1) };
+        let within =
+            |(path, text): (String, String)| (format!("{IMPORTS_FOLDER}/{folder}/{path}"), text);
+        files.extend(written(dir, import)?.into_iter().map(within));
+    }
+    write_folder(dir, &files)
+}
+
+/// Returns the texts of a package's folder, with the text of its licence.
+fn written(dir: &Path, package: &Package) -> Result<BTreeMap<String, String>, Failure> {
     let mut files = package_files(package);
     let again = files.iter().map(|(path, text)| (&**path, &**text)).collect();
-    let again = parse_package(&dir.display().to_string(), &again).map(|again| again.id());
+    let again = read_package(&dir.display().to_string(), &again).map(|again| again.id());
     if again.as_ref() != Ok(&package.id()) {
         let message = format!("package {} is not the same from a folder", package.id());
         return Err(Failure::unverified(message).hint(&format!("it has a file {PACKAGE_FILE}?")));
     }
     files.extend(licence_texts(&package.manifest().licence));
-    write_folder(dir, &files)
+    Ok(files)
 }
 
 /// Returns the texts of the licences that were chosen, and of their exceptions, by path.

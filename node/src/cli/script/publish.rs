@@ -3,10 +3,12 @@
 use std::{fmt, path::PathBuf};
 
 use clap::Args;
-use metatopia_scripting::Package;
 use serde::Serialize;
 
-use super::{deeds::AuthorSession, packages};
+use super::{
+    deeds::AuthorSession,
+    packages::{PublishablePackage, to_publish},
+};
 use crate::cli::{console::Console, failure::Failure, session::PlayerArgs};
 
 #[derive(Debug, Args)]
@@ -52,7 +54,7 @@ impl fmt::Display for PublishedPackage {
 }
 
 pub(super) async fn run(args: ScriptPublishArgs, console: Console) -> Result<(), Failure> {
-    let package = packages::to_publish(&args.dir, console)?;
+    let package = to_publish(&args.dir, &args.player.at, console).await?;
     let mut session = AuthorSession::begin(&args.player, console).await?;
     let done = publish(&mut session, &package, args.attach.as_deref()).await;
     session.end().await;
@@ -61,7 +63,7 @@ pub(super) async fn run(args: ScriptPublishArgs, console: Console) -> Result<(),
 
 async fn publish(
     session: &mut AuthorSession,
-    package: &Package,
+    package: &PublishablePackage,
     thing: Option<&str>,
 ) -> Result<PublishedPackage, Failure> {
     // This comes first, so that nothing is published for a thing that is not there.
@@ -70,6 +72,7 @@ async fn publish(
         None => None,
     };
     let height = session.publish(package).await?;
+    let package = &package.package;
     let script = match object {
         Some(object) => session.attach(object, package.id()).await?.0,
         None => None,

@@ -1,6 +1,6 @@
 //! `script show` tells what a package says of itself, and where it runs.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use clap::Args;
 use metatopia_client::text::printable;
@@ -54,6 +54,8 @@ struct ShownPackage {
     chosen: String,
     authors: Vec<ShownAuthor>,
     parent: Option<String>,
+    /// The packages that it imports, by its names for them.
+    imports: BTreeMap<String, String>,
     /// Who published it; nobody means that it ships with the sim.
     publisher: Option<String>,
     /// The turn that brought it; 0 means that it ships with the sim.
@@ -91,6 +93,9 @@ impl ShownPackage {
             chosen: manifest.licence.chosen.clone(),
             authors: manifest.authors.iter().map(author).collect(),
             parent: manifest.parent.map(|id| id.to_string()),
+            imports: (manifest.imports.iter())
+                .map(|(name, id)| (name.clone(), id.to_string()))
+                .collect(),
             publisher: known.and_then(|entry| entry.publisher).map(|key| key.to_string()),
             height: known.map(|entry| entry.height.0),
             bytes: package.encode().len(),
@@ -120,6 +125,9 @@ impl fmt::Display for ShownPackage {
         }
         if let Some(parent) = &self.parent {
             write!(f, "\nparent   {parent}")?;
+        }
+        for (name, id) in &self.imports {
+            write!(f, "\nimports  {name}, package {id}")?;
         }
         match (&self.publisher, self.height) {
             (Some(key), Some(height)) => write!(f, "\ncame     in turn {height}, from key {key}")?,

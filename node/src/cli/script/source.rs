@@ -23,7 +23,7 @@ pub(in crate::cli) struct ScriptSourceArgs {
     /// Write all packages of the sim, each into a folder of its own.
     #[arg(long)]
     all: bool,
-    /// The folder to write. It must be new or empty.
+    /// The folder to write. It must be new or empty. What the package imports comes into its folder IMPORTS.
     #[arg(short, long = "out", value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
@@ -67,10 +67,10 @@ pub(super) async fn run(args: ScriptSourceArgs, console: Console) -> Result<(), 
     check_empty(&args.out)?;
     let mut driver = args.at.open_to_ask().await?;
     if let Some(name) = &args.package {
-        let package = packages::named(&mut driver, name).await;
+        let found = with_imports(&mut driver, name).await;
         driver.leave().await;
-        let package = package?;
-        packages::write(&args.out, &package)?;
+        let (package, imports) = found?;
+        packages::write(&args.out, &package, &imports)?;
         return console.show(&WrittenSource::of(&args.out, &package));
     }
     let present = present(&mut driver).await;
@@ -83,7 +83,7 @@ pub(super) async fn run(args: ScriptSourceArgs, console: Console) -> Result<(), 
     for package in world.packages() {
         let dir = args.out.join(folder_of(package, &mut used));
         // One that cannot be written keeps nobody from the others.
-        match packages::write(&dir, package) {
+        match packages::write(&dir, package, &[]) {
             Ok(()) => console.show(&WrittenSource::of(&dir, package))?,
             Err(failure) => {
                 console.warn(&format!("package {}: {failure}", package.id()));
@@ -92,6 +92,16 @@ pub(super) async fn run(args: ScriptSourceArgs, console: Console) -> Result<(), 
         }
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Fetches a package by its id or the first digits of it, and what it imports.
+pub(super) async fn with_imports(
+    driver: &mut ClientDriver,
+    name: &str,
+) -> Result<(Package, Vec<Package>), Failure> {
+    let package = packages::named(driver, name).await?;
+    let imports = packages::imports_of(driver, &package).await?;
+    Ok((package, imports))
 }
 
 /// Returns the present state, which follows from what the servers signed.
@@ -124,7 +134,7 @@ mod tests {
         let scratch = Scratch::made("script-source");
         for package in plaza::packages() {
             let dir = scratch.0.join(&package.manifest().name);
-            packages::write(&dir, &package).expect("a folder of ours");
+            packages::write(&dir, &package, &[]).expect("a folder of ours");
             let again = ScriptFolder::read(&dir).expect("a folder").package().expect("fine");
             assert_eq!(again.id(), package.id());
             assert!(dir.join("LICENSES/AGPL-3.0-or-later.txt").is_file());

@@ -6,13 +6,15 @@ use clap::Args;
 use metatopia_scenarios::{RehearsedTest, rehearse};
 use serde::Serialize;
 
-use super::{lines::shown, packages::ScriptFolder};
+use super::{check::ImportArgs, lines::shown};
 use crate::cli::{console::Console, exit::Exit, failure::Failure};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptTestArgs {
     /// The folder of the package.
     dir: PathBuf,
+    #[command(flatten)]
+    imports: ImportArgs,
     /// Run only the test of this name.
     #[arg(long, value_name = "TEST")]
     only: Option<String>,
@@ -40,9 +42,9 @@ impl fmt::Display for TestLine {
 }
 
 pub(super) fn run(args: &ScriptTestArgs, console: Console) -> Result<(), Failure> {
-    let folder = ScriptFolder::read(&args.dir)?;
+    let folder = args.imports.folder(&args.dir)?;
     let package = folder.checked(console)?;
-    let mut tests = match rehearse(folder.name(), &package) {
+    let mut tests = match rehearse(folder.name(), &package, folder.known()) {
         Ok(tests) => tests,
         Err(found) => return Err(folder.tell(&found, console)?),
     };

@@ -3,11 +3,13 @@
 use std::{fmt, path::PathBuf};
 
 use clap::Args;
-use metatopia_scripting::Package;
 use metatopia_types::ScriptId;
 use serde::Serialize;
 
-use super::{deeds::AuthorSession, packages};
+use super::{
+    deeds::AuthorSession,
+    packages::{PublishablePackage, to_publish},
+};
 use crate::cli::{arguments, console::Console, failure::Failure, session::PlayerArgs};
 
 #[derive(Debug, Args)]
@@ -41,7 +43,7 @@ impl fmt::Display for UpgradedScript {
 }
 
 pub(super) async fn run(args: ScriptUpgradeArgs, console: Console) -> Result<(), Failure> {
-    let package = packages::to_publish(&args.dir, console)?;
+    let package = to_publish(&args.dir, &args.player.at, console).await?;
     let mut session = AuthorSession::begin(&args.player, console).await?;
     let done = upgrade(&mut session, &package, args.script).await;
     session.end().await;
@@ -50,11 +52,12 @@ pub(super) async fn run(args: ScriptUpgradeArgs, console: Console) -> Result<(),
 
 async fn upgrade(
     session: &mut AuthorSession,
-    package: &Package,
+    package: &PublishablePackage,
     script: ScriptId,
 ) -> Result<UpgradedScript, Failure> {
     let running = session.script(script).await?;
     session.publish(package).await?;
+    let package = &package.package;
     let height = session.upgrade_all(core::slice::from_ref(&running), package.id()).await?;
     let height = height.expect("there is a script to upgrade");
     Ok(UpgradedScript {

@@ -45,6 +45,9 @@ const SIDE_MAX: u32 = 8;
 /// How often the least side of a square is doubled: 256 m.
 const DOUBLINGS: u8 = 2;
 
+/// The side of each square, in tiles.
+pub(in crate::cli) const SQUARE_TILES: i32 = SQUARE_TILES_MIN << DOUBLINGS;
+
 /// In the directory of a sim: its square is granted.
 const CLAIMED: &str = "claimed";
 
@@ -75,10 +78,9 @@ struct GridSim {
 impl GridSize {
     /// Returns the sims of a grid, the land office first. Each touches one before it.
     fn sims(self, path: &Path) -> Vec<GridSim> {
-        let tiles = SQUARE_TILES_MIN << DOUBLINGS;
         let place = |n: u32| {
             let (column, row) = (n % self.columns, n / self.columns);
-            let at = |count: u32| count.cast_signed() * tiles;
+            let at = |count: u32| count.cast_signed() * SQUARE_TILES;
             let square = Square { x: at(column), y: at(row), doublings: DOUBLINGS };
             GridSim { dir: path.join(format!("sim-{column}-{row}")), square }
         };
@@ -157,19 +159,20 @@ pub(super) async fn run(
     outcome.and(stopped)
 }
 
-/// Runs two sims side by side, of this place and with so many servers each, and hands their ids and nodes to
-/// `measure`.
+/// Runs a grid of so many columns and rows, of sims of this place and with so many servers each, and hands
+/// their ids and nodes to `measure`, row by row from the south-west.
 ///
 /// # Errors
 /// When one of them does not run, or `measure` fails.
-pub(in crate::cli) async fn on_two_sims<T>(
+pub(in crate::cli) async fn on_grid<T>(
     path: &Path,
-    (place, servers): (PathBuf, usize),
+    (columns, rows): (u32, u32),
+    (place, servers): (Option<PathBuf>, usize),
     console: Console,
-    measure: impl AsyncFnOnce([(SimId, Vec<NodeUrl>); 2]) -> Result<T, Failure>,
+    measure: impl AsyncFnOnce(Vec<(SimId, Vec<NodeUrl>)>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let sims = GridSize { columns: 2, rows: 1 }.sims(path);
-    let args = UpArgs { place: Some(place), ..UpArgs::default() };
+    let sims = GridSize { columns, rows }.sims(path);
+    let args = UpArgs { place, ..UpArgs::default() };
     make(&sims, &args, servers, console).await?;
     let worlds: Vec<LocalWorld> =
         sims.iter().map(|sim| LocalWorld::open(&sim.dir)).collect::<Result<_, _>>()?;
@@ -181,7 +184,7 @@ pub(in crate::cli) async fn on_two_sims<T>(
             let sim = world.sim();
             (sim, processes.urls.iter().map(|url| url.of(sim)).collect())
         };
-        measure([nodes(&worlds[0]), nodes(&worlds[1])]).await
+        measure(worlds.iter().map(nodes).collect()).await
     };
     let measured = measured.await;
     processes.stop().await?;
@@ -371,8 +374,7 @@ fn touching<'a>(
 
 /// Says whether two squares of a grid have a side in common.
 fn touch(a: Square, b: Square) -> bool {
-    let tiles = (SQUARE_TILES_MIN << DOUBLINGS).unsigned_abs();
-    a.x.abs_diff(b.x) + a.y.abs_diff(b.y) == tiles
+    a.x.abs_diff(b.x) + a.y.abs_diff(b.y) == SQUARE_TILES.unsigned_abs()
 }
 
 /// Opens the borders between the sims of a grid, as far as they are not open.

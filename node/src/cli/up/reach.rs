@@ -31,7 +31,8 @@ pub(super) struct ReachArgs {
     /// [default: loopback, for this machine alone].
     #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "lan")]
     listen: Option<IpAddr>,
-    /// Let others in at the address that this machine has in its network.
+    /// Let others in at the address that this machine has in its network. A sim of a world finds others
+    /// of its world there, and is found.
     #[arg(long)]
     lan: bool,
     /// The name by which others call this machine [default: its address].
@@ -68,6 +69,8 @@ pub(in crate::cli) struct Reach {
     listen: IpAddr,
     /// The address at which others reach this machine.
     own: IpAddr,
+    /// Whether the address is the one of the local network.
+    is_lan: bool,
     /// What others call this machine, if that is not its address.
     host: Option<String>,
     /// The files of a certificate and of its key.
@@ -78,7 +81,7 @@ impl Reach {
     /// Reach for this machine alone.
     pub(in crate::cli) const LOOPBACK: Self = {
         let own = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Self { listen: own, own, host: None, tls: None }
+        Self { listen: own, own, is_lan: false, host: None, tls: None }
     };
 
     /// Returns the reach that the arguments describe.
@@ -107,7 +110,7 @@ impl Reach {
             }
             _ => None,
         };
-        Ok(Self { listen, own, host: args.host.clone(), tls })
+        Ok(Self { listen, own, is_lan: args.lan, host: args.host.clone(), tls })
     }
 
     /// Returns the address that servers listen on.
@@ -118,6 +121,11 @@ impl Reach {
     /// Returns the address at which this machine is reached.
     pub(in crate::cli) const fn own(&self) -> IpAddr {
         self.own
+    }
+
+    /// Returns whether others in the local network were asked in.
+    pub(in crate::cli) const fn is_lan(&self) -> bool {
+        self.is_lan
     }
 
     /// Returns whether only this machine can come.
@@ -223,7 +231,7 @@ mod tests {
 
     fn reach(listen: &str, own: &str, host: Option<&str>) -> Reach {
         let (listen, own) = (listen.parse().unwrap(), own.parse().unwrap());
-        Reach { listen, own, host: host.map(str::to_owned), tls: None }
+        Reach { listen, own, is_lan: false, host: host.map(str::to_owned), tls: None }
     }
 
     fn ports_of_somebody() -> Ports {

@@ -10,7 +10,7 @@ use std::{
 
 use metatopia_client_driver::NodeUrl;
 use metatopia_protocol::{PackageEntry, ScriptEntry};
-use metatopia_scenarios::{PACKAGES_FOLDER, PLACE_FILE, Place};
+use metatopia_scenarios::{KnownPackages, PACKAGES_FOLDER, PLACE_FILE, Place};
 use metatopia_scripting::Package;
 use metatopia_types::{Height, PackageId, PublicKey, ScriptId, Sign as _, SimId};
 use serde::Serialize;
@@ -22,7 +22,11 @@ use crate::{
         failure::Failure,
         folder::{FolderEntry, entries},
         place::folder::{PLACE_FILES_MAX, PlaceFolder},
-        script::{deeds::AuthorSession, lines::shown, packages},
+        script::{
+            deeds::AuthorSession,
+            lines::shown,
+            packages::{self, PublishablePackage},
+        },
         session::{NodeArgs, PlayerArgs},
     },
     keys,
@@ -194,11 +198,12 @@ impl PlaceWatch {
         if updates.is_empty() {
             return Ok(());
         }
+        let all = place.packages().map(|package| (package.id(), package.clone())).collect();
         let mut session = AuthorSession::begin(&self.admin, self.console).await?;
         let mut failed = None;
         for update in updates {
             // A package that is refused does not hold up the others.
-            if let Err(failure) = self.update(&mut session, update).await {
+            if let Err(failure) = self.update(&mut session, update, &all).await {
                 failed = Some(failure);
             }
         }
@@ -211,9 +216,10 @@ impl PlaceWatch {
         &mut self,
         session: &mut AuthorSession,
         PackageUpdate { package, scripts, .. }: PackageUpdate<'_>,
+        known: &KnownPackages,
     ) -> Result<(), Failure> {
-        packages::check_size(&package.manifest().name, package)?;
-        let mut height = session.publish(package).await?;
+        let publishable = PublishablePackage::new(&package.manifest().name, package, known)?;
+        let mut height = session.publish(&publishable).await?;
         height = session.upgrade_all(&scripts, package.id()).await?.or(height);
         for script in &scripts {
             let name = package.manifest().name.clone();

@@ -28,7 +28,9 @@ use crate::{
     engine::{self, OtherEngine},
     first_state::state_beside,
     keys,
-    overlay::{OverlayFolder, address::SiteAddress, folder::OverlayFolderError},
+    overlay::{
+        OverlayFolder, address::SiteAddress, folder::OverlayFolderError, place::is_loopback,
+    },
 };
 
 /// Servers of a new world: the fewest of which one may lie or vanish.
@@ -304,6 +306,7 @@ impl LocalWorld {
                 clients_per_ip_max: alone.then_some(GatewayLimits::default().clients_max),
                 p2p_listen: own.p2p_address(),
                 overlay_listen: overlay.get(index).cloned(),
+                overlay_lan: (reach.is_lan() && !overlay.is_empty()).then_some(true),
                 peers: others.map(peer).collect(),
                 // Whoever comes from elsewhere is rationed by source.
                 limits: alone.then(|| Limits { trusted_sources: Some(Networks::loopback()) }),
@@ -328,7 +331,11 @@ impl LocalWorld {
         let is_taken = |port| taken.contains(&port) || ports.iter().any(|other| other.has(port));
         let free = ports::free(reach.listen(), self.servers.len(), is_taken)?;
         // Other ports may be other ones at each start, and one of them be the overlay's of last time.
-        let is_clear = |address: &Multiaddr| port_of(address).is_some_and(|port| !is_taken(port));
+        // One of this machine alone is of no use once others are let in.
+        let is_clear = |address: &Multiaddr| {
+            port_of(address).is_some_and(|port| !is_taken(port))
+                && (reach.is_loopback() || !is_loopback(address))
+        };
         let address = |(seat, port): (&WorldServer, u16)| {
             let set = match config::read(&seat.config()) {
                 Ok(layer) => layer.overlay_listen.filter(is_clear),

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     learned::{LearnedWorld, check, unanswered},
-    member,
+    member::{self, MemberPlan},
     square::WrittenSquare,
 };
 use crate::{
@@ -47,6 +47,9 @@ pub(super) struct AskArgs {
     /// Ask the world itself, as the member of this directory of `metatopia world join`.
     #[arg(long, value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
+    /// Find its members in the local network too, by mDNS.
+    #[arg(long, requires = "data_dir")]
+    pub(super) lan: bool,
     /// The world that it must be: 64 hexadecimal digits [default: the one that the node names].
     #[arg(long, value_name = "ID")]
     pub(super) world: Option<SimId>,
@@ -168,7 +171,7 @@ pub(super) async fn locate(
     point: TilePoint,
 ) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
     match &ask.data_dir {
-        Some(dir) => by_member(dir, ask.world, point).await,
+        Some(dir) => by_member(dir, (ask.world, ask.lan), point).await,
         None => by_node(&ask.node, ask.world, point).await,
     }
 }
@@ -177,7 +180,7 @@ pub(super) async fn locate(
 ///
 /// # Errors
 /// When it does not answer, or nobody proves who owns the point.
-pub(super) async fn by_node(
+pub(in crate::cli) async fn by_node(
     node: &NodeUrl,
     world: Option<SimId>,
     point: TilePoint,
@@ -209,11 +212,11 @@ pub(super) async fn by_node(
 /// asks again until somebody proves who owns the point and, if somebody does, tells a server.
 async fn by_member(
     dir: &std::path::Path,
-    world: Option<SimId>,
+    (world, lan): (Option<SimId>, bool),
     point: TilePoint,
 ) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
     let (stop, stopped) = watch::channel(false);
-    let place = member::start(dir, None, point, stopped).await?;
+    let place = member::start(dir, MemberPlan::guest(point, lan), stopped).await?;
     let own = place.sets().world();
     if let Some(world) = world.filter(|world| *world != own) {
         let message = format!("{} is of world {own}, not of {world}", dir.display());

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::{
     find::{AskArgs, written},
     learned::{LearnedWorld, unanswered},
-    member,
+    member::{self, MemberPlan},
 };
 use crate::{
     cli::{console::Console, failure::Failure},
@@ -88,7 +88,8 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         }
         Some(dir) => {
             let (stop, stopped) = watch::channel(false);
-            let place = member::start(dir, None, TilePoint::default(), stopped).await?;
+            let plan = MemberPlan::guest(TilePoint::default(), args.ask.lan);
+            let place = member::start(dir, plan, stopped).await?;
             let origin = place.sets().head().office.as_ref().map(|office| office.square);
             let around = origin.map(TilePoint::corner).unwrap_or_default();
             // Whoever answers shows the map about that point.

@@ -1,6 +1,6 @@
 //! `world join` learns a world, and `world member` takes part in it without a sim.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 use libp2p::Multiaddr;
@@ -12,7 +12,7 @@ use tokio::{signal::unix::SignalKind, sync::watch};
 use super::learned::LearnedWorld;
 use crate::{
     cli::{console::Console, failure::Failure},
-    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup},
+    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, place::is_loopback},
 };
 
 /// Arguments of `metatopia world join`.
@@ -74,9 +74,32 @@ pub(in crate::cli) struct MemberArgs {
     /// contacts are there].
     #[arg(long, value_name = "MULTIADDRESS")]
     listen: Option<Multiaddr>,
+    /// Find members in the local network by mDNS, and be found there.
+    #[arg(long)]
+    lan: bool,
     /// The point that it looks from, in tiles of 32 m.
     #[arg(long, num_args = 2, value_names = ["X", "Y"], allow_negative_numbers = true)]
     near: Option<Vec<i32>>,
+}
+
+/// How a member without a site takes part.
+#[derive(Debug)]
+pub(super) struct MemberPlan {
+    /// Where the overlay is spoken; none for what suits its contacts.
+    pub(super) listen: Option<Multiaddr>,
+    /// Whether members in the local network are called and answered.
+    pub(super) lan: bool,
+    /// Whether it is here for a moment only.
+    pub(super) is_guest: bool,
+    /// Where it looks from.
+    pub(super) vantage: TilePoint,
+}
+
+impl MemberPlan {
+    /// Returns the plan of a command that asks, and ends.
+    pub(super) const fn guest(vantage: TilePoint, lan: bool) -> Self {
+        Self { listen: None, lan, is_guest: true, vantage }
+    }
 }
 
 /// Starts a member without a site in a directory of `world join`.
@@ -85,8 +108,7 @@ pub(in crate::cli) struct MemberArgs {
 /// When the directory is of no world, or the address cannot be listened on.
 pub(super) async fn start(
     dir: &std::path::Path,
-    listen: Option<Multiaddr>,
-    vantage: TilePoint,
+    plan: MemberPlan,
     stop: watch::Receiver<bool>,
 ) -> Result<WorldPlace, Failure> {
     let folder = OverlayFolder::at(dir);
@@ -98,14 +120,27 @@ pub(super) async fn start(
     let contacts = folder.contacts().read();
     let is_here =
         |address: &str| address.starts_with("/ip4/127.") || address.starts_with("/ip6/::1/");
-    let any = match contacts.iter().all(|contact| is_here(&contact.address)) {
+    let MemberPlan { listen, lan, is_guest, vantage } = plan;
+    let any = match !lan && contacts.iter().all(|contact| is_here(&contact.address)) {
         true => "/ip4/127.0.0.1/tcp/0",
         false => "/ip4/0.0.0.0/tcp/0",
     };
     let listen = listen.unwrap_or_else(|| any.parse().expect("a constant"));
-    let refresh = Duration::from_secs(60);
-    let setup =
-        WorldPlaceSetup { listen, clients: None, site: None, vantage, ports: Vec::new(), refresh };
+    if lan && is_loopback(&listen) {
+        return Err(Failure::usage(format!("nobody in the local network reaches {listen}"))
+            .hint("leave out --listen, or name an address that others reach"));
+    }
+    let setup = WorldPlaceSetup {
+        listen,
+        lan,
+        is_guest,
+        clients: None,
+        site: None,
+        vantage,
+        ports: Vec::new(),
+        refresh: Duration::from_secs(60),
+        published: Arc::default(),
+    };
     WorldPlace::start(setup, sets, &folder, Vec::new(), stop)
         .await
         .map_err(|error| Failure::failed(error.to_string()))
@@ -135,7 +170,8 @@ pub(super) async fn run(args: MemberArgs, console: Console) -> Result<(), Failur
         Some([x, y]) => TilePoint { x: *x, y: *y },
         _ => TilePoint::default(),
     };
-    let place = start(&args.dir, args.listen, vantage, stopped).await?;
+    let plan = MemberPlan { listen: args.listen, lan: args.lan, is_guest: false, vantage };
+    let place = start(&args.dir, plan, stopped).await?;
     console.show(&MemberLine {
         world: place.sets().world().to_string(),
         member: place.member().key.to_string(),

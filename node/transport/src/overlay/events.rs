@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use libp2p::Multiaddr;
 use metatopia_types::PublicKey;
 use tokio::sync::mpsc;
 
@@ -16,16 +17,17 @@ use crate::peers::{
 pub struct OverlayEvents {
     items: mpsc::Receiver<SessionTaskEvent>,
     failed: mpsc::Receiver<PublicKey>,
+    found: mpsc::Receiver<(PublicKey, Multiaddr)>,
     known: KnownMembers,
 }
 
 impl OverlayEvents {
     pub(super) fn new(
         items: mpsc::Receiver<SessionTaskEvent>,
-        failed: mpsc::Receiver<PublicKey>,
+        (failed, found): (mpsc::Receiver<PublicKey>, mpsc::Receiver<(PublicKey, Multiaddr)>),
         known: KnownMembers,
     ) -> Self {
-        Self { items, failed, known }
+        Self { items, failed, found, known }
     }
 
     /// Waits for the next event. Returns `None` when all sessions have stopped. Nothing is lost when
@@ -37,6 +39,9 @@ impl OverlayEvents {
                 biased;
                 item = self.items.recv() => self.session_event(item?),
                 Some(member) = self.failed.recv() => self.failed(member),
+                Some((member, address)) = self.found.recv() => {
+                    Some(OverlayEvent::Found { member, address })
+                }
             };
             if event.is_some() {
                 return event;

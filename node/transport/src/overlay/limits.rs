@@ -24,6 +24,34 @@ pub const DIALS_MAX: usize = 64;
 /// The most frames that wait for a member that is being dialled.
 pub const WAITING_FRAMES_MAX: usize = 16;
 
+/// The most members that were found and that may wait for the owner. More are not told.
+pub const FOUND_MAX: usize = 32;
+
+/// The most members that are dialled in a minute because others told of them. A network of 20 is met in
+/// one; more would let a liar use this member to knock at others.
+pub const FOUND_DIALS_PER_MINUTE_MAX: u32 = 60;
+
+/// The most members of the table that are about as far away as each other, by their keys: half as far as
+/// those of the bucket before. So 10,000 members make a table of less than 200.
+pub const TABLE_BUCKET_MAX: usize = 16;
+
+/// The most members of the table with addresses of one IPv4 address, or IPv6 network of 64 bits, that is
+/// not of this machine.
+pub const TABLE_SOURCE_MAX: usize = 16;
+
+/// The most addresses of one member in the table, and the most that are dialled to reach it.
+pub const TABLE_ADDRESSES_MAX: usize = 4;
+
+/// The most questions and answers of one member's Kademlia in a second. One more ends its connection. A
+/// search asks each member about once for each doubling of their number.
+pub const TABLE_FRAMES_PER_SECOND_MAX: u32 = 64;
+
+/// The longest question or answer of Kademlia: 20 members with four addresses each.
+pub const ANSWER_BYTES_MAX: usize = 8 * 1024;
+
+/// The most addresses of others that are remembered from calls in the local network.
+pub const LAN_MEMBERS_MAX: usize = 256;
+
 /// The most orders that may wait for the swarm's task, and the most failed dials that may wait for the
 /// owner.
 pub(super) const ORDERS_MAX: usize = 64;

@@ -71,6 +71,7 @@ struct HalfSession {
 }
 
 pub(super) struct SessionsBehaviour {
+    protocol: StreamProtocol,
     connections: BTreeMap<(PeerId, ConnectionId), HalfSession>,
     /// The sources of connections that others began.
     sources: BTreeMap<ConnectionId, Block>,
@@ -80,7 +81,7 @@ pub(super) struct SessionsBehaviour {
 }
 
 /// Returns the IP address in an address, if it has one.
-fn ip_of(address: &Multiaddr) -> Option<IpAddr> {
+pub(super) fn ip_of(address: &Multiaddr) -> Option<IpAddr> {
     let ip: Option<IpAddr> = address.iter().find_map(|part| match part {
         Protocol::Ip4(ip) => Some(ip.into()),
         Protocol::Ip6(ip) => Some(ip.into()),
@@ -96,7 +97,13 @@ pub(super) fn is_loopback(address: &Multiaddr) -> bool {
 
 impl SessionsBehaviour {
     pub(super) fn new() -> Self {
+        Self::of(PROTOCOL)
+    }
+
+    /// Returns one whose sessions are of this protocol.
+    pub(super) fn of(protocol: StreamProtocol) -> Self {
         Self {
+            protocol,
             connections: BTreeMap::new(),
             sources: BTreeMap::new(),
             queue: VecDeque::new(),
@@ -118,9 +125,9 @@ impl SessionsBehaviour {
         }
     }
 
-    fn handler(peer: &PeerId) -> Result<THandler<Self>, ConnectionDenied> {
+    fn handler(&self, peer: &PeerId) -> Result<THandler<Self>, ConnectionDenied> {
         match names::key_of(peer) {
-            Some(_) => Ok(SessionHandler::new(PROTOCOL)),
+            Some(_) => Ok(SessionHandler::new(self.protocol.clone())),
             None => Err(ConnectionDenied::new(NotLetInError::Key)),
         }
     }
@@ -161,7 +168,7 @@ impl NetworkBehaviour for SessionsBehaviour {
             }
             self.sources.insert(connection, block);
         }
-        Self::handler(&peer)
+        self.handler(&peer)
     }
 
     fn handle_established_outbound_connection(
@@ -172,7 +179,7 @@ impl NetworkBehaviour for SessionsBehaviour {
         _: Endpoint,
         _: PortUse,
     ) -> Result<THandler<Self>, ConnectionDenied> {
-        Self::handler(&peer)
+        self.handler(&peer)
     }
 
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {

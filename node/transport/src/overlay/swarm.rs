@@ -1,5 +1,7 @@
 //! The overlay's swarm: its settings, and the task that runs it.
 
+mod finds;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -10,10 +12,12 @@ use futures::StreamExt as _;
 use libp2p::{
     Multiaddr, PeerId, Swarm, SwarmBuilder,
     connection_limits::{self, ConnectionLimits},
+    identify,
     identity::Keypair,
     noise,
     swarm::{
         ConnectionId, DialError, NetworkBehaviour, SwarmEvent,
+        behaviour::toggle::Toggle,
         dial_opts::{DialOpts, PeerCondition},
     },
     tcp, yamux,
@@ -21,8 +25,10 @@ use libp2p::{
 use metatopia_types::PublicKey;
 use tokio::{sync::mpsc, task::JoinSet};
 
+use self::finds::HeardMember;
 use super::{
-    KnownMembers, ObservedMembers,
+    DiscoverySetup, KnownMembers, ObservedMembers,
+    discovery::{lan::LanBehaviour, port_alone, scope::DialScope, table::TableBehaviour},
     limits::{CONNECTIONS_PER_MEMBER_MAX, DIALS_MAX, ORDERS_MAX, SESSION, SESSIONS_IN_MAX},
     names::{key_of, peer_id_of},
     sessions::{OverlaySession, SessionsBehaviour, is_loopback},
@@ -38,11 +44,20 @@ use crate::{
     },
 };
 
-/// The substreams of one connection: a stream of frames each way, and spare.
-const SUBSTREAMS_MAX: usize = 8;
+/// The substreams of one connection: a stream of frames each way, what finds members, and spare.
+const SUBSTREAMS_MAX: usize = 16;
 
 /// The time that a connection has for its handshake, and that a dial has for everything.
 const HANDSHAKE: Duration = Duration::from_secs(3);
+
+/// What the swarm's task is told to do.
+#[derive(Debug)]
+pub(super) enum OverlayOrder {
+    /// Dial a member.
+    Dial(DialOrder),
+    /// Seek members that nobody told of.
+    Seek,
+}
 
 /// An order to dial a member. Without an address it fails.
 #[derive(Debug)]
@@ -57,18 +72,34 @@ struct OverlayBehaviour {
     handshakes: HandshakeBehaviour,
     limits: connection_limits::Behaviour,
     sessions: SessionsBehaviour,
+    identify: identify::Behaviour,
+    table: TableBehaviour,
+    lan: Toggle<LanBehaviour>,
 }
 
-/// The channels of the swarm's task: orders, events of sessions, and failed dials.
-type SwarmChannels =
-    (mpsc::Receiver<DialOrder>, mpsc::Sender<SessionTaskEvent>, mpsc::Sender<PublicKey>);
+/// The channels of the swarm's task.
+pub(super) struct SwarmChannels {
+    /// What it is told to do.
+    pub(super) orders: mpsc::Receiver<OverlayOrder>,
+    /// Events of sessions.
+    pub(super) items: mpsc::Sender<SessionTaskEvent>,
+    /// Members whose dial failed.
+    pub(super) fail: mpsc::Sender<PublicKey>,
+    /// Members that were found.
+    pub(super) finds: mpsc::Sender<(PublicKey, Multiaddr)>,
+}
 
 /// Everything that the swarm's task owns.
 pub(super) struct OverlaySwarm {
     swarm: Swarm<OverlayBehaviour>,
-    orders: mpsc::Receiver<DialOrder>,
+    orders: mpsc::Receiver<OverlayOrder>,
     items: mpsc::Sender<SessionTaskEvent>,
     fail: mpsc::Sender<PublicKey>,
+    finds: mpsc::Sender<(PublicKey, Multiaddr)>,
+    /// What members of this network say that they are of.
+    spoken: String,
+    /// Members with which there is a connection.
+    heard: BTreeMap<PeerId, HeardMember>,
     /// Members that are being dialled, until a session opened or it failed.
     dialling: BTreeMap<PeerId, PublicKey>,
     /// Members whose dial failed and of whom the owner has not been told.
@@ -91,20 +122,26 @@ fn loopback() -> [Multiaddr; 2] {
 impl OverlaySwarm {
     pub(super) fn new(
         keypair: Keypair,
-        listen: &Multiaddr,
-        (orders, items, fail): SwarmChannels,
+        (listen, discovery): (&Multiaddr, &DiscoverySetup),
+        SwarmChannels { orders, items, fail, finds }: SwarmChannels,
         (known, observed, figures): (KnownMembers, ObservedMembers, Arc<TransportFigures>),
     ) -> Result<Self, StartPeersError> {
         let limits = ConnectionLimits::default()
             .with_max_established_per_peer(Some(CONNECTIONS_PER_MEMBER_MAX))
             .with_max_established_incoming(Some(SESSIONS_IN_MAX));
         let mut handshakes = HandshakeBehaviour::default();
+        let local = keypair.public().to_peer_id();
         // Members on this machine do not count as strangers in their handshakes.
-        handshakes.allow(keypair.public().to_peer_id(), &loopback());
+        handshakes.allow(local, &loopback());
+        let scope = DialScope::of(listen, discovery.lan);
+        let lan = discovery.lan.then(|| LanBehaviour::new(local)).transpose();
         let behaviour = OverlayBehaviour {
             handshakes,
             limits: connection_limits::Behaviour::new(limits),
             sessions: SessionsBehaviour::new(),
+            identify: discovery.identify(keypair.public()),
+            table: TableBehaviour::new(local, discovery, scope),
+            lan: lan.map_err(StartPeersError::Lan)?.into(),
         };
         let multiplexing = || {
             let mut config = yamux::Config::default();
@@ -125,6 +162,9 @@ impl OverlaySwarm {
             orders,
             items,
             fail,
+            finds,
+            spoken: discovery.spoken(),
+            heard: BTreeMap::new(),
             dialling: BTreeMap::new(),
             failed: VecDeque::new(),
             is_local: is_loopback(listen),
@@ -141,7 +181,12 @@ impl OverlaySwarm {
         &mut self,
         address: &Multiaddr,
     ) -> Result<Multiaddr, StartPeersError> {
-        listen(&mut self.swarm, address, HANDSHAKE).await
+        let address = listen(&mut self.swarm, address, HANDSHAKE).await?;
+        // All that members say of where they listen.
+        if let Some(port) = port_alone(&address) {
+            self.swarm.add_external_address(port);
+        }
+        Ok(address)
     }
 
     /// Runs until the handle, or the receiver of events, is gone. It never waits for that receiver, so
@@ -152,7 +197,8 @@ impl OverlaySwarm {
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
-                    Some(order) => self.dial(order),
+                    Some(OverlayOrder::Dial(order)) => self.dial(order),
+                    Some(OverlayOrder::Seek) => self.swarm.behaviour_mut().table.seek(),
                     None => return,
                 },
                 () = items.closed() => return,
@@ -208,10 +254,17 @@ impl OverlaySwarm {
         match event {
             SwarmEvent::Behaviour(OverlayBehaviourEvent::Sessions(opened)) => {
                 self.dialling.remove(&opened.peer);
+                let peer = opened.peer;
                 self.open(opened, ended.clone());
+                self.tell_if_known(peer);
+            }
+            SwarmEvent::Behaviour(event) => self.found(event),
+            SwarmEvent::ConnectionEstablished { peer_id, endpoint, .. } => {
+                self.connected(peer_id, &endpoint);
             }
             // The last connection ended before a session opened on it.
             SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
+                self.heard.remove(&peer_id);
                 if let Some(member) = key_of(&peer_id) {
                     self.observed.lock().remove(&member);
                 }

@@ -153,6 +153,7 @@ impl BotPlayer {
             | DriverEvent::HeardEarlier(_)
             | DriverEvent::Form(_)
             | DriverEvent::Sound(_)
+            | DriverEvent::Told(_)
             | DriverEvent::Proof(_) => {}
         }
     }

@@ -478,7 +478,8 @@ impl Person {
             | SessionEvent::Servers
             | SessionEvent::Frame { .. }
             | SessionEvent::Form(_)
-            | SessionEvent::Sound(_) => {}
+            | SessionEvent::Sound(_)
+            | SessionEvent::Told(_) => {}
             SessionEvent::Heard(line) | SessionEvent::HeardEarlier(line) => {
                 self.heard.push(format!("{}: {}", line.name, line.text));
             }

@@ -118,7 +118,13 @@ reasons! {
         Refusal::NoWayHome => "no way home",
         Refusal::QueueFull => "queue-full",
         Refusal::TooManyReports => "too-many-reports",
+        Refusal::BadSeal => "bad-seal",
+        Refusal::NotOpened => "not-opened",
+        Refusal::SlowMode(_) => "slow-mode",
+        Refusal::QuietHours(_) => "quiet-hours",
         Refusal::NoReport => "no-report",
+        Refusal::MissingImport(_) => "missing-import",
+        Refusal::BadImport => "bad-import",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

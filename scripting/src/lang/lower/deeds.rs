@@ -59,7 +59,7 @@ pub(super) fn deeds_in<'t>(statements: &'t [Statement], tell: &mut dyn FnMut(Nam
                 deeds_in(body, tell);
                 deeds_in(rescue, tell);
             }
-            S::Continue | S::Refused(_) => {}
+            S::Continue | S::Import { .. } | S::Refused(_) => {}
         }
     }
 }

@@ -60,6 +60,9 @@ impl Lowering {
     }
 
     pub(super) fn unknown_variable(&mut self, name: &str, at: SourcePoint) {
+        if name.contains("::") {
+            return self.unknown_import(name, None, at);
+        }
         if self.functions.keys().any(|(own, _)| own == name) {
             let message = format!(
                 "there is no variable {name}: to hand the function on, use a closure such as \
@@ -68,7 +71,8 @@ impl Lowering {
             return self.complain(at, message);
         }
         let known = NAMES.iter().map(|name| name.name);
-        let known = known.chain(self.constants.keys().map(String::as_str));
+        let own = self.constants.keys().filter(|name| !name.contains("::"));
+        let known = known.chain(own.map(String::as_str));
         let hint = self.hint(name, known.chain(self.local_names()));
         self.complain(at, format!("there is no variable {name}{hint}"));
     }
@@ -81,6 +85,10 @@ impl Lowering {
 
     /// Returns the place of a host function that takes so many arguments.
     pub(super) fn host(&mut self, name: &str, count: usize, at: SourcePoint) -> Option<u16> {
+        if name.contains("::") {
+            self.unknown_import(name, Some(count), at);
+            return None;
+        }
         let named = || FUNCTIONS.iter().filter(move |function| function.name == name);
         if let Some(function) = named().find(|function| function.arguments.len() == count) {
             if self.in_constant && function.purity != Purity::Pure {
@@ -99,7 +107,8 @@ impl Lowering {
             format!("the function {name} of this script does not take {count} arguments")
         } else {
             let known = FUNCTIONS.iter().map(|function| function.name);
-            let hint = self.hint(name, known.chain(self.functions.keys().map(|f| f.0.as_str())));
+            let own = self.functions.keys().map(|f| f.0.as_str()).filter(|f| !f.contains("::"));
+            let hint = self.hint(name, known.chain(own));
             format!("there is no function {name}{hint}")
         };
         self.complain(at, message);

@@ -68,6 +68,7 @@ impl Lowering {
             }
             S::Throw(value) => self.throw(value.as_ref(), at),
             S::Try { body, name, rescue } => self.try_catch(body, name.as_deref(), rescue, to, at),
+            S::Import { .. } => self.complain(at, "an import stands outside of functions"),
             S::Refused(words) => self.complain(at, words.clone()),
         }
     }

@@ -40,6 +40,7 @@ fn player(session: Option<PlayerSession>) -> Player {
         days: 9,
         bot: false,
         since: Since { player: Height(0), regular: Some(Height(0)) },
+        spoke: None,
         session,
     }
 }

@@ -100,6 +100,7 @@ fn player() -> Player {
         days: u32::MAX,
         bot: true,
         since: Since { player: Height(MAX), regular: Some(Height(MAX)) },
+        spoke: Some(MAX),
         session: Some(session),
     }
 }

@@ -47,6 +47,7 @@ fn player(days: u32, first_seen: u64, last_login: u64) -> Player {
         last_login,
         days,
         since: Since { player: Height(0), regular: None },
+        spoke: None,
         bot: false,
         session: None,
     }

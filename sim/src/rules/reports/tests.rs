@@ -30,6 +30,7 @@ fn report(by: usize, newcomer: bool, about: ReportSubject) -> FiledReport {
         height: Height(u64::MAX),
         time: u64::MAX,
         ruling: None,
+        opened: None,
     }
 }
 

@@ -44,7 +44,7 @@ fn a_package_comes_and_goes_between_turns_with_its_program_and_leaves() {
         |world: &World| world.leaves.list().map(|(key, _)| key.0.clone()).collect::<Vec<_>>();
     let without = leaves(&world);
 
-    Arc::make_mut(&mut world.state).ship_package(package);
+    Arc::make_mut(&mut world.state).ship_package(package, 300);
     play(&mut world);
     assert!(world.programs.handler(&id).is_some());
     assert_ne!(leaves(&world), without);

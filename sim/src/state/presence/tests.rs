@@ -51,6 +51,7 @@ fn world(presence: Presence) -> World {
         days: 1,
         bot: false,
         since: Since { player: Height(0), regular: None },
+        spoke: None,
         session: Some(session),
     };
     let state = Arc::make_mut(&mut world.state);

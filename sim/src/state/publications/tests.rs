@@ -1,5 +1,7 @@
 //! Bounds of publications that a play would take days to reach.
 
+use std::collections::BTreeSet;
+
 use metatopia_types::{Digest, Height, PackageId, PublicKey};
 
 use super::{Publication, Publications};
@@ -44,13 +46,18 @@ fn filled(count: u64, bytes: u32) -> Publications {
 
 const NEWCOMER: PublicKey = PublicKey([7; 32]);
 
+/// What leaves for a package of so many bytes that imports nothing.
+fn room(all: &Publications, publisher: &PublicKey, bytes: u64) -> Option<Vec<PackageId>> {
+    all.room_for(publisher, bytes, &BTreeSet::new())
+}
+
 #[test]
 fn the_longest_unused_packages_make_room_in_a_full_sim() {
     let bytes = 64 * 1_024;
     let all = filled(PUBLISHED_BYTES_MAX / u64::from(bytes), bytes);
 
-    assert_eq!(all.room_for(&NEWCOMER, 1), Some(vec![id(0)]));
-    assert_eq!(all.room_for(&NEWCOMER, u64::from(bytes) + 1), Some(vec![id(0), id(1)]));
+    assert_eq!(room(&all, &NEWCOMER, 1), Some(vec![id(0)]));
+    assert_eq!(room(&all, &NEWCOMER, u64::from(bytes) + 1), Some(vec![id(0), id(1)]));
 }
 
 #[test]
@@ -60,19 +67,19 @@ fn a_package_that_a_script_runs_makes_no_room() {
     let mut all = filled(count, bytes);
     (0..count).filter(|n| *n != 3).for_each(|n| all.take(id(n)));
 
-    assert_eq!(all.room_for(&NEWCOMER, 1), Some(vec![id(3)]));
+    assert_eq!(room(&all, &NEWCOMER, 1), Some(vec![id(3)]));
     all.take(id(3));
-    assert_eq!(all.room_for(&NEWCOMER, 1), None);
+    assert_eq!(room(&all, &NEWCOMER, 1), None);
     all.release(id(5), 1_000_000);
-    assert_eq!(all.room_for(&NEWCOMER, 1), Some(vec![id(5)]));
+    assert_eq!(room(&all, &NEWCOMER, 1), Some(vec![id(5)]));
 }
 
 #[test]
 fn so_many_packages_are_there_however_short_they_are() {
     let all = filled(PACKAGES_MAX as u64, 300);
 
-    assert_eq!(all.room_for(&NEWCOMER, 300), Some(vec![id(0)]));
-    assert_eq!(filled(PACKAGES_MAX as u64 - 1, 300).room_for(&NEWCOMER, 300), Some(vec![]));
+    assert_eq!(room(&all, &NEWCOMER, 300), Some(vec![id(0)]));
+    assert_eq!(room(&filled(PACKAGES_MAX as u64 - 1, 300), &NEWCOMER, 300), Some(vec![]));
 }
 
 #[test]
@@ -80,9 +87,9 @@ fn an_authors_own_packages_make_room_first() {
     let bytes = u32::try_from(PACKAGE_BYTES_PER_PUBLISHER_MAX / 4).expect("a quarter of 256 KiB");
     let all = filled(12, bytes);
 
-    assert_eq!(all.room_for(&publisher(1), 1), Some(vec![id(4)]));
-    assert_eq!(all.room_for(&publisher(1), u64::from(bytes) * 3), Some(vec![id(4), id(5), id(6)]));
-    assert_eq!(all.room_for(&publisher(1), PACKAGE_BYTES_PER_PUBLISHER_MAX + 1), None);
+    assert_eq!(room(&all, &publisher(1), 1), Some(vec![id(4)]));
+    assert_eq!(room(&all, &publisher(1), u64::from(bytes) * 3), Some(vec![id(4), id(5), id(6)]));
+    assert_eq!(room(&all, &publisher(1), PACKAGE_BYTES_PER_PUBLISHER_MAX + 1), None);
 }
 
 #[test]
@@ -133,8 +140,44 @@ fn the_indexes_follow_from_the_records_and_the_scripts() {
     other.publisher = Some(NEWCOMER);
     all.publish(again, other);
 
-    let again = Publications::new(all.records.clone(), [id(1), id(1)].into_iter());
+    all.hold(id(7));
+    all.hold(id(1));
+    all.hold(id(8));
+    all.let_go(id(8), 78);
 
-    assert_eq!((again.uses, again.unused, again.bytes), (all.uses, all.unused, all.bytes));
+    let uses = [id(1), id(1)].into_iter();
+    let again = Publications::new(all.records.clone(), uses, [id(7), id(1)].into_iter());
+
+    assert_eq!((again.uses, again.importers), (all.uses, all.importers));
+    assert_eq!((again.unused, again.bytes), (all.unused, all.bytes));
     assert_eq!((again.gone, again.by_publisher), (all.gone, all.by_publisher));
+}
+
+#[test]
+fn what_is_imported_is_unused_only_once_no_package_and_no_script_needs_it() {
+    let mut all = filled(3, 300);
+    let since = |all: &Publications| all.record(&id(1)).unused_since;
+    all.hold(id(1));
+    assert_eq!(since(&all), None);
+    all.take(id(1));
+    all.let_go(id(1), 50);
+    assert_eq!(since(&all), None, "a script runs it");
+    all.hold(id(1));
+    all.release(id(1), 60);
+    assert_eq!(since(&all), None, "a package imports it");
+    all.let_go(id(1), 70);
+    assert_eq!(since(&all), Some(70));
+}
+
+#[test]
+fn what_a_new_package_imports_makes_no_room_for_it() {
+    let bytes = u32::try_from(PACKAGE_BYTES_PER_PUBLISHER_MAX / 4).expect("a quarter of 256 KiB");
+    let all = filled(12, bytes);
+    let imports = BTreeSet::from([id(4)]);
+
+    assert_eq!(all.room_for(&publisher(1), 1, &imports), Some(vec![id(5)]));
+
+    let full = filled(PACKAGES_MAX as u64, 300);
+    let imports = BTreeSet::from([id(0), id(1)]);
+    assert_eq!(full.room_for(&NEWCOMER, 300, &imports), Some(vec![id(2)]));
 }

@@ -173,8 +173,9 @@ impl DispatchedState {
             _ => HearRefusal::BadSaid,
         })?;
         // The state after a turn says which turn that was, so a proof by a later header of the same root
-        // makes it no younger.
-        if said.height.plus(limits::ROOT_LAG) != self.header.height {
+        // makes it no younger. Before its first turn a sim says nothing.
+        let is_of_turn = said.height > Height(0);
+        if !is_of_turn || said.height.plus(limits::ROOT_LAG) != self.header.height {
             return Err(HearRefusal::BadSaid);
         }
         Ok(said)

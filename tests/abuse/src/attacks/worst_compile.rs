@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use metatopia_scripting::{
-    Draft, Package, PackageAuthor, default_executor, limits::FILE_BYTES_MAX,
+    Draft, LinkedPackage, Package, PackageAuthor, default_executor, limits::FILE_BYTES_MAX,
 };
 use metatopia_sim::limits::PUBLISHED_BYTES_PER_TURN_MAX;
 
@@ -58,7 +58,8 @@ fn timed(bytes: &[u8]) -> Result<(Duration, bool), String> {
     let executor = default_executor();
     let begin = processor::time();
     let package = Package::decode(bytes).map_err(|error| error.to_string())?;
-    let compiles = executor.compile(&package).is_ok();
+    let linked = LinkedPackage::new(&package, &|_| None).map_err(|error| error.to_string())?;
+    let compiles = executor.compile(&linked).is_ok();
     Ok((processor::time().saturating_sub(begin), compiles))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_consensus::Record;
 use metatopia_store::{
-    FileKind, Folder, Identity, Opening, ReadDisk as _, limits,
+    FileKind, Folder, Identity, Opening, ReadDisk as _, limits, list_snapshots,
     memory::{CrashEffect, DiskFault, MemoryDisk},
 };
 use metatopia_types::{
@@ -12,6 +12,7 @@ use metatopia_types::{
 };
 
 use super::{reading::decisions_up_to, *};
+use crate::RECALL_HEIGHTS;
 use crate::Reader;
 
 pub(super) fn opening() -> Opening {

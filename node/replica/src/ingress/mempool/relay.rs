@@ -137,7 +137,7 @@ impl Mempool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate::Rate;
+    use crate::steady_rate::Rate;
 
     /// It was counted by turns, of which who catches up applies hundreds in a second.
     #[test]

@@ -6,11 +6,12 @@ use metatopia_store::{
 };
 
 use super::super::{
-    Done, Keeper, Order, RECALL_HEIGHTS, open_log,
+    Done, Keeper, Order, open_log,
     reading::decisions_up_to,
     tests::{ask, decision, heights, lived, opening, replace, snapshot, turn, work},
 };
 use super::*;
+use crate::RECALL_HEIGHTS;
 
 fn keeper(disk: MemoryDisk, history: History) -> Keeper<MemoryDisk> {
     Keeper::new(open_log(disk, opening()).expect("a good disk").store, history)

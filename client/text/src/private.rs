@@ -1,0 +1,91 @@
+//! Private words: what one person tells another, and what is told to her.
+
+use std::time::Duration;
+
+use metatopia_client::text::{PrivateCommand, find, printable, told, unreadable};
+use metatopia_protocol::{Answer, Question, ToldMessage};
+use metatopia_types::{Act, Outcome, PublicKey, Refusal};
+
+use super::{
+    builder::player,
+    deeds::conclude,
+    room::{ActProgress, TextClient},
+    rules,
+};
+use crate::{LineKind, TextClientError};
+
+/// Time for one question.
+const ANSWER: Duration = Duration::from_secs(5);
+
+pub(super) async fn obey(
+    room: &mut TextClient,
+    what: PrivateCommand,
+) -> Result<(), TextClientError> {
+    match what {
+        PrivateCommand::Tell(name, words) => tell(room, &name, &words).await,
+        PrivateCommand::Mailbox => {
+            room.correspondence.forget();
+            if read(room).await? == 0 {
+                return room.tell(LineKind::Answer, "Your mailbox is empty.");
+            }
+            Ok(())
+        }
+        PrivateCommand::Empty => {
+            let up_to = room.correspondence.newest_place().unwrap_or(0);
+            let fate = room.perform(Act::EmptyMailbox { up_to }, Vec::new()).await?;
+            if fate == ActProgress::Done(Outcome::Refused(Refusal::AlreadySo)) {
+                return room.tell(LineKind::Answer, "Your mailbox is empty.");
+            }
+            conclude(room, fate, "What you have read is taken out of your mailbox.")
+        }
+    }
+}
+
+/// Tells a person something, in sight or elsewhere in the sim, or who has the key that was typed.
+async fn tell(room: &mut TextClient, name: &str, words: &str) -> Result<(), TextClientError> {
+    let Some((key, called)) = reader(room, name).await? else { return Ok(()) };
+    let (act, blobs) = match room.correspondence.seal(&key, words) {
+        Ok(sealed) => sealed,
+        Err(why) => return room.tell(LineKind::Refused, &format!("That did not work: {why}.")),
+    };
+    let fate = room.perform(act, blobs).await?;
+    let is_muted = fate == ActProgress::Done(Outcome::Refused(Refusal::Muted));
+    conclude(room, fate, &format!("You tell {called} privately: {}", printable(words)))?;
+    if is_muted { rules::tell_mute(room).await } else { Ok(()) }
+}
+
+/// Returns the person of a name, in sight or elsewhere in the sim, with a word if there is none.
+async fn reader(
+    room: &mut TextClient,
+    name: &str,
+) -> Result<Option<(PublicKey, String)>, TextClientError> {
+    let scene = room.scene.as_ref();
+    let seen = scene.and_then(|scene| find(scene, name));
+    if let Some((person, name)) = seen.and_then(|seen| Some((seen.player.as_ref()?, &seen.name))) {
+        return Ok(Some((person.key, printable(name))));
+    }
+    player(room, name).await
+}
+
+/// Reads what is in the mailbox. Returns how many words there are.
+pub(super) async fn read(room: &mut TextClient) -> Result<usize, TextClientError> {
+    let of = room.driver.author();
+    let question = Question::Mailbox { of, after: 0 };
+    let Answer::Mailbox(kept) = room.driver.ask(question, ANSWER).await? else { return Ok(0) };
+    kept.iter().try_for_each(|words| show(room, words, true))?;
+    Ok(kept.len())
+}
+
+/// Tells what somebody told, unless it was told before.
+pub(super) fn show(
+    room: &mut TextClient,
+    message: &ToldMessage,
+    is_earlier: bool,
+) -> Result<(), TextClientError> {
+    let line = match room.correspondence.take(message) {
+        Ok(Some(words)) => told(words, is_earlier),
+        Ok(None) => return Ok(()),
+        Err(why) => unreadable(message, why),
+    };
+    room.tell(LineKind::Heard, &line)
+}

@@ -1,0 +1,144 @@
+//! Walking over a border: two cores hand the person over, each with what its own sim proved.
+//!
+//! The core of the sim that is left draws on who departed, and says nothing more for her. The core of the sim
+//! that is entered looks at the ground behind the line, and takes the avatar for the own one once it is there.
+
+use metatopia_client::{border_ends, edge_gap, square_of};
+use metatopia_math::{Fx, Vec2};
+use metatopia_protocol::BorderEntry;
+use metatopia_types::{Look, SimId, Square};
+use serde_json::Value;
+
+use super::{ClientCore, deeds::CorePerson};
+
+/// Ground behind a line that the own avatar may pass, on which it is foreseen to walk on, in metres. Long before
+/// its end the avatar has departed.
+const FORESEEN_BEYOND: Fx = Fx::from_int(8);
+
+/// Somebody who looks over a border sees 40 m: views are asked for anew only after so many metres.
+const LOOK_STEP: Fx = Fx::from_int(4);
+
+/// Nearer than this to an edge, in metres, views are asked for around the own avatar also for the time when it is
+/// gone: it may depart, and what it leaves behind stays in sight.
+const AT_EDGE: Fx = Fx::from_int(8);
+
+/// What is known of the way over a border.
+#[derive(Debug, Default)]
+pub(super) struct BorderPassage {
+    /// The person comes over a border into this sim.
+    pub(super) is_expected: bool,
+    /// Grounds of neighbours, as the node told of them last.
+    neighbours: Vec<(SimId, Square)>,
+    /// The neighbour that lets the person over.
+    pass: Option<SimId>,
+}
+
+impl ClientCore {
+    /// Notes which neighbours there are.
+    pub(super) fn note_borders(&mut self, borders: &[BorderEntry]) {
+        let all = borders.iter().map(|border| (border.neighbour, border.square));
+        self.passage.neighbours = all.collect();
+    }
+
+    /// A neighbour lets the person over; none does, if none is named.
+    pub(super) fn may_pass(&mut self, command: u64, to: Option<&str>) {
+        self.passage.pass = to.and_then(|to| to.parse().ok());
+        self.done(command, &Value::Null);
+    }
+
+    /// The person may come over a border into this sim, or does so no more.
+    pub(super) fn expect(&mut self, command: u64, expected: bool) {
+        self.passage.is_expected = expected;
+        self.foresight.begin_anew();
+        self.done(command, &Value::Null);
+    }
+
+    /// Looks over a border at a place of this sim, if it is one.
+    pub(super) fn look_over(&mut self, command: u64, place: Option<Vec2>) {
+        if let Some(place) = place {
+            self.look_at(place);
+        }
+        self.done(command, &Value::Null);
+    }
+
+    /// Near an edge, looks at where the own avatar is, so that its surroundings stay in sight when it departs.
+    pub(super) fn look_at_edge(&mut self) {
+        let sight = self.session.sight();
+        let place = sight.me().and_then(|_| sight.position());
+        let gap = |place| edge_gap(square_of(&self.genesis)?, place);
+        if let Some(place) = place.filter(|place| gap(*place).is_some_and(|gap| gap < AT_EDGE)) {
+            self.look_at(place);
+        }
+    }
+
+    /// Looks at a place while there is no avatar here.
+    fn look_at(&mut self, place: Vec2) {
+        let is_far = |at: Vec2| at.distance(place) >= LOOK_STEP;
+        if self.pulse.at().is_none_or(is_far) {
+            self.pulse.look_at(place);
+            self.session.view(Some(self.pulse.watching()));
+        }
+    }
+
+    /// The person has arrived from a neighbour: this core acts for her from now on, without a login.
+    pub(super) fn arrive(&mut self, command: u64, name: String, look: Look) {
+        self.deeds.person = Some(CorePerson { name, look });
+        self.deeds.is_here = true;
+        self.deeds.lives(self.now);
+        self.passage.is_expected = false;
+        // The neighbour's heading came along, and what was said here before the arrival did not count.
+        self.walker.forget();
+        self.done(command, &Value::Null);
+    }
+
+    /// The person is in a neighbour now: this core only watches.
+    pub(super) fn let_go(&mut self, command: u64) {
+        (self.deeds.person, self.deeds.is_here) = (None, false);
+        self.passage.pass = None;
+        self.picture.let_go();
+        self.done(command, &Value::Null);
+    }
+
+    /// Returns the corners of the ground on which the own avatar is foreseen to walk.
+    pub(super) fn foreseen_ground(&self) -> (Vec2, Vec2) {
+        let ground = self.genesis.parameters.ground;
+        let passage = &self.passage;
+        let passed = |(sim, _): &&(SimId, Square)| passage.pass == Some(*sim);
+        let ends = square_of(&self.genesis)
+            .zip(passage.neighbours.iter().find(passed))
+            .and_then(|(own, (_, square))| border_ends(own, *square));
+        open_over(ground.low, ground.high, ends)
+    }
+}
+
+/// Returns the ground, larger where the line with these ends is.
+fn open_over(low: Vec2, high: Vec2, line: Option<(Vec2, Vec2)>) -> (Vec2, Vec2) {
+    let Some((from, to)) = line else { return (low, high) };
+    let (mut low, mut high) = (low, high);
+    if from.x == to.x && from.x == high.x {
+        high.x = high.x.saturating_add(FORESEEN_BEYOND);
+    } else if from.x == to.x {
+        low.x = low.x.saturating_sub(FORESEEN_BEYOND);
+    } else if from.y == high.y {
+        high.y = high.y.saturating_add(FORESEEN_BEYOND);
+    } else {
+        low.y = low.y.saturating_sub(FORESEEN_BEYOND);
+    }
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ground_that_is_foreseen_goes_on_behind_the_line_alone() {
+        let at = |x: i32, y: i32| Vec2::new(Fx::from_int(x), Fx::from_int(y));
+        let open = |from, to| open_over(at(-64, -64), at(64, 64), Some((from, to)));
+        assert_eq!(open(at(64, -64), at(64, 64)), (at(-64, -64), at(72, 64)));
+        assert_eq!(open(at(-64, 0), at(-64, 64)), (at(-72, -64), at(64, 64)));
+        assert_eq!(open(at(-64, 64), at(0, 64)), (at(-64, -64), at(64, 72)));
+        assert_eq!(open(at(-64, -64), at(0, -64)), (at(-64, -72), at(64, 64)));
+        assert_eq!(open_over(at(-64, -64), at(64, 64), None), (at(-64, -64), at(64, 64)));
+    }
+}
