@@ -96,7 +96,13 @@ journey('Ada walks over the border to the east and back, with a lantern, and not
   const key = await ada.read((page) => page.identity.public);
   const lantern = await ada.read(async (page) => {
     const at = page.client.sight.at(page.client.me, performance.now());
-    const { made } = await page.client.build.place({ kind: 'lantern', name: 'lantern', color: 0xffc857, round: true, w: 0.3, x: at.x + 1, y: at.y });
+    // Somebody or something may stand at the first places that she tries.
+    const around = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]];
+    let made;
+    for (const [x, y] of around) {
+      const spec = { kind: 'lantern', name: 'lantern', color: 0xffc857, round: true, w: 0.3, x: at.x + x, y: at.y + y };
+      if (!made) made = (await page.client.build.place(spec)).made;
+    }
     await page.client.build.letTravel(made, true);
     return (await page.client.build.take(made)).ok;
   });
