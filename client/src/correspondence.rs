@@ -21,11 +21,10 @@ use chacha20poly1305::{
     aead::{Aead as _, Payload},
 };
 use metatopia_protocol::ToldMessage;
-use metatopia_sim::is_line;
 use metatopia_types::{
     Act, Blob, Digest, Ed25519, Height, OpenedWords, PublicKey, ReportSubject, SealedWords,
-    Sign as _, SigningKey, SimId, agreement_point, class_of_words, limits::CHAT_BYTES_MAX, wire,
-    words_commitment,
+    Sign as _, SigningKey, SimId, agreement_point, class_of_words, is_told, limits::CHAT_BYTES_MAX,
+    wire, words_commitment,
 };
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 use zeroize::Zeroizing;
@@ -100,6 +99,8 @@ pub struct Correspondence {
     opened: BTreeMap<u64, PrivateWords>,
     /// How many words came.
     came: u64,
+    /// The greatest number in the sim of words that came, also of those that cannot be read.
+    newest: Option<u64>,
 }
 
 impl core::fmt::Debug for Correspondence {
@@ -121,12 +122,14 @@ impl Correspondence {
             shared: BTreeMap::new(),
             opened: BTreeMap::new(),
             came: 0,
+            newest: None,
         }
     }
 
     /// Goes on in another sim, where nothing was told yet.
     pub fn move_to(&mut self, sim: SimId) {
         self.sim = sim;
+        self.newest = None;
         self.opened.clear();
     }
 
@@ -170,7 +173,12 @@ impl Correspondence {
         if self.opened.values().any(|known| known.proof.act == told.act) {
             return Ok(None);
         }
-        let words = self.open(told)?;
+        let words = self.open(told);
+        // What nobody told here is an invention of the node.
+        if !matches!(words, Err(OpenWordsError::NotOurs | OpenWordsError::Unsigned)) {
+            self.newest = self.newest.max(Some(told.number));
+        }
+        let words = words?;
         if self.opened.len() >= OPENED_KEPT {
             self.opened.pop_first();
         }
@@ -239,11 +247,11 @@ impl Correspondence {
         Some((Act::FileReport { about, words }, vec![blob]))
     }
 
-    /// Returns the number that the newest of the words has in the sim that are remembered; nothing if there are
-    /// none.
+    /// Returns the greatest number in the sim of the words that came, also of those that cannot be read; nothing
+    /// if none came.
     #[must_use]
-    pub fn newest_place(&self) -> Option<u64> {
-        self.opened.values().map(|words| words.place).max()
+    pub const fn newest_place(&self) -> Option<u64> {
+        self.newest
     }
 
     /// Returns the secret of the passing key for a reader. It depends on the own key as well, so that it stays
@@ -277,11 +285,6 @@ impl Correspondence {
         self.shared.insert(*passing, key.clone());
         Some(key)
     }
-}
-
-/// Says whether these are words that could be said.
-fn is_told(text: &str) -> bool {
-    !text.trim().is_empty() && text.len() <= CHAT_BYTES_MAX && is_line(text)
 }
 
 /// Returns the key that a secret number shares with a point; nothing of a point that shares the same one with

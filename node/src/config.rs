@@ -43,10 +43,11 @@ use metatopia_transport::{
     gateway::GatewayLimits,
     http::{Origins, WebOrigin},
     networks::Networks,
+    overlay::is_loopback,
 };
 use serde::Deserialize;
 
-use crate::{courier::address_book::NeighbourNodes, overlay::place::is_loopback};
+use crate::courier::address_book::NeighbourNodes;
 
 mod host_port;
 mod layer;

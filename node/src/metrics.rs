@@ -43,7 +43,7 @@ metatopia_transport::figures! {
         overlay_sessions: Gauge,
         /// Sessions with members of the overlay that were opened.
         overlay_sessions_opened_total: Counter,
-        /// Sessions with members of the overlay that were ended because of what the member sent.
+        /// Sessions with members of the overlay that were ended because a frame was too long.
         overlay_sessions_refused_total: Counter,
         /// Frames received from members of the overlay.
         overlay_frames_received_total: Counter,

@@ -263,7 +263,9 @@ impl Overlay {
     fn contacts(&mut self, contacts: Vec<SiteEndpoint>) {
         for contact in contacts {
             let is_long = contact.address.len() > limits::SITE_ADDRESS_BYTES_MAX;
-            if !is_long && contact.peer != self.config.peer && !self.contacts.contains(&contact) {
+            if !is_long && contact.peer != self.config.peer {
+                // Told again it is the newest, and of too many the oldest go.
+                self.contacts.retain(|known| *known != contact);
                 self.contacts.push_back(contact);
             }
         }

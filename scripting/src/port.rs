@@ -54,6 +54,9 @@ pub enum PortError {
     /// Its source has mistakes.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// It imports others.
+    #[error("the package imports others, and a port is made of one package alone")]
+    Imports,
     /// Its program cannot be run at all.
     #[error(transparent)]
     Program(ProgramError),
@@ -74,8 +77,12 @@ pub fn port_digest(source: &str) -> Digest {
 /// Writes the port of a package, as Rust.
 ///
 /// # Errors
-/// When the package does not compile. What the port cannot say is an error too, and never other code.
+/// When the package imports others, or does not compile. What the port cannot say is an error too, and never
+/// other code.
 pub fn write_port(package: &Package) -> Result<String, PortError> {
+    if package.imports().next().is_some() {
+        return Err(PortError::Imports);
+    }
     let program = ScriptProgram::compile(package.entry()).map_err(|diagnostics| CompileError {
         file: package.manifest().entry.clone(),
         diagnostics,

@@ -109,7 +109,7 @@ const REASONS: &[Reasons] = &[
     },
     Reasons {
         name: "ObjectSpecError",
-        file: "sim/src/state/genesis.rs",
+        file: "sim/src/state/genesis/object_error.rs",
         returned_in: &["sim/tests/"],
     },
     Reasons {

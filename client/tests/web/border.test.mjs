@@ -157,6 +157,16 @@ test('two sims are one picture, in own coordinates, and what is over there is ou
   assert.deepEqual([both.at(1, 0).x, both.at(-1, 0).x, both.at(-9, 0)], [10, 266, null]);
 });
 
+test('a neighbour draws nothing in the middle of the own ground', () => {
+  // The line is at x = 300, and what lies there is drawn at 266.
+  const line = (x) => ({ edge: 'east', line: [{ x, y: -9 }, { x, y: 9 }] });
+  const [own, there] = [side('aa', [{ id: 1 }]), side('ea', [{ id: 1 }])];
+  const place = (border) => new JoinedSight(own, there, { x: -256, y: 0 }, border).at(-1, 0);
+  assert.equal(place(line(300)), null);
+  assert.equal(place(line(270)).x, 266, 'on the way over');
+  assert.equal(place(line(128)).x, 266);
+});
+
 test('who departed is drawn until the other sim shows it, and nobody is drawn twice', () => {
   const bob = { id: 2, player: 'bob', departed: true };
   const ball = { id: 5, departed: true };

@@ -136,7 +136,11 @@ impl TextClient {
         let (crossing, watching) = (&mut self.crossing, crate::watching());
         match crossing.attend(&mut self.driver, self.scene.as_ref(), &watching).await {
             Passage::None => Ok(None),
-            Passage::Arrived(crossed) => self.arrive(*crossed).map(Some),
+            Passage::Arrived(crossed) => {
+                let shift = self.arrive(*crossed)?;
+                private::read(self).await?;
+                Ok(Some(shift))
+            }
         }
     }
 

@@ -18,16 +18,8 @@ const BOTH_METRES = 2;
 /** @typedef {{x: number, y: number}} Point */
 
 /**
- * @typedef {object} Border
- * @property {string} neighbour
- * @property {boolean} open
- * @property {string|null} why it is a wall
- * @property {number} gap metres
- * @property {string} edge where it is, as a point of the compass
- * @property {Point} shift to the neighbour's coordinates
- * @property {string[]} nodes of the neighbour
- * @property {Point[]|null} line its two ends
- * @property {Point|null} lookout what is looked at over there, in the neighbour's coordinates
+ * A border: the edge as a point of the compass, the gap in metres, the shift to the neighbour's coordinates, and what is looked at over there in these.
+ * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, edge: string, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null}} Border
  */
 
 /**
@@ -115,7 +107,7 @@ export class BorderWalk {
 
   /** @param {Border} border @param {Walker} engine of the neighbour */
   #lookOver(border, engine) {
-    this.ahead = { border, engine, sight: new JoinedSight(this.engine, engine, border.shift) };
+    this.ahead = { border, engine, sight: new JoinedSight(this.engine, engine, border.shift, border) };
     [this.due, this.said] = [-Infinity, { why: null, times: 0 }];
     engine.port.tell('expect', { expected: true });
   }

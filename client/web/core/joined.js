@@ -10,13 +10,10 @@ const identity = ({ player, birth, id }, sim) => player ?? (birth ? `${birth.sim
 
 /** A sight of both. Things of the neighbour have numbers below zero, and nobody here has them in reach. */
 export class JoinedSight {
-  /** @param {Side} own @param {Side} there @param {{x: number, y: number}} shift from own coordinates to the neighbour's */
-  constructor(own, there, shift) {
-    [this.own, this.there, this.shift] = [own, there, shift];
-    /** @type {Map<number, any>} */
-    this.all = new Map();
-    this.views = '';
-    this.joined = /** @type {FloorPlan | null} */ (null);
+  /** @param {Side} own @param {Side} there @param {{x: number, y: number}} shift from own coordinates to the neighbour's @param {import('./border.js').Border | null} border behind which the neighbour lies */
+  constructor(own, there, shift, border = null) {
+    [this.own, this.there, this.shift, this.border] = [own, there, shift, border];
+    [this.all, this.views, this.joined] = [/** @type {Map<number, any>} */ (new Map()), '', /** @type {FloorPlan | null} */ (null)];
   }
 
   /** What is in sight, each once: who departed from one sim is drawn there until the other one shows it. */
@@ -45,7 +42,15 @@ export class JoinedSight {
   at(id, now) {
     if (id > 0) return this.own.sight.at(id, now);
     const at = this.there.sight.at(-id, now);
-    return at && { ...at, x: at.x - this.shift.x, y: at.y - this.shift.y };
+    const place = at && { ...at, x: at.x - this.shift.x, y: at.y - this.shift.y };
+    // A sim whose servers lie draws nothing in the middle of the own ground.
+    return place && this.#past(place) > -8 ? place : null;
+  }
+
+  /** Metres behind the line. @param {{x: number, y: number}} place in own coordinates */
+  #past({ x, y }) {
+    const [from] = this.border?.line ?? [];
+    return (from && { east: x - from.x, west: from.x - x, north: y - from.y, south: from.y - y }[this.border?.edge ?? '']) ?? 0;
   }
 
   /** The rooms of both. @returns {FloorPlan} */

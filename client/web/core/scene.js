@@ -106,8 +106,9 @@ export class Scene {
 
   /** Where a thing is drawn. @param {number} id @param {number} now @returns {Place|null} */
   at(id, now) {
-    const holder = this.objects.get(id)?.held;
-    if (holder && this.objects.has(holder)) return inHand(this.at(holder, now));
+    const holder = this.objects.get(this.objects.get(id)?.held ?? 0);
+    // Nobody who holds something is held: a sim whose servers lie may show a ring.
+    if (holder && !holder.held) return inHand(this.at(holder.id, now));
     if (id === this.me && this.predictor.ready) return this.predictor.at(now);
     const track = this.tracks.get(id);
     return track ? track.at(this.timeline.at(now)) : null;

@@ -23,7 +23,7 @@ export function crossing(page) {
       const { sim, http, simName } = there.status;
       goOver(page, /** @type {Engine} */ (there), shift);
       toasts.say(t('border.walked', { sim: simName }));
-      history.replaceState(null, '', addressOf({ sim, origin: http, lets: true }, location.origin, page.inFolder));
+      if (!page.inFolder) history.replaceState(null, '', addressOf({ sim, origin: http, lets: true }, location.origin, false));
       const about = there.genesis?.introduction;
       if (about && !(await agrees(simName, about))) page.leave();
     },

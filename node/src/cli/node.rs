@@ -101,11 +101,11 @@ fn chosen(directives: Option<&str>, level: LogLevel) -> Result<EnvFilter, Failur
 }
 
 /// Returns the directives of a level. The core of agreement logs every vote at the level at which
-/// other parts log sessions.
+/// other parts log sessions, and calls in the local network are of whoever calls there.
 fn filter(level: LogLevel) -> String {
     const CORE: &str = "arc_malachitebft_core_consensus";
     match level {
-        LogLevel::Info => format!("info,{CORE}=warn"),
+        LogLevel::Info => format!("info,{CORE}=warn,libp2p_mdns=warn"),
         LogLevel::Debug => format!("debug,{CORE}=info"),
         level => level.name().to_owned(),
     }

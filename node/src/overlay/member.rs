@@ -218,8 +218,9 @@ pub async fn start(
     let world = config.world;
     let mut overlay = Overlay::new(config, clock.now());
     let kept = file.as_ref().map(ContactFile::read).unwrap_or_default();
-    // The machine tries them all; of too many the first ones go, so the best come last.
-    let first: Vec<SiteEndpoint> = contacts.into_iter().chain(kept.into_iter().rev()).collect();
+    // The machine tries them all; of too many the first ones go, so the best come last, and behind them those
+    // that the operator named.
+    let first: Vec<SiteEndpoint> = kept.into_iter().rev().chain(contacts).collect();
     overlay.handle(clock.now(), OverlayInput::Contacts(first.clone()));
     let task = MemberTask {
         world,

@@ -145,16 +145,6 @@ pub fn port_of(address: &Multiaddr) -> Option<u16> {
     })
 }
 
-/// Says whether an address is of this machine alone.
-#[must_use]
-pub fn is_loopback(address: &Multiaddr) -> bool {
-    address.iter().any(|part| match part {
-        Protocol::Ip4(ip) => ip.is_loopback(),
-        Protocol::Ip6(ip) => ip.is_loopback(),
-        _ => false,
-    })
-}
-
 impl WorldPlace {
     /// Starts a member with the keys and contacts of its folder. `first` are servers of the land office
     /// to ask first.

@@ -68,6 +68,7 @@ use tokio::sync::mpsc;
 
 pub use self::{
     discovery::DiscoverySetup, events::OverlayEvents, limits::FRAME_BYTES_MAX, names::peer_id_of,
+    sessions::is_loopback,
 };
 use self::{
     limits::{EVENTS_MAX, FOUND_MAX, ORDERS_MAX, WAITING_FRAMES_MAX},

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use metatopia_raynet::{
-    LookupOutcome, NearerSites, OverlayEffect, OverlayInput, OverlayMessage, PlaneBlock, TilePoint,
+    LookupOutcome, NearerSites, OverlayEffect, OverlayInput, OverlayMessage, PlaneBlock,
+    SiteEndpoint, TilePoint,
     limits::{
         EMPTY_TIPS_MAX, EXCHANGES_PER_CYCLE_MAX, FIRST_CONTACTS_MAX, FRAMES_PER_CYCLE_MAX,
         FRONTIER_MAX, HOPS_MAX, LINKS_PER_OCTAVE, LOOKUP_ENDPOINTS_MAX, LOOKUPS_MAX,
@@ -109,6 +110,31 @@ fn first_contacts_stay_within_their_limit() {
     let dialled =
         effects.iter().filter(|effect| matches!(effect, OverlayEffect::Dial { .. })).count();
     assert_eq!(dialled, FIRST_CONTACTS_MAX);
+}
+
+#[test]
+fn contacts_that_are_told_again_stay_while_strangers_are_named() {
+    let mut lone = Lone::new(&[grant(0, square(0, 0))]);
+    let first = 1..=FIRST_CONTACTS_MAX / 2;
+    let strangers = 100..100 + FIRST_CONTACTS_MAX;
+    let mut told = first.clone().map(endpoint).collect();
+    lone.give(OverlayInput::Contacts(told));
+    // They come a few at a time, and each time those of the beginning are told last.
+    for few in strangers.collect::<Vec<_>>().chunks(5) {
+        told = few.iter().copied().chain(first.clone()).map(endpoint).collect();
+        lone.give(OverlayInput::Contacts(told));
+    }
+    let dialled: Vec<_> = lone
+        .pass(CYCLE * 2)
+        .into_iter()
+        .filter_map(|effect| match effect {
+            OverlayEffect::Dial { peer, address } => Some(SiteEndpoint { peer, address }),
+            _ => None,
+        })
+        .collect();
+    for contact in first.map(endpoint) {
+        assert!(dialled.contains(&contact), "{contact:?} was pushed out");
+    }
 }
 
 #[test]

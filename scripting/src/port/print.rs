@@ -215,7 +215,7 @@ fn told(value: &Value) -> String {
     }
 }
 
-/// The name of a function in the port.
+/// Returns the name of a function in the port.
 fn title(function: &IrFunction, number: usize) -> String {
     let name = if function.name.is_empty() { "closure" } else { &function.name };
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
@@ -253,7 +253,7 @@ impl FunctionPrinter<'_> {
         let name = if name.is_empty() {
             "a closure".into()
         } else {
-            format!("`{}`", quoted(name).trim_matches('"'))
+            format!("`{}`", name.escape_default())
         };
         let (line, column) = (at.line, at.column);
         let _ = write!(
@@ -400,8 +400,7 @@ impl FunctionPrinter<'_> {
     }
 
     fn name(&self, name: u16) -> String {
-        let name = quoted(&self.program.names[usize::from(name)]);
-        if name.contains('\n') { String::new() } else { format!(" // .{}", name.trim_matches('"')) }
+        format!(" // .{}", self.program.names[usize::from(name)].escape_default())
     }
 
     fn called(&self, call: u16) -> String {
@@ -510,7 +509,7 @@ impl FunctionPrinter<'_> {
             }
             IrOp::Call { function, first } => {
                 let words = &self.program.functions[usize::from(function)].name;
-                let words = format!(" // {}", quoted(words).trim_matches('"'));
+                let words = format!(" // {}", words.escape_default());
                 let call = format!("m.call_own(r, {function}, {first}, {here})");
                 self.guarded(place, &call, &words);
             }

@@ -61,6 +61,19 @@ fn scores() -> Package {
 }
 
 #[test]
+fn a_private_function_hides_no_other_of_its_name() {
+    let scores = package("scores", "private fn f(a) { a } fn f(a, b) { f(a) + b }", &[]);
+    let user = |call: &str| {
+        let source = format!("import \"scores\" as s; fn on_start() {{ state.n = {call}; }}");
+        package("user", &source, &[&scores])
+    };
+    let part = start(&user("s::f(1, 2)"), &[&scores]);
+    assert_eq!(part.state.expect("it changed").0["n"], Value::Int(3));
+    let error = handler(&user("s::f(1)"), &shelf(&[&scores])).unwrap_err().to_string();
+    assert!(error.contains("f is private in s"), "{error}");
+}
+
+#[test]
 fn functions_and_constants_of_an_import_are_called_by_its_name() {
     let scores = scores();
     let source = "import \"scores\" as s;

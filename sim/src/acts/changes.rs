@@ -149,8 +149,9 @@ pub(super) struct TurnCounts {
     pub(super) arrivals: usize,
     /// Avatars that went home, each of another author.
     pub(super) homecomers: BTreeSet<PublicKey>,
-    /// Orders to send a thing home from a lot, also those that were refused, and how many each holder gave.
+    /// Orders of holders to send a thing home from a lot, also where there is no way.
     pub(super) sendings: usize,
+    /// The same, of each holder, with those beyond what one may give.
     pub(super) sendings_by: BTreeMap<PublicKey, usize>,
     /// Keys that were given up.
     pub(super) rotations: usize,
@@ -158,8 +159,8 @@ pub(super) struct TurnCounts {
     pub(super) deliveries: usize,
     /// The same, of each speaker.
     pub(super) deliveries_by: BTreeMap<PublicKey, usize>,
-    /// Words that each person was told.
-    pub(super) told_to: BTreeMap<PublicKey, usize>,
+    /// Words that each person was told by newcomers (true), and by others.
+    pub(super) told_to: BTreeMap<(PublicKey, bool), usize>,
     /// Authors who told somebody something.
     pub(super) told_by: BTreeSet<PublicKey>,
     /// Building steps of all builders.
@@ -317,7 +318,7 @@ fn apply_mail_change(
     };
     state.governance.told = state.governance.told.saturating_add(1);
     told.number = state.governance.told;
-    let of_reader = effects.counts.told_to.entry(told.to).or_default();
+    let of_reader = effects.counts.told_to.entry((told.to, told.words.newcomer)).or_default();
     *of_reader = of_reader.saturating_add(1);
     effects.counts.told_by.insert(told.words.by());
     state.people.mailboxes.put(told.to, told.number, told.words.clone());

@@ -14,6 +14,7 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
+    limits::SENDINGS_PER_AUTHOR_MAX,
     scripts::{Programs, Sender, canonical_order},
     state::{State, Tools},
 };
@@ -63,7 +64,7 @@ impl<'a> ActExecutor<'a> {
             self.charge_publishing(state, &acts[n], &mut effects.counts);
             self.charge_renewal(state, &acts[n], &mut effects.counts);
             self.charge_hearing(&acts[n], &mut effects.counts);
-            charge_sending(&acts[n], &mut effects.counts);
+            charge_sending(state, &acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;
             let trace = state.trace_before(&acts[n].envelope);
@@ -111,11 +112,19 @@ impl<'a> ActExecutor<'a> {
     }
 }
 
-/// Counts an order to send a thing home from a lot: to look for a place costs as much if there is none.
-fn charge_sending(act: &SignedEnvelope, counts: &mut TurnCounts) {
-    if let Act::Lot(LotOrder::SendHome { .. }) = &act.envelope.act {
+/// Counts an order to send a thing home from a lot: to look for a place costs as much if there is none. Nobody
+/// looks for who may not give the order, or gave too many, so these take no room from others.
+fn charge_sending(state: &State, act: &SignedEnvelope, counts: &mut TurnCounts) {
+    let Act::Lot(order @ LotOrder::SendHome { .. }) = &act.envelope.act else { return };
+    let author = act.envelope.author;
+    let request = state.lot_request(order);
+    if !request.is_ok_and(|(right, target)| state.may(&author, right, &target).is_ok()) {
+        return;
+    }
+    let own = counts.sendings_by.entry(author).or_default();
+    *own = own.saturating_add(1);
+    if *own <= SENDINGS_PER_AUTHOR_MAX {
         counts.sendings = counts.sendings.saturating_add(1);
-        *counts.sendings_by.entry(act.envelope.author).or_default() += 1;
     }
 }
 

@@ -231,7 +231,9 @@ impl State {
                 self.recounted(key, |state| state.people.set_ban(key, Some(ban)));
                 // What pests filed and told others goes with them.
                 self.people.reports.forget_open_of(&key);
-                self.people.mailboxes.forget_all_of(&key);
+                for told_by in self.keys_of(key) {
+                    self.people.mailboxes.forget_all_of(&told_by);
+                }
             }
             GovernOrder::Unban { key } => {
                 self.recounted(key, |state| state.people.set_ban(key, None));

@@ -36,13 +36,15 @@ impl ActContext<'_> {
             return Err(Refusal::BadSeal);
         }
         let counts = self.counts;
-        let of_reader = counts.told_to.get(&to).copied().unwrap_or(0);
+        // Newcomers keep nobody else from telling her something.
+        let newcomer = player.since.regular.is_none();
+        let of_reader = counts.told_to.get(&(to, newcomer)).copied().unwrap_or(0);
         if of_reader >= TOLD_PER_TURN_MAX || counts.told_by.contains(&self.author()) {
             return Err(Refusal::TooOften);
         }
         let words = KeptWords {
             act: SignedEnvelope { envelope: self.envelope.clone(), signature: self.signature },
-            newcomer: player.since.regular.is_none(),
+            newcomer,
             height: self.state.clock.height,
             time: self.state.governance.time,
             sealed: blob.0.clone(),

@@ -116,11 +116,16 @@ impl State {
                 let thing = self.thing(object)?;
                 Ok((thing.name.clone(), thing.owner))
             }
-            ReportSubject::Person(key) | ReportSubject::Words { by: key, .. } => {
-                let player = self.players.get(&key).ok_or(Refusal::NoPlayer)?;
-                Ok((player.name.clone(), Some(key)))
-            }
+            ReportSubject::Person(key) => self.reported_person(key),
+            // Who told the words may have another key by now.
+            ReportSubject::Words { by, .. } => self.reported_person(self.key_now(by)),
         }
+    }
+
+    /// Returns what a person is called that a report is about, and her key.
+    fn reported_person(&self, key: PublicKey) -> Result<(String, Option<PublicKey>), Refusal> {
+        let player = self.players.get(&key).ok_or(Refusal::NoPlayer)?;
+        Ok((player.name.clone(), Some(key)))
     }
 
     /// Returns the right that a ruling on a report needs, and whom it is about: a ruling is for who has more to

@@ -123,7 +123,7 @@ pub const ARRIVALS_PER_TURN_MAX: usize = 64;
 /// that nobody keeps newcomers out by going home.
 pub const HOMECOMERS_PER_TURN_MAX: usize = 64;
 
-/// Orders to send a thing home from a lot in one turn, refused ones included: each may look at 96 places
+/// Orders to send a thing home from a lot in one turn, those that find no way included: each may look at 96 places
 /// among 1,024 lots, which takes up to half a millisecond.
 pub const SENDINGS_PER_TURN_MAX: usize = 16;
 
@@ -452,7 +452,7 @@ pub const MAIL_PER_AUTHOR_MAX: usize = 16;
 /// How long a mailbox keeps words, in milliseconds of governance time: a week.
 pub const MAILBOX_MS: u64 = 7 * 86_400_000;
 
-/// Sealed words that one person is told in one turn: a crowd of strangers does not end her session, whose queue
+/// Sealed words that newcomers tell one person in one turn, and as many that others tell her: a crowd of strangers does not end her session, whose queue
 /// has a bound.
 pub const TOLD_PER_TURN_MAX: usize = 4;
 

@@ -34,6 +34,12 @@ impl State {
         now
     }
 
+    /// Returns a key with all that led to it by rotations that are remembered.
+    pub(crate) fn keys_of(&self, key: PublicKey) -> Vec<PublicKey> {
+        let old = self.people.rotated.iter().map(|(old, _)| *old);
+        old.filter(|old| self.key_now(*old) == key).chain([key]).collect()
+    }
+
     /// Returns the key whose place a login of `rotation.new` takes; none if the login is as any other.
     ///
     /// # Errors

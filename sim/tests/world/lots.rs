@@ -6,7 +6,7 @@ use metatopia_sim::{
     GroundAt,
     limits::{
         FALLS_PER_TURN, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN, LOTS_MAX,
-        SENDINGS_PER_AUTHOR_MAX,
+        SENDINGS_PER_AUTHOR_MAX, SENDINGS_PER_TURN_MAX,
     },
 };
 use metatopia_types::{
@@ -251,6 +251,18 @@ fn a_holder_sends_so_many_things_home_in_a_turn_also_if_there_is_no_way() {
     let outcomes: Vec<Outcome> = sent.iter().map(|act| yard.outcome(act)).collect();
     assert_eq!(outcomes.last(), Some(&refused(Refusal::TooOften)), "{outcomes:?}");
     assert!(outcomes[..SENDINGS_PER_AUTHOR_MAX].iter().all(|it| *it == refused(Refusal::NoObject)));
+}
+
+#[test]
+fn who_holds_no_lot_keeps_no_holder_from_sending_things_home() {
+    let mut yard = yard(&mut Builder::new(), &[ADA, BOB]);
+    assert_eq!(yard.try_act(ADA, claim(ground(10, 10, 8))), Outcome::Ok);
+    let pests: Vec<_> =
+        (0..=SENDINGS_PER_TURN_MAX).map(|_| yard.act(BOB, send_home(ObjectId(999)))).collect();
+    let hers = yard.act(ADA, send_home(ObjectId(999)));
+    yard.play();
+    assert_eq!(yard.outcome(&hers), refused(Refusal::NoObject));
+    assert!(pests.iter().all(|act| yard.outcome(act) == refused(Refusal::NotYours)));
 }
 
 #[test]

@@ -6,18 +6,20 @@ use metatopia_sim::{
     limits::{MAILBOX_PER_AUTHOR_MAX, TOLD_PER_TURN_MAX},
 };
 use metatopia_types::{
-    Act, Blob, BlobId, Digest, GovernOrder, OpenedWords, Outcome, Refusal, ReportSubject,
-    RoleRight, SealedWords, SignedEnvelope,
+    Act, Blob, BlobId, Digest, GovernOrder, Look, OpenedWords, Outcome, Pass, Refusal,
+    ReportSubject, RoleRight, Rotation, SealedWords, SignedEnvelope,
     limits::{SEALED_CLASSES, SEALED_TAG_BYTES},
     wire, words_commitment,
 };
 
-use crate::yard::{Builder, T0, Yard, public};
+use crate::yard::{Builder, T0, Yard, key, public};
 
 const ADMIN: u8 = 100;
 const ADA: u8 = 1;
 const BOB: u8 = 2;
 const EVE: u8 = 3;
+/// The key that takes the place of another.
+const NEW: u8 = 11;
 
 /// What opens all words of these tests: nobody reads them here.
 const OPENING: Digest = Digest([4; 32]);
@@ -152,6 +154,46 @@ fn a_crowd_tells_one_person_so_many_words_a_turn_and_each_of_them_one() {
         assert_eq!(try_tell(&mut yard, ADA, EVE, &format!("line {n}")).0, Outcome::Ok);
     }
     assert_eq!(numbers(&yard, EVE).len(), MAILBOX_PER_AUTHOR_MAX);
+}
+
+#[test]
+fn newcomers_keep_nobody_else_from_telling_somebody_something() {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.seen_days = 2;
+    let mut yard = builder.build();
+    [ADA, BOB].into_iter().for_each(|n| drop(yard.login(n)));
+    // A turn adds a minute at most, and Ada is seen on another day.
+    yard.turn_ms = 60_000;
+    yard.idle(24 * 60 + 1);
+    let newcomers: Vec<u8> = (10..20).collect();
+    newcomers.iter().chain(&[ADA]).for_each(|n| drop(yard.login(*n)));
+    yard.play();
+    let acts: Vec<_> = newcomers.iter().map(|n| tell(&mut yard, *n, BOB, "buy")).collect();
+    let hers = tell(&mut yard, ADA, BOB, "hello");
+    yard.play();
+    let done = acts.iter().filter(|act| yard.outcome(act) == Outcome::Ok).count();
+    assert_eq!((done, yard.outcome(&hers)), (TOLD_PER_TURN_MAX, Outcome::Ok));
+}
+
+#[test]
+fn who_gives_up_a_key_answers_for_what_it_told() {
+    let mut yard = yard();
+    let act = tell(&mut yard, BOB, ADA, "or else");
+    yard.play();
+    let rotation = Rotation::new(&key(BOB), &key(NEW), 1);
+    let (name, look, pass) = ("Bob".to_owned(), Look::default(), Some(Pass::Rotation(rotation)));
+    assert_eq!(yard.try_act(NEW, Act::Login { name, look, bot: false, pass }), Outcome::Ok);
+
+    let sealed = sealed(&yard, BOB, ADA, "or else").0;
+    let opened = OpenedWords { act, sealed, opening: OPENING, text: "or else".into() };
+    assert_eq!(report(&mut yard, ADA, BOB, &opened), Outcome::Ok);
+    let accused: Vec<_> = yard.world.reports_after(0).map(|(_, report)| report.accused).collect();
+    assert_eq!(accused, [Some(public(NEW))]);
+
+    assert_eq!(numbers(&yard, ADA).len(), 1);
+    let ban = GovernOrder::Ban { key: public(NEW), seconds: None, reason: "a threat".to_owned() };
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(ban)), Outcome::Ok);
+    assert_eq!(numbers(&yard, ADA), Vec::<u64>::new());
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub use report::{ReportSubject, Ruling};
 pub use roster::{Member, Roster, RosterError};
 pub use rotation::Rotation;
 pub use sealed_words::{
-    OpenedWords, SealedWords, class_of_sealed, class_of_words, words_commitment,
+    OpenedWords, SealedWords, class_of_sealed, class_of_words, is_told, words_commitment,
 };
 pub use site::{Site, Square, SquareError};
 pub use sound::Sound;

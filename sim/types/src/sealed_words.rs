@@ -6,8 +6,8 @@ use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Act, Blob, Digest, PublicKey, SignedEnvelope, SimId, Verify,
-    limits::{SEALED_CLASSES, SEALED_HEAD_BYTES, SEALED_TAG_BYTES},
+    Act, Blob, Digest, PublicKey, SignedEnvelope, SimId, Verify, is_line,
+    limits::{CHAT_BYTES_MAX, SEALED_CLASSES, SEALED_HEAD_BYTES, SEALED_TAG_BYTES},
     wire,
 };
 
@@ -96,6 +96,12 @@ pub struct OpenedWords {
     pub text: String,
 }
 
+/// Says whether people tell each other such words: one line, neither empty nor too long.
+#[must_use]
+pub fn is_told(text: &str) -> bool {
+    !text.trim().is_empty() && text.len() <= CHAT_BYTES_MAX && is_line(text)
+}
+
 impl OpenedWords {
     /// Returns who told these words to `reader` in this sim, if they prove it.
     #[must_use]
@@ -104,15 +110,15 @@ impl OpenedWords {
         let envelope = &self.act.envelope;
         let told = Act::Tell { to: *reader, sealed: Blob(self.sealed.clone()).id() };
         let bound = words_commitment(sim, (&envelope.author, reader), &self.opening, &self.text);
-        let is_told = envelope.sim == sim && envelope.act == told && bound == sealed.commitment;
-        (is_told && self.act.verify(scheme)).then_some(envelope.author)
+        let is_this = envelope.sim == sim && envelope.act == told && bound == sealed.commitment;
+        (is_this && is_told(&self.text) && self.act.verify(scheme)).then_some(envelope.author)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ed25519, Envelope, Height, Lane, Seq, Sign, SigningKey, limits::CHAT_BYTES_MAX};
+    use crate::{Ed25519, Envelope, Height, Lane, Seq, Sign, SigningKey};
 
     fn opened(text: &str) -> (OpenedWords, SigningKey, PublicKey, SimId) {
         let (author, reader) = (SigningKey::from_seed([1; 32]), PublicKey([2; 32]));
@@ -158,6 +164,10 @@ mod tests {
         assert_eq!(words.author(SimId(Digest::ZERO), &reader, &Ed25519), None, "told here");
         assert_eq!(proves(&OpenedWords { text: "hell".into(), ..words.clone() }), None);
         assert_eq!(proves(&OpenedWords { opening: Digest::ZERO, ..words.clone() }), None);
+        for no in ["", " ", "two\nlines", "a\u{202e}b", &"x".repeat(CHAT_BYTES_MAX + 1)] {
+            let (words, _, reader, sim) = opened(no);
+            assert_eq!(words.author(sim, &reader, &Ed25519), None, "nobody tells {no:?}");
+        }
         let mut other = words.clone();
         other.sealed[0] ^= 1;
         assert_eq!(proves(&other), None, "other sealed words");

@@ -1,5 +1,5 @@
 // @ts-check
-/** Walking from one sim into another and back, with something in hand: nobody is in two places, and nothing jumps. */
+/** Walking from one sim into another and back, with something in hand: nobody is in two places, and nobody is missing from a frame. */
 
 import assert from 'node:assert/strict';
 

@@ -189,7 +189,11 @@ impl Handler for ComparedHandler {
 
     fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
         let (source, port) = (self.source().call(call), self.pair.port.call(call));
-        self.pair.comparison.compare(call, &source, &port);
+        // What neither handles says nothing about the port.
+        let kind = call.event.kind();
+        if self.source().handles(kind) || self.pair.port.handles(kind) {
+            self.pair.comparison.compare(call, &source, &port);
+        }
         if self.shows_port { port } else { source }
     }
 }

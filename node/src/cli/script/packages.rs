@@ -21,7 +21,7 @@ use crate::cli::{
 };
 
 /// The least digits by which a package can be named.
-const DIGITS_MIN: usize = 8;
+pub(super) const DIGITS_MIN: usize = 8;
 
 /// Fetches a package from a node, and checks that it is the one that was asked for; nothing if the sim
 /// does not have it.

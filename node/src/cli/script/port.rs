@@ -14,8 +14,7 @@ use serde::Serialize;
 
 use super::{
     comparison::{PortCheckObserver, PortComparison},
-    mistakes,
-    packages::ScriptFolder,
+    packages::{DIGITS_MIN, ScriptFolder},
 };
 use crate::{
     cli::{
@@ -76,11 +75,8 @@ fn read_package(path: &Path, console: Console) -> Result<Package, Failure> {
         return ScriptFolder::read(path)?.checked(console);
     }
     let name = path.display().to_string();
-    let source = super::check::read(path)?;
-    let found = metatopia_scenarios::source_mistakes(&name, &source);
-    if !found.is_empty() {
-        return Err(mistakes::tell(&name, &found, |_| Some(&*source), console)?);
-    }
+    // The source is judged with its folder, which knows what it imports.
+    super::check::read(path)?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -198,7 +194,7 @@ fn compare(port: &Port, args: &ScriptPortCheckArgs, console: Console) -> Result<
 fn named(name: &str, known: Vec<Port>) -> Result<Port, Failure> {
     let name = name.to_ascii_lowercase();
     let is_id = name.parse::<PackageId>().is_ok();
-    let digits = name.len() >= 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let digits = name.len() >= DIGITS_MIN && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_id && !digits {
         return Err(Failure::usage(format!("{name:?} is no id of a package"))
             .hint("`metatopia script ports` prints those of which this program has ports"));
@@ -236,9 +232,9 @@ mod tests {
     }
 
     /// A port that forgets to do anything.
-    struct Idle(Arc<dyn Handler>);
+    struct IdlePort(Arc<dyn Handler>);
 
-    impl Handler for Idle {
+    impl Handler for IdlePort {
         fn package(&self) -> PackageId {
             self.0.package()
         }
@@ -259,7 +255,7 @@ mod tests {
         let package = port.package.to_string();
         let args = ScriptPortCheckArgs { package, log: kept.dir.clone(), genesis: None };
         check(&args, Console::quiet()).expect("the port is written from its source");
-        let idle = Port { handler: Arc::new(Idle(Arc::clone(&port.handler))), ..port.clone() };
+        let idle = Port { handler: Arc::new(IdlePort(Arc::clone(&port.handler))), ..port.clone() };
         let failure = compare(&idle, &args, Console::quiet()).expect_err("it does nothing");
         assert_eq!(failure.exit, Exit::Diverged, "{failure}");
         assert!(failure.message.contains("in turn 1"), "{failure}");

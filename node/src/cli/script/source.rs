@@ -23,7 +23,8 @@ pub(in crate::cli) struct ScriptSourceArgs {
     /// Write all packages of the sim, each into a folder of its own.
     #[arg(long)]
     all: bool,
-    /// The folder to write. It must be new or empty. What the package imports comes into its folder IMPORTS.
+    /// The folder to write. It must be new or empty. What one package imports comes into
+    /// its folder IMPORTS; with --all it lies beside it.
     #[arg(short, long = "out", value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]

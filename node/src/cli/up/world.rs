@@ -12,7 +12,7 @@ use libp2p::{Multiaddr, PeerId, multiaddr::Protocol};
 use metatopia_raynet::SiteEndpoint;
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{FirstLogin, Genesis, Publishers};
-use metatopia_transport::{gateway::GatewayLimits, networks::Networks};
+use metatopia_transport::{gateway::GatewayLimits, networks::Networks, overlay::is_loopback};
 use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId, limits::BEACONS_MAX};
 use serde::{Deserialize, Serialize};
 
@@ -28,9 +28,7 @@ use crate::{
     engine::{self, OtherEngine},
     first_state::state_beside,
     keys,
-    overlay::{
-        OverlayFolder, address::SiteAddress, folder::OverlayFolderError, place::is_loopback,
-    },
+    overlay::{OverlayFolder, address::SiteAddress, folder::OverlayFolderError},
 };
 
 /// Servers of a new world: the fewest of which one may lie or vanish.

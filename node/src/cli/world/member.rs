@@ -5,6 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 use clap::Args;
 use libp2p::Multiaddr;
 use metatopia_client_driver::NodeUrl;
+use metatopia_transport::overlay::is_loopback;
 use metatopia_types::{SimId, TilePoint};
 use serde::Serialize;
 use tokio::{signal::unix::SignalKind, sync::watch};
@@ -12,7 +13,7 @@ use tokio::{signal::unix::SignalKind, sync::watch};
 use super::learned::LearnedWorld;
 use crate::{
     cli::{console::Console, failure::Failure},
-    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, place::is_loopback},
+    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup},
 };
 
 /// Arguments of `metatopia world join`.

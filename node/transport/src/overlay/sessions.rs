@@ -91,7 +91,8 @@ pub(super) fn ip_of(address: &Multiaddr) -> Option<IpAddr> {
 }
 
 /// Says whether an address is of this machine alone.
-pub(super) fn is_loopback(address: &Multiaddr) -> bool {
+#[must_use]
+pub fn is_loopback(address: &Multiaddr) -> bool {
     ip_of(address).is_some_and(|ip| ip.is_loopback())
 }
 

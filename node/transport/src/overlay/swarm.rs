@@ -36,7 +36,7 @@ use super::{
 use crate::{
     figures::TransportFigures,
     peers::{
-        StartPeersError,
+        PeerEnd, StartPeersError,
         frame::{Pump, SessionNumber, SessionTaskEvent, SessionTaskEventKind},
         handshakes::HandshakeBehaviour,
         listen::listen,
@@ -302,9 +302,13 @@ impl OverlaySwarm {
             limits: SESSION,
             metrics: Arc::clone(&self.figures),
         };
+        let figures = Arc::clone(&self.figures);
         self.pumps.spawn(async move {
             let end = pump.run(read, write).await;
             tracing::debug!(%peer, %end, "session ended");
+            if matches!(end, PeerEnd::Oversize(_)) {
+                figures.lane_sessions_refused_total.inc();
+            }
             // The connection is closed first, because the receiver of events may be slow to read
             // this.
             let _ = ended.send((peer, connection)).await;

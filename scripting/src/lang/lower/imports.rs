@@ -29,10 +29,12 @@ impl ImportableNames {
         mut constants: BTreeMap<String, u16>,
     ) -> Self {
         let private = tree.functions.iter().filter(|function| function.is_private);
-        let private: BTreeSet<String> = private.map(|function| function.name.clone()).collect();
+        let private = private.map(|function| (function.name.clone(), function.parameters.len()));
+        let private: BTreeSet<(String, usize)> = private.collect();
         // What it imports itself is its own matter.
-        functions.retain(|(name, _), _| !name.contains("::") && !private.contains(name));
+        functions.retain(|key, _| !key.0.contains("::") && !private.contains(key));
         constants.retain(|name, _| !name.contains("::"));
+        let private = private.into_iter().map(|(name, _)| name).collect();
         Self { functions, constants, private }
     }
 

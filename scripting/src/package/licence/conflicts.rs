@@ -12,7 +12,7 @@ use spdx::{LicenseItem, LicenseReq};
 use super::Arm;
 
 /// The third versions, which no version that says "2 only" may join.
-const THIRD: &[&str] = &[
+pub(super) const THIRD: &[&str] = &[
     "GPL-3.0-only",
     "GPL-3.0-or-later",
     "AGPL-3.0-only",

@@ -11,7 +11,10 @@ use alloc::{collections::BTreeSet, string::String};
 
 use spdx::{Expression, LicenseId, LicenseReq};
 
-use super::{Arm, Licence, conflicts};
+use super::{
+    Arm, Licence,
+    conflicts::{self, THIRD},
+};
 
 /// Why a package may not import another one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,16 +70,6 @@ const ANY_VERSION: &[&str] = &[
     "MPL-2.0",
 ];
 
-/// The third versions, of which 13 of the GPL and 13 of the AGPL let each other in.
-const GNU_3: &[&str] = &[
-    "GPL-3.0-only",
-    "GPL-3.0-or-later",
-    "AGPL-3.0-only",
-    "AGPL-3.0-or-later",
-    "LGPL-3.0-only",
-    "LGPL-3.0-or-later",
-];
-
 /// What can be under version 3: by a later version, by the MPL's secondary licences, by the lists of
 /// compatible licences of the CeCILL and of Creative Commons.
 const AS_GNU_3: &[&str] = &[
@@ -96,22 +89,19 @@ const AS_GNU_3: &[&str] = &[
     "CC-BY-SA-4.0",
 ];
 
-/// Copyleft of a file, and of no more: the rest of the work is as its own licence says.
-const FILE_COPYLEFT: &[&str] = &["MPL-2.0"];
-
 /// The table. A licence also lets its package import what is under the same one.
 const ROWS: [ImportRow; 4] = [
     ImportRow { importers: GPL_2_ONLY, imported: AS_GPL_2 },
     ImportRow { importers: ANY_VERSION, imported: AS_GPL_2 },
-    ImportRow { importers: ANY_VERSION, imported: GNU_3 },
-    ImportRow { importers: GNU_3, imported: AS_GNU_3 },
+    ImportRow { importers: ANY_VERSION, imported: THIRD },
+    ImportRow { importers: THIRD, imported: AS_GNU_3 },
 ];
 
 /// Returns why no row has two licences, as far as more can be said than that.
 fn reason(importer: &str, imported: &str) -> &'static str {
     let is_of = |group: &[&str], name: &str| group.contains(&name);
-    if is_of(GPL_2_ONLY, importer) && is_of(GNU_3, imported)
-        || is_of(GNU_3, importer) && is_of(GPL_2_ONLY, imported)
+    if is_of(GPL_2_ONLY, importer) && is_of(THIRD, imported)
+        || is_of(THIRD, importer) && is_of(GPL_2_ONLY, imported)
     {
         "version 2 alone and version 3 forbid each other"
     } else {
@@ -124,7 +114,6 @@ fn may_import(importer: LicenseId, imported: LicenseId) -> bool {
     let has = |names: &[&str], id: LicenseId| names.contains(&id.name);
     importer == imported
         || ROWS.iter().any(|row| has(row.importers, importer) && has(row.imported, imported))
-        || has(FILE_COPYLEFT, importer) && has(FILE_COPYLEFT, imported)
 }
 
 impl Licence {
@@ -177,10 +166,9 @@ mod tests {
 
     #[test]
     fn every_row_lets_each_of_its_licences_import_each_other_one() {
-        let rows = ROWS.iter().map(|row| (row.importers, row.imported));
-        for (importers, imported) in rows.chain([(FILE_COPYLEFT, FILE_COPYLEFT)]) {
-            for own in importers {
-                for other in imported {
+        for row in &ROWS {
+            for own in row.importers {
+                for other in row.imported {
                     assert_eq!(licence(own).import(&licence(other)), Ok(()), "{own} {other}");
                 }
             }

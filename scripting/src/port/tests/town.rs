@@ -92,8 +92,13 @@ pub(super) fn with_all_gas(events: Vec<Event>) -> Vec<(Event, u64)> {
 
 /// Returns a package of these files, the first of which is its entry.
 pub(super) fn package(name: &str, version: &str, author: &str, files: &[(&str, &str)]) -> Package {
+    Package::build(draft(name, version, author, files)).expect("a package in order")
+}
+
+/// Returns the draft of such a package.
+pub(super) fn draft(name: &str, version: &str, author: &str, files: &[(&str, &str)]) -> Draft {
     let bytes = |(path, text): &(&str, &str)| (String::from(*path), text.as_bytes().to_vec());
-    let draft = Draft {
+    Draft {
         name: name.into(),
         version: version.into(),
         api: 1,
@@ -102,6 +107,5 @@ pub(super) fn package(name: &str, version: &str, author: &str, files: &[(&str, &
         licence: "AGPL-3.0-or-later".into(),
         authors: vec![PackageAuthor { name: author.into(), key: None }],
         ..Draft::default()
-    };
-    Package::build(draft).expect("a package in order")
+    }
 }

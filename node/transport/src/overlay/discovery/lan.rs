@@ -51,7 +51,7 @@ impl LanBehaviour {
         if !is_crowded(self.inner.discovered_nodes().len()) {
             return;
         }
-        tracing::warn!("more than {LAN_MEMBERS_MAX} addresses are called in the local network");
+        tracing::debug!("more than {LAN_MEMBERS_MAX} addresses are called in the local network");
         let Ok(mut inner) = mdns::tokio::Behaviour::new(mdns::Config::default(), self.local) else {
             return;
         };
