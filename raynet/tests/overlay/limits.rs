@@ -120,9 +120,13 @@ fn contacts_that_are_told_again_stay_while_strangers_are_named() {
     let mut told = first.clone().map(endpoint).collect();
     lone.give(OverlayInput::Contacts(told));
     // They come a few at a time, and each time those of the beginning are told last.
-    for few in strangers.collect::<Vec<_>>().chunks(5) {
+    for few in strangers.clone().collect::<Vec<_>>().chunks(5) {
         told = few.iter().copied().chain(first.clone()).map(endpoint).collect();
         lone.give(OverlayInput::Contacts(told));
+    }
+    // None of them answers, so each that is remembered is dialled again.
+    for number in first.clone().chain(strangers) {
+        lone.give(OverlayInput::DialFailed(key(number)));
     }
     let dialled: Vec<_> = lone
         .pass(CYCLE * 2)

@@ -452,8 +452,8 @@ pub const MAIL_PER_AUTHOR_MAX: usize = 16;
 /// How long a mailbox keeps words, in milliseconds of governance time: a week.
 pub const MAILBOX_MS: u64 = 7 * 86_400_000;
 
-/// Sealed words that newcomers tell one person in one turn, and as many that others tell her: a crowd of strangers does not end her session, whose queue
-/// has a bound.
+/// Sealed words that newcomers tell one person in one turn, and as many that others tell her: a crowd of
+/// strangers does not end her session, whose queue has a bound.
 pub const TOLD_PER_TURN_MAX: usize = 4;
 
 /// Things of which the state remembers what they were before somebody changed, made or deleted them; of
