@@ -127,6 +127,7 @@ impl Place {
             scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: self.asset_licence.parse().unwrap_or_default(),
             spawner: None,
+            seat: None,
         };
         thing.check()?;
         self.packages.insert(package.id(), package.clone());

@@ -45,6 +45,7 @@ impl Pads {
             scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: AssetLicence::Cc0,
             spawner: None,
+            seat: None,
         };
         let mut genesis = Genesis {
             name: name.to_owned(),

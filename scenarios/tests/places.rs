@@ -125,6 +125,7 @@ fn keeper(state: &str) -> BTreeMap<String, String> {
     let place = format!(
         "{HEAD}[[object]]\nkind = \"gate\"\nname = \"gate\"\nmark = \"gate\"\nat = [9, 0]\nbox = [1, 1]\n\
          turn = \"0.1\"\nowner = \"{key}\"\nshape = \"star\"\nsensor = true\n\
+         seat = [\"0.5\", -1]\n\
          [[object]]\nkind = \"keeper\"\nname = \"keeper\"\nat = [7, 0]\ndisc = \"0.5\"\n\
          [[object.scripts]]\npackage = \"keeper\"\n[object.scripts.state]\n{state}\n"
     );

@@ -71,6 +71,7 @@
 //!         scripts: Vec::new(),
 //!         licence: AssetLicence::Cc0,
 //!         spawner: None,
+//!         seat: None,
 //!     }],
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),

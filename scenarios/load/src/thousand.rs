@@ -147,6 +147,7 @@ pub(crate) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
         scripts: Vec::new(),
         licence: AssetLicence::default(),
         spawner: None,
+        seat: None,
     }
 }
 

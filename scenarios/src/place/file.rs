@@ -205,6 +205,8 @@ pub(super) struct ObjectFile {
     pub(super) licence: Option<Spanned<String>>,
     /// The mark of the thing before it whose script spawned it.
     pub(super) spawned_by: Option<Spanned<String>>,
+    /// Where one sits on it, as it sees itself; it is no seat if that is left out.
+    pub(super) seat: Option<NumberPair>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scripts: Vec<ScriptFile>,
 }

@@ -93,6 +93,7 @@ impl TomlSource<'_> {
                 scripts: scripts.clone(),
                 licence,
                 spawner,
+                seat: described.seat.map(|at| at.vec2()),
             };
             self.check(object, &spec, context)?;
             specs.push(spec);
@@ -300,6 +301,7 @@ impl ObjectFile {
             owner: owner.map(|key| written(key.to_string())),
             licence: (*licence != usual).then(|| written(licence.to_string())),
             spawned_by: None,
+            seat: spec.seat.map(Into::into),
             scripts: Vec::new(),
         }
     }

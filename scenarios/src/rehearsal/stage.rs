@@ -271,5 +271,6 @@ fn thing(package: &Package) -> ObjectSpec {
         scripts: vec![ScriptSpec { package: package.id(), state: ScriptState(BTreeMap::new()) }],
         licence: AssetLicence::Cc0,
         spawner: None,
+        seat: None,
     }
 }

@@ -12,7 +12,7 @@ use metatopia_types::{
 
 use super::{
     genesis::{Genesis, GenesisError, ObjectSpec, ScriptSpec},
-    object::Object,
+    object::{Object, ThingSeat},
     parameters::{Parameters, ParametersError},
     players::Since,
     publications::Publications,
@@ -216,6 +216,7 @@ impl State {
             licence: object.licence,
             // What is left of a spawner that is gone is about to go.
             spawner: object.spawner.filter(|spawner| self.objects.contains(spawner)),
+            seat: object.seat.map(|seat| seat.at),
         }
     }
 }
@@ -313,7 +314,7 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
         guest: None,
         spawner: spec.spawner,
         held: None,
-        seat: None,
+        seat: spec.seat.map(|at| ThingSeat { at, told: None }),
         changed: None,
     };
     let id = state.spawn(object, &spec.body)?;

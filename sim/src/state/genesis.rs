@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, InsertError, JointError, JointSpec};
-use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
+use metatopia_scripting::{
+    CompileError, Package, PackageError,
+    limits::{SEAT_REACH, SIGN_BYTES_MAX},
+};
 use metatopia_types::{
     AssetLicence, Digest, GenesisHead, HeadParent, Height, Look, NodeContact, ObjectId,
     OfficeFounding, PackageId, PublicKey, Root, SimId, Site, SquareError, Validator, ValidatorSet,
@@ -112,6 +115,8 @@ pub struct ObjectSpec {
     pub licence: AssetLicence,
     /// The object that spawned it, by its number in the sim: the first object of a genesis has number 1.
     pub spawner: Option<ObjectId>,
+    /// Where one sits on it, as it sees it, at most [`SEAT_REACH`] metres away; nothing if it is no seat.
+    pub seat: Option<Vec2>,
 }
 
 /// A script on an object at the beginning.
@@ -152,6 +157,9 @@ impl ObjectSpec {
         }
         if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
             return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
+        }
+        if let Some(at) = self.seat.filter(|at| at.length() > Fx::from_int(SEAT_REACH)) {
+            return Err(ObjectSpecError::Seat(at));
         }
         Ok(self.scripts.iter().try_for_each(|script| script.state.check())?)
     }

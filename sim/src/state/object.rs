@@ -60,7 +60,7 @@ pub struct Held {
     pub filter: Filter,
 }
 
-/// The seat of a thing, which a script made.
+/// The seat of a thing, which a script or the genesis made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThingSeat {
     /// Where one sits, as the thing sees it, in metres.

@@ -59,6 +59,7 @@ pub(crate) fn ball(place: Vec2, scripts: &[PackageId], state: &ScriptState) -> O
         scripts: scripts.iter().map(script).collect(),
         licence: AssetLicence::Cc0,
         spawner: None,
+        seat: None,
     }
 }
 

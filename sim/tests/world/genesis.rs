@@ -302,6 +302,8 @@ fn objects_have_rules() {
     let package = PackageId(Digest::ZERO);
     assert_eq!(error, GenesisError::NoPackage { object: 0, package });
 
+    assert_eq!(object(|object| object.seat = Some(vec2(2, 1))), ObjectSpecError::Seat(vec2(2, 1)));
+
     // A spawner stands before what it spawned, so nothing spawned itself.
     let spawner = metatopia_types::ObjectId(1);
     let error = fault(|builder| builder.genesis.objects[0].spawner = Some(spawner));

@@ -33,6 +33,21 @@ fn park() -> Yard {
     yard
 }
 
+#[test]
+fn a_thing_may_be_a_seat_from_the_beginning_without_a_script() {
+    let mut builder = Builder::new();
+    builder.thing(Motion::Static, (3, 0), &[]);
+    builder.genesis.objects[0].seat = Some(vec2(0, 1));
+    let mut yard = site(&mut builder);
+    yard.idle(2);
+    let listed = |yard: &Yard| yard.world.specs()[0].1.seat;
+    assert_eq!(listed(&yard), Some(vec2(0, 1)));
+    assert_eq!(yard.try_act(1, sit(Some(BENCH_ID))), Outcome::Ok);
+    assert!(near(place(&yard, 1), vec2(3, 1)), "{}", place(&yard, 1));
+    // Who sits there is no part of the seat.
+    assert_eq!(listed(&yard), Some(vec2(0, 1)));
+}
+
 fn sit(on: Option<ObjectId>) -> Act {
     Act::Sit { on }
 }

@@ -138,6 +138,7 @@ impl Builder {
                 .collect(),
             licence: AssetLicence::default(),
             spawner: None,
+            seat: None,
         });
         ObjectId(self.genesis.objects.len() as u64)
     }

@@ -314,7 +314,7 @@ pub enum Refusal {
     #[error("no such joint holds the thing")]
     NotJoined,
     /// The thing has no seat.
-    #[error("nobody can sit there: no script made it a seat")]
+    #[error("nobody can sit there: it is no seat")]
     NothingToSitOn,
     /// Somebody sits there.
     #[error("somebody sits there already")]

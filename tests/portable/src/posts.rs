@@ -51,6 +51,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
             scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: AssetLicence::default(),
             spawner: None,
+            seat: None,
         });
         packages.insert(package.id(), package.encode());
     }

@@ -30,6 +30,7 @@ fn thing(name: &str, owner: Option<PublicKey>, at: Vec2) -> ObjectSpec {
         scripts: Vec::new(),
         licence: AssetLicence::Cc0,
         spawner: None,
+        seat: None,
     }
 }
 

@@ -179,6 +179,7 @@ fn a_long_genesis_is_handed_out_in_parts_and_a_short_one_whole() {
             scripts: Vec::new(),
             licence: AssetLicence::default(),
             spawner: None,
+            seat: None,
         }
     };
     let long = Genesis { objects: (0..4_000).map(thing).collect(), ..short };

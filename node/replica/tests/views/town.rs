@@ -63,6 +63,7 @@ fn thing(at: Vec2, half: i32, motion: Motion, scripts: Vec<ScriptSpec>) -> Objec
         scripts,
         licence: AssetLicence::default(),
         spawner: None,
+        seat: None,
     }
 }
 

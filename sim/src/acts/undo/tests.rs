@@ -29,6 +29,7 @@ fn state() -> State {
         scripts: Vec::new(),
         licence: AssetLicence::Cc0,
         spawner: None,
+        seat: None,
     };
     let genesis = Genesis { objects: vec![spec(9), spec(12)], ..test_genesis() };
     State::from_genesis(&genesis).expect("a small genesis")

@@ -1,5 +1,8 @@
 //! Why an object cannot be in a genesis.
 
+use metatopia_math::Vec2;
+use metatopia_scripting::limits::SEAT_REACH;
+
 use crate::limits::SCRIPTS_PER_OBJECT_MAX;
 
 /// Why an object cannot be in a genesis.
@@ -23,6 +26,9 @@ pub enum ObjectSpecError {
     /// More scripts than one object may have.
     #[error("{0} scripts where at most {SCRIPTS_PER_OBJECT_MAX} are allowed")]
     TooManyScripts(usize),
+    /// A seat is on or beside its thing.
+    #[error("a seat at {0} m is farther from its thing than {SEAT_REACH} m")]
+    Seat(Vec2),
     /// A script begins with a state that cannot be kept.
     #[error(transparent)]
     State(#[from] metatopia_scripting::StateError),

@@ -82,6 +82,7 @@ fn plan() -> (Genesis, PackageId) {
             }],
             licence: AssetLicence::default(),
             spawner: None,
+            seat: None,
         }],
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
