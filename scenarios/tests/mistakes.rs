@@ -48,8 +48,15 @@ fn numbers_that_are_not_whole_must_be_in_quotes() {
 fn objects_that_cannot_be_are_named_with_the_rule() {
     for (text, complaint) in [
         ("disc = 1", "yard.toml:4:1: an object needs `at`, or `places`, not both"),
-        ("at = [9, 2]", "yard.toml:4:1: an object needs `box` or `disc`, not both"),
-        ("at = [9, 2]\ndisc = 1\nbox = [1, 1]", "yard.toml:4:1: an object needs `box` or `disc`"),
+        ("at = [9, 2]", "yard.toml:4:1: an object needs one of `box`, `disc`,"),
+        ("at = [9, 2]\ndisc = 1\nbox = [1, 1]", "yard.toml:4:1: an object needs one of `box`"),
+        ("at = [9, 2]\ndisc = 1\ncapsule = [1, 1]", "yard.toml:4:1: an object needs one of"),
+        (
+            "at = [9, 2]\ncorners = [[0, 0], [1, 1], [1, 0]]",
+            "yard.toml:8:11: the polygon does not turn left at corner 1: corners run counter-clockwise, convex",
+        ),
+        ("at = [9, 2]\ncorners = [[0, 0], [1, 0]]", "yard.toml:8:11: a polygon of 2 corners"),
+        ("at = [9, 2]\ncapsule = [1, 0]", "yard.toml:8:12: a size of 0 m is not in"),
         ("at = [9, 2]\ndisc = 1000", "yard.toml:8:8: a size of 1000 m is not in"),
         ("at = [9, 2]\ndisc = 1\ncolor = \"red\"", "yard.toml:9:9: \"red\" is no colour"),
         ("at = [9, 2]\ndisc = 1\nmotion = \"fast\"", "yard.toml:9:10: unknown variant `fast`"),

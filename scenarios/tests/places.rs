@@ -6,6 +6,7 @@ use std::{
 };
 
 use metatopia_math::{Fx, Vec2};
+use metatopia_physics::Shape;
 use metatopia_scenarios::{Place, PlaceTemplate, golden, parse_folder};
 use metatopia_scripting::Value;
 use metatopia_sim::{Genesis, Serial, Tools, World};
@@ -169,7 +170,7 @@ fn a_state_that_no_script_can_have_is_named_with_its_line() {
     ] {
         let mistakes = parse_folder("yard", &keeper(state)).expect_err(state);
         let told = mistakes[0].to_string();
-        assert!(told.starts_with("yard/place.toml:22:") && told.contains(complaint), "{told}");
+        assert!(told.starts_with("yard/place.toml:23:") && told.contains(complaint), "{told}");
     }
 }
 
@@ -199,4 +200,26 @@ fn the_place_that_the_documentation_shows_can_be_founded() {
     let place = read(&files);
 
     assert_eq!(founded(&place).objects().count(), 4);
+}
+
+#[test]
+fn capsules_and_polygons_are_read_and_written_exactly() {
+    let text = format!(
+        "{HEAD}[[object]]\nkind = \"pill\"\nname = \"pill\"\nat = [9, 0]\ncapsule = [\"1.5\", \"0.25\"]\n\
+         motion = \"dynamic\"\ndegrees = 30\n[[object]]\nkind = \"ramp\"\nname = \"ramp\"\nat = [15, 0]\n\
+         corners = [[0, 0], [4, 0], [4, \"0.5\"], [0, \"2.1\"]]\n"
+    );
+    let files = BTreeMap::from([("place.toml".to_owned(), text)]);
+    let place = read(&files);
+    let shapes = |place: &Place| place.objects().iter().map(|o| o.body.shape).collect::<Vec<_>>();
+    let [Shape::Capsule { half, radius }, Shape::Polygon(ramp)] = shapes(&place)[..] else {
+        panic!("{:?}", shapes(&place));
+    };
+    assert_eq!((half, radius), (Fx::from_ratio(3, 4), Fx::from_ratio(1, 4)));
+    assert_eq!(ramp.corners().count(), 4);
+
+    let exported = Place::of_world(&founded(&place)).files();
+    let again = read(&exported);
+    assert_eq!(shapes(&again), shapes(&place));
+    assert_eq!(Place::of_world(&founded(&again)).files(), exported);
 }

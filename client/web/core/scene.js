@@ -26,6 +26,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {boolean} round a disc; a rectangle otherwise
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
+ * @property {[number, number][] | null} [corners] of a polygon in metres, counter-clockwise
  * @property {'static'|'kinematic'|'dynamic'} motion
  * @property {boolean} movable
  * @property {boolean} sensor lets others through

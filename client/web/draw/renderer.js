@@ -201,7 +201,7 @@ export class Renderer {
     const moving = [];
     for (const { id, thing, at } of this.placed) {
       const tall = thing.player ? TALL * 0.85 : tallness(thing) * 0.9;
-      const caster = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, round: thing.round || Boolean(thing.player), tall };
+      const caster = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, corners: thing.corners, round: thing.round || Boolean(thing.player), tall };
       let rest = this.rests.get(id);
       const same = rest && rest.x === at.x && rest.y === at.y && rest.angle === at.angle && rest.hx === thing.hx && rest.hy === thing.hy;
       if (!rest || !same) {

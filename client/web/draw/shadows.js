@@ -14,7 +14,7 @@ const COARSE = 4;
 const TILE = 16;
 const FINE = 12;
 
-/** A thing that casts a shadow. @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, tall: number}} Caster */
+/** A thing that casts a shadow. @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, tall: number, corners?: [number, number][] | null}} Caster */
 
 export class Shadows {
   constructor() {
@@ -138,13 +138,13 @@ function shadow(ctx, caster, cast) {
   const [hx, hy] = [caster.hx + 0.03, caster.hy + 0.03];
   /** @type {[number, number][]} */
   const points = [];
-  for (const [u, v] of [[-hx, -hy], [hx, -hy], [hx, hy], [-hx, hy]]) {
+  for (const [u, v] of caster.corners ?? [[-hx, -hy], [hx, -hy], [hx, hy], [-hx, hy]]) {
     points.push([x + u * cos - v * sin, y + u * sin + v * cos]);
   }
   // Counterclockwise corners: edges that look along the light are swept, the others stay.
   ctx.beginPath();
-  for (let i = 0; i < 4; i++) {
-    const [p, q] = [points[i], points[(i + 1) % 4]];
+  for (const [i, p] of points.entries()) {
+    const q = points[(i + 1) % points.length];
     const far = (q[1] - p[1]) * dx - (q[0] - p[0]) * dy > 0;
     const [ox, oy] = far ? [dx, dy] : [0, 0];
     if (i === 0) ctx.moveTo(p[0] + ox, p[1] + oy);

@@ -16,28 +16,29 @@ function sideLight(nx) {
 }
 
 /**
- * Corners of a box around the origin, clockwise on the screen.
+ * Corners of a box around the origin, or of another outline, clockwise on the screen.
  * @param {number} hx @param {number} hy half sides in pixels @param {number} angle
+ * @param {Point[]} [outline] clockwise, y is up
  * @returns {Point[]}
  */
-export function corners(hx, hy, angle) {
+export function corners(hx, hy, angle, outline = [[-hx, hy], [hx, hy], [hx, -hy], [-hx, -hy]]) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  return /** @type {Point[]} */ ([[-hx, hy], [hx, hy], [hx, -hy], [-hx, -hy]]
-    .map(([u, v]) => [u * cos - v * sin, -(u * sin + v * cos)]));
+  return outline.map(([u, v]) => [u * cos - v * sin, -(u * sin + v * cos)]);
 }
 
 /**
  * A box: sides, then top. `face` and `lid` may add detail, in the coordinates of that surface.
  * @param {CanvasRenderingContext2D} ctx at the middle of the footprint
  * @param {{hx: number, hy: number, angle: number, up: number, color: number, palette: Palette,
- *   face?: (length: number, height: number, light: number) => void, lid?: () => void, base?: number}} box
+ *   face?: (length: number, height: number, light: number) => void, lid?: () => void, base?: number,
+ *   outline?: Point[]}} box
  *   pixels; up is the height as drawn
  */
 export function drawBox(ctx, box) {
-  const { hx, hy, angle, up, color, palette, base = 0 } = box;
-  const points = corners(hx, hy, angle);
-  for (let i = 0; i < 4; i++) {
-    const [p, q] = [points[i], points[(i + 1) % 4]];
+  const { hx, hy, angle, up, color, palette, base = 0, outline } = box;
+  const points = corners(hx, hy, angle, outline);
+  for (const [i, p] of points.entries()) {
+    const q = points[(i + 1) % points.length];
     const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
     if (length < 0.01) continue;
     // Clockwise on the screen: the outside is to the left of the way from p to q.
@@ -59,7 +60,9 @@ export function drawBox(ctx, box) {
   ctx.save();
   ctx.translate(0, -base - up);
   ctx.rotate(-angle);
-  slab(ctx, tone(color, 1.06, palette), -hx, -hy, 2 * hx, 2 * hy);
+  const lid = tone(color, 1.06, palette);
+  if (outline) patch(ctx, lid, corners(hx, hy, 0, outline));
+  else slab(ctx, lid, -hx, -hy, 2 * hx, 2 * hy);
   box.lid?.();
   ctx.restore();
 }

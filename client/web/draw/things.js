@@ -40,7 +40,7 @@ export function topOf(thing) {
 /** @param {any} thing @returns {Kind} */
 export function kindOf(thing) {
   const known = KINDS[thing.kind] ?? PARTS[thing.kind];
-  if (known) return known;
+  if (known && !thing.corners) return known;
   const size = Math.min(thing.hx, thing.hy);
   return thing.round ? { tall: Math.min(1.2, 0.35 + size), paint: drum } : { tall: Math.min(1.2, 0.35 + size * 0.8), paint: block };
 }
@@ -65,11 +65,12 @@ function block({ ctx, thing, s, angle, palette }) {
   const { hx, hy, look } = thing;
   drawBox(ctx, {
     hx: hx * s, hy: hy * s, angle, up: lift(kindOf(thing).tall, s), color: look.color, palette,
+    outline: thing.corners?.map(([x, y]) => /** @type {[number, number]} */ ([x * s, y * s])).reverse(),
     face: (length, height) => {
       slab(ctx, 'rgba(255,255,255,0.08)', 0, 0, length, Math.max(1, height * 0.08));
       slab(ctx, 'rgba(0,0,20,0.14)', 0, height * 0.82, length, height * 0.18);
     },
-    lid: () => {
+    lid: thing.corners ? undefined : () => {
       const edge = Math.min(hx, hy, 0.5) * s * 0.16;
       rim(ctx, tone(look.color, 1.3, palette), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge));
     },

@@ -172,6 +172,10 @@ pub(super) struct ObjectFile {
     pub(super) rect: Option<Spanned<NumberPair>>,
     /// The radius of a disc.
     pub(super) disc: Option<Spanned<Number>>,
+    /// The length between the middles of the round ends, and their radius.
+    pub(super) capsule: Option<Spanned<NumberPair>>,
+    /// The corners of a convex polygon, counter-clockwise; `at` is its centre of mass.
+    pub(super) corners: Option<Spanned<Vec<NumberPair>>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) motion: MotionFile,
     pub(super) velocity: Option<NumberPair>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{BodySpec, Filter, Motion, Region, Shape};
+use metatopia_physics::{BodySpec, Filter, Motion, Polygon, Region, Shape};
 use metatopia_scripting::Package;
 use metatopia_sim::{ObjectSpec, ScriptSpec};
 use metatopia_types::{AssetLicence, BodyShape, Look, ObjectId, PublicKey};
@@ -113,6 +113,8 @@ impl TomlSource<'_> {
         Region::new().insert(ObjectId(1), &spec.body).map_err(|error| {
             let at = described.disc.as_ref().map(Spanned::span);
             let at = at.or_else(|| described.rect.as_ref().map(Spanned::span));
+            let at = at.or_else(|| described.capsule.as_ref().map(Spanned::span));
+            let at = at.or_else(|| described.corners.as_ref().map(Spanned::span));
             self.mistake_in(at.unwrap_or_else(|| object.span()), error)
         })?;
         spec.check().map_err(|error| self.mistake(object, error))?;
@@ -168,13 +170,23 @@ impl TomlSource<'_> {
 
     fn shape(&self, object: &Spanned<ObjectFile>) -> Result<Shape, Mistake> {
         let described = object.get_ref();
-        match (&described.rect, &described.disc) {
-            (Some(rect), None) => {
-                let size = rect.get_ref().vec2();
-                Ok(Shape::Rect { half: size.scale(Fx::HALF) })
+        let ObjectFile { rect, disc, capsule, corners, .. } = described;
+        match (rect, disc, capsule, corners) {
+            (Some(rect), None, None, None) => {
+                Ok(Shape::Rect { half: rect.get_ref().vec2().scale(Fx::HALF) })
             }
-            (None, Some(disc)) => Ok(Shape::Circle { radius: disc.get_ref().0 }),
-            _ => Err(self.mistake(object, "an object needs `box` or `disc`, not both")),
+            (None, Some(disc), None, None) => Ok(Shape::Circle { radius: disc.get_ref().0 }),
+            (None, None, Some(capsule), None) => {
+                let Vec2 { x: length, y: radius } = capsule.get_ref().vec2();
+                Ok(Shape::Capsule { half: length.saturating_mul(Fx::HALF), radius })
+            }
+            (None, None, None, Some(corners)) => {
+                let points: Vec<Vec2> = corners.get_ref().iter().map(|at| at.vec2()).collect();
+                let polygon = Polygon::new(&points);
+                Ok(Shape::Polygon(polygon.map_err(|error| self.mistake(corners, error))?))
+            }
+            _ => Err(self
+                .mistake(object, "an object needs one of `box`, `disc`, `capsule` and `corners`")),
         }
     }
 
@@ -259,15 +271,18 @@ impl ObjectFile {
         let ObjectSpec { kind, name, owner, look, text, body, licence, .. } = spec;
         let standard = BodySpec::new(body.shape, body.motion, body.pose.position);
         let other = |own: Fx, usual: Fx| (own != usual).then_some(Number(own));
-        let (rect, disc) = match body.shape {
-            Shape::Rect { half } => (Some(half.scale(Fx::from_int(2)).into()), None),
-            Shape::Circle { radius } => (None, Some(Number(radius))),
-            // A place file has no word for them: what is built there are rectangles and discs.
-            shape @ (Shape::Capsule { .. } | Shape::Polygon(_)) => {
-                let around = shape.half_extents(Angle::ZERO);
-                (Some(around.scale(Fx::from_int(2)).into()), None)
+        let double = |half: Fx| half.saturating_add(half);
+        let (mut rect, mut disc, mut capsule, mut corners) = (None, None, None, None);
+        match body.shape {
+            Shape::Rect { half } => rect = Some(Vec2::new(double(half.x), double(half.y)).into()),
+            Shape::Circle { radius } => disc = Some(Number(radius)),
+            Shape::Capsule { half, radius } => {
+                capsule = Some(Vec2::new(double(half), radius).into());
             }
-        };
+            Shape::Polygon(polygon) => {
+                corners = Some(polygon.corners().map(Into::into).collect());
+            }
+        }
         let (degrees, turn) = shown_angle(body.pose.angle);
         Self {
             kind: kind.clone(),
@@ -280,6 +295,8 @@ impl ObjectFile {
             shape: (look.shape != usual_shape(disc.is_some())).then(|| shown_shape(look.shape)),
             rect: rect.map(written),
             disc: disc.map(written),
+            capsule: capsule.map(written),
+            corners: corners.map(written),
             motion: match body.motion {
                 Motion::Static => MotionFile::Static,
                 Motion::Kinematic => MotionFile::Kinematic,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_client::{Sight, build::JoinedThing};
-use metatopia_math::Angle;
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::ScriptEntry;
 use metatopia_sim::{Body, Motion, Object, Shape};
 use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId, Square, Tick};
@@ -189,15 +189,9 @@ impl Picture {
 
     pub(super) fn put(&self, id: ObjectId, thing: &DrawnThing, emote: Option<&Emote>) -> Value {
         let DrawnThing { object, body, far, place, departed } = thing;
-        let (round, hx, hy) = match body.shape() {
-            Shape::Circle { radius } => (true, radius, radius),
-            Shape::Rect { half } => (false, half.x, half.y),
-            // Drawn as the boxes around them.
-            shape @ (Shape::Capsule { .. } | Shape::Polygon(_)) => {
-                let half = shape.half_extents(Angle::ZERO);
-                (false, half.x, half.y)
-            }
-        };
+        let shape = body.shape();
+        let (round, half) =
+            (matches!(shape, Shape::Circle { .. }), shape.half_extents(Angle::ZERO));
         let script = |script: &ScriptId| {
             let package = self.packages.get(script).map(ToString::to_string);
             json!({ "script": script, "package": package })
@@ -221,7 +215,8 @@ impl Picture {
             "birth": object.birth.map(origin), "parent": object.parent.map(origin),
             "travels": object.travels, "held": object.held.map(|held| held.by),
             "seat": object.seat.is_some(),
-            "round": round, "hx": from_fx(hx), "hy": from_fx(hy),
+            "round": round, "hx": from_fx(half.x), "hy": from_fx(half.y),
+            "corners": drawn_corners(shape),
             "motion": variant(&body.motion()).to_lowercase(),
             "movable": object.held.is_some()
                 || (body.motion() == Motion::Dynamic && object.player.is_none()),
@@ -241,4 +236,29 @@ fn origin(Origin { sim, number }: Origin) -> Value {
 
 fn gesture(emote: &Emote) -> String {
     variant(emote).to_lowercase()
+}
+
+/// Straight pieces of a round end of a capsule as it is drawn: nobody sees the corners of more.
+const CAPSULE_END_SIDES: i64 = 6;
+
+/// Returns the corners of a shape as it is drawn, in metres and counter-clockwise; nothing for a disc and
+/// for a box.
+fn drawn_corners(shape: Shape) -> Option<Vec<[f64; 2]>> {
+    let drawn = |at: Vec2| [from_fx(at.x), from_fx(at.y)];
+    match shape {
+        Shape::Circle { .. } | Shape::Rect { .. } => None,
+        Shape::Polygon(polygon) => Some(polygon.corners().map(drawn).collect()),
+        Shape::Capsule { half, radius } => {
+            // From the lowest point of the right end around it, and then around the left one.
+            let end = |middle: Fx, first: i64| {
+                (0..=CAPSULE_END_SIDES).map(move |n| {
+                    let turn = Fx::from_ratio(first + 2 * n, 4 * CAPSULE_END_SIDES);
+                    let at = Angle::from_turns(turn).direction().scale(radius);
+                    drawn(at.saturating_add(Vec2::new(middle, Fx::ZERO)))
+                })
+            };
+            let [right, left] = [(half, -CAPSULE_END_SIDES), (-half, CAPSULE_END_SIDES)];
+            Some(end(right.0, right.1).chain(end(left.0, left.1)).collect())
+        }
+    }
 }

@@ -87,7 +87,7 @@ fn all_mistakes_of_a_place_are_told_with_their_lines() {
     let at = |line: usize| format!("{}:{line}:1: ", file.display());
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].starts_with(&at(lines + 1)) && told[0].contains("where people appear"));
-    assert!(told[1].starts_with(&at(lines + 6)) && told[1].contains("needs `box` or `disc`"));
+    assert!(told[1].starts_with(&at(lines + 6)) && told[1].contains("needs one of `box`"));
 }
 
 #[test]
