@@ -110,7 +110,7 @@ impl Region {
     }
 
     /// Returns all bodies that overlap the circle of this radius around a point, and some more near
-    /// it, in no meaningful order.
+    /// it, in no meaningful order. A radius below zero is as one of zero.
     pub fn around(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &Body> {
         let corner = |offset: Fx| {
             let corner =
@@ -118,6 +118,8 @@ impl Region {
             // No body reaches this far out, so clamping a corner to here leaves none out.
             Vector::clamped(corner, Q20::constant(Fx::from_int(2_047)))
         };
+        // The grid takes a box whose low corner is the lower one.
+        let radius = radius.max(Fx::ZERO);
         let aabb = Aabb { low: corner(radius.saturating_neg()), high: corner(radius) };
         self.grid.query(aabb).filter_map(|id| self.body(id))
     }

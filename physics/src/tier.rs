@@ -219,6 +219,8 @@ impl Region {
         }
         self.tier = Some(tier);
         self.tier_changed = true;
+        // A region that sleeps tells the tier nothing, and one that was restored does not sleep yet.
+        self.asleep = false;
         Ok(self)
     }
 

@@ -222,7 +222,11 @@ fn a_circle_overlaps_the_shapes_that_come_as_near_as_its_radius() {
         assert_eq!(region.overlapping(at(200 * n, 0), Fx::ZERO), [ObjectId(10 + n as u64)]);
     }
     assert_eq!(region.overlapping(at(500, 0), Fx::MAX).len(), 6);
-    assert_eq!(region.overlapping(at(500, 0), cm(-1)), []);
+    // A large radius below zero once made a box that was inside out, at which the grid failed.
+    for below in [cm(-1), cm(-1_000), Fx::MIN] {
+        assert_eq!(region.overlapping(at(500, 0), below), []);
+        assert!(region.around(at(500, 0), below).count() <= 6);
+    }
 }
 
 #[test]
