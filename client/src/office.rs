@@ -154,12 +154,14 @@ impl LandOffice {
 }
 
 /// A part of a world's map, all of which was proved.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProvedMap {
     /// What is granted, in the order of the squares.
     pub grants: Vec<LandGrant>,
     /// The time of the oldest shelf; none of an empty map.
     pub oldest: Option<Millis>,
+    /// The height of that shelf.
+    pub height: Option<Height>,
 }
 
 impl ProvedMap {
@@ -176,7 +178,9 @@ impl ProvedMap {
         let mut grants: Vec<LandGrant> = shelves.iter().flat_map(of).collect();
         grants.sort_by_key(|grant| grant.square);
         grants.dedup();
-        Self { grants, oldest: shelves.iter().map(|shelf| shelf.time).min() }
+        let oldest = shelves.iter().map(|shelf| (shelf.time, shelf.height)).min();
+        let (oldest, height) = oldest.unzip();
+        Self { grants, oldest, height }
     }
 }
 
@@ -288,8 +292,8 @@ mod tests {
         ];
         let map = ProvedMap::of(shelves);
         assert_eq!(map.grants, [far, new]);
-        assert_eq!(map.oldest, Some(Millis(250)));
-        assert_eq!(ProvedMap::of(Vec::new()), ProvedMap { grants: Vec::new(), oldest: None });
+        assert_eq!((map.oldest, map.height), (Some(Millis(250)), Some(Height(5))));
+        assert_eq!(ProvedMap::of(Vec::new()), ProvedMap::default());
     }
 
     #[test]

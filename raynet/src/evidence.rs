@@ -1,9 +1,11 @@
 //! Evidence: two signed things that no honest signer makes both of.
 
+use std::collections::BTreeMap;
+
 use metatopia_types::{Digest, Millis, SimId, Verify, wire};
 use serde::{Deserialize, Serialize};
 
-use crate::{ProveLand, Shelf, ShelfError, SignedSiteRecord, SiteName, SiteRecordError};
+use crate::{ProveLand, Shelf, ShelfError, SignedSiteRecord, SiteName, SiteRecordError, limits};
 
 /// Two things that contradict each other, with all it takes to check that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,16 @@ pub enum OverlayEvidence {
     },
 }
 
+/// What a piece of evidence is about: of two about one subject, the one of the higher rank is kept. Whoever
+/// signed cannot make another one about the same by signing again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvidenceSubject {
+    /// A digest of the sim, or of the block of the plane.
+    pub subject: Digest,
+    /// The epoch of the grant, or the height of the map.
+    pub rank: u64,
+}
+
 /// Why something is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverlayEvidenceError {
@@ -44,12 +56,6 @@ pub enum OverlayEvidenceError {
 }
 
 impl OverlayEvidence {
-    /// Returns the digest by which it is known.
-    #[must_use]
-    pub fn digest(&self) -> Digest {
-        Digest::of("metatopia overlay evidence v1", &wire::encode(self))
-    }
-
     /// Returns which site it convicts, and the epoch of the grant whose beacons signed.
     pub(crate) fn convicted(&self) -> Option<(SiteName, u64)> {
         match self {
@@ -58,15 +64,26 @@ impl OverlayEvidence {
         }
     }
 
-    /// Returns what it is about: a second piece of evidence of the same is not kept.
+    /// Returns what it says it is about, without a signature or a proof being checked. Nothing if the two
+    /// cannot contradict each other.
     #[must_use]
-    pub fn subject(&self) -> Digest {
+    pub fn about(&self, land: &dyn ProveLand) -> Option<EvidenceSubject> {
         match self {
-            Self::Records { first, .. } => {
-                let bytes = wire::encode(&(first.record.sim, first.record.epoch.grant));
-                Digest::of("metatopia overlay evidence of records v1", &bytes)
+            Self::Records { first, second, .. } => {
+                let (one, other) = (&first.record, &second.record);
+                let is_of_one = one.sim == other.sim && one.epoch == other.epoch && one != other;
+                is_of_one.then(|| EvidenceSubject {
+                    subject: Digest::of("metatopia overlay evidence of records v2", &one.sim.0.0),
+                    rank: one.epoch.grant,
+                })
             }
-            Self::Shelves { .. } => self.digest(),
+            Self::Shelves { first, second } => {
+                let about = (first != second).then(|| land.about(first))?;
+                let (block, height) = about.filter(|about| land.about(second) == Some(*about))?;
+                let domain = "metatopia overlay evidence of shelves v1";
+                let subject = Digest::of(domain, &wire::encode(&block));
+                Some(EvidenceSubject { subject, rank: height.0 })
+            }
         }
     }
 
@@ -127,4 +144,47 @@ fn open(
     let shelf = land.open(proof)?;
     shelf.check(world)?;
     Ok(shelf)
+}
+
+/// Evidence that is kept: one piece for each subject. When there is too much, the oldest goes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptEvidence {
+    pieces: BTreeMap<Digest, KeptPiece>,
+    /// Pieces that were ever kept.
+    count: u64,
+}
+
+/// A piece of evidence, and how many came before it.
+#[derive(Clone, Debug)]
+struct KeptPiece {
+    rank: u64,
+    number: u64,
+    evidence: OverlayEvidence,
+}
+
+impl KeptEvidence {
+    /// Says whether a piece about this would be kept.
+    pub(crate) fn is_news(&self, about: EvidenceSubject) -> bool {
+        self.pieces.get(&about.subject).is_none_or(|piece| piece.rank < about.rank)
+    }
+
+    /// Keeps a piece.
+    pub(crate) fn insert(&mut self, about: EvidenceSubject, evidence: OverlayEvidence) {
+        let number = self.count;
+        self.count += 1;
+        self.pieces.insert(about.subject, KeptPiece { rank: about.rank, number, evidence });
+        if self.pieces.len() > limits::OVERLAY_EVIDENCE_MAX {
+            let oldest = self.pieces.iter().min_by_key(|(_, piece)| piece.number);
+            let oldest = oldest.map(|(subject, _)| *subject);
+            oldest.map(|oldest| self.pieces.remove(&oldest));
+        }
+    }
+
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = &Digest> {
+        self.pieces.keys()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &OverlayEvidence> {
+        self.pieces.values().map(|piece| &piece.evidence)
+    }
 }

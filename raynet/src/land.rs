@@ -73,6 +73,12 @@ pub trait ProveLand: Send + Sync {
     /// [`ShelfError::Proof`] when no certified state of the office holds such a shelf.
     fn open(&self, proof: &[u8]) -> Result<Arc<Shelf>, ShelfError>;
 
+    /// Returns which block and height a proof says it is about, without a check. Whoever opens proofs at a
+    /// price reads no more than the head here.
+    fn about(&self, proof: &[u8]) -> Option<(PlaneBlock, Height)> {
+        self.open(proof).ok().map(|shelf| (shelf.block, shelf.height))
+    }
+
     /// Returns this very record, in memory that other members of the process may have too: thousands of
     /// them in a simulated world would keep thousands of copies.
     fn share(&self, record: SignedSiteRecord) -> Arc<SignedSiteRecord> {

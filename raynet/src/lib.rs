@@ -158,7 +158,7 @@ mod sites;
 pub use cell::{CellEstimator, ExactPlane, Rays};
 pub use config::{OverlayConfig, OverlayEffect, OverlayInput};
 pub use dial_back::{DialBackMessage, DialBackOutcome, observed_ip};
-pub use evidence::{OverlayEvidence, OverlayEvidenceError};
+pub use evidence::{EvidenceSubject, OverlayEvidence, OverlayEvidenceError};
 pub use land::{LandMap, ProveLand, Shelf, ShelfError, ShelfPlaced};
 pub use lookup::{LookupAnswer, LookupOutcome};
 pub use message::{GossipLayer, NearerSites, OverlayFrameError, OverlayMessage, TipExchange};

@@ -58,8 +58,17 @@ pub const SHELVES_KEPT_MAX: usize = 256;
 /// Senders of one hint that are asked for its shelf, each once.
 pub const HINT_SENDERS_MAX: usize = 6;
 
-/// Pieces of evidence that are kept.
+/// Pieces of evidence that are kept, one a sim; of more, the oldest goes.
 pub const OVERLAY_EVIDENCE_MAX: usize = 64;
+
+/// Sites that are remembered as convicted by evidence; of more, the oldest is forgotten.
+pub const CONVICTED_MAX: usize = 512;
+
+/// Pieces of evidence of one peer that are looked at in a cycle: to check one costs two proofs.
+pub const EVIDENCE_PER_CYCLE_MAX: u32 = 8;
+
+/// Sites that were not spoken with before and are dialled on ways in a cycle: liars may name any address.
+pub const STRANGERS_PER_CYCLE_MAX: u32 = 256;
 
 /// Connections that are kept; of more, the least used one without a place in the view is closed.
 pub const OVERLAY_CONNECTIONS_MAX: usize = 96;

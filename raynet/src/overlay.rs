@@ -22,9 +22,9 @@ use metatopia_types::{Digest, Now, wire};
 
 use self::{lookups::Lookup, pulse::OverlayTimers, ways::SeekWay};
 use crate::{
-    ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput,
-    SignedSiteRecord, SiteEndpoint, SiteName, TilePoint, limits, octaves::LongLinks, pace,
-    peers::PeerLinks, sampler::Sampler, sites::Sites,
+    ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput, PlaneBlock,
+    SignedSiteRecord, SiteEndpoint, SiteName, TilePoint, evidence::KeptEvidence, limits,
+    octaves::LongLinks, pace, peers::PeerLinks, sampler::Sampler, sites::Sites,
 };
 
 /// What a member counted since it began.
@@ -68,7 +68,11 @@ pub struct Overlay {
     contacts: VecDeque<SiteEndpoint>,
     ways: BTreeMap<u64, SeekWay>,
     lookups: BTreeMap<u64, Lookup>,
-    evidence: BTreeMap<Digest, OverlayEvidence>,
+    evidence: KeptEvidence,
+    /// Blocks of the map that lookups were about lately, and when.
+    looked_up: BTreeMap<PlaneBlock, Duration>,
+    /// Sites dialled in this cycle on the way that were not spoken with.
+    strangers: u32,
     /// Points whose shelves nobody had; the host was asked for them.
     wanted: BTreeSet<TilePoint>,
     timers: OverlayTimers,
@@ -111,7 +115,9 @@ impl Overlay {
             contacts: VecDeque::new(),
             ways: BTreeMap::new(),
             lookups: BTreeMap::new(),
-            evidence: BTreeMap::new(),
+            evidence: KeptEvidence::default(),
+            looked_up: BTreeMap::new(),
+            strangers: 0,
             wanted: BTreeSet::new(),
             timers,
             arrivals: pace::ARRIVALS,
@@ -177,7 +183,7 @@ impl Overlay {
                 .into_iter()
                 .chain([self.timers.greeting]);
         let timers: Vec<Duration> = timers.collect();
-        let evidence: Vec<&Digest> = self.evidence.keys().collect();
+        let evidence: Vec<&Digest> = self.evidence.subjects().collect();
         let bytes = wire::encode(&(sites, &self.view, links, shelves, timers, evidence));
         Digest::of("metatopia overlay digest v1", &bytes)
     }
@@ -225,7 +231,7 @@ impl Overlay {
 
     /// Returns the evidence that is kept.
     pub fn evidence(&self) -> impl Iterator<Item = &OverlayEvidence> {
-        self.evidence.values()
+        self.evidence.iter()
     }
 
     /// Returns the map as far as it is kept.
@@ -234,10 +240,11 @@ impl Overlay {
         &self.land
     }
 
-    /// Returns how many sites, tombstones and connections there are.
+    /// Returns how many sites, tombstones, connections and convicted sites there are.
     #[must_use]
-    pub fn sizes(&self) -> [usize; 3] {
-        [self.sites.len(), self.sites.tombstones(), self.peers.len()]
+    pub fn sizes(&self) -> [usize; 4] {
+        let (tombstones, convicts) = (self.sites.tombstones(), self.sites.convicts());
+        [self.sites.len(), tombstones, self.peers.len(), convicts]
     }
 
     fn records(

@@ -1,6 +1,11 @@
 //! How often members speak, and how much they prefer to keep. None of this bounds what others can do;
 //! that is in `limits`.
 
+use std::time::Duration;
+
+/// The cycle of a member: how often it speaks after a change. At rest it speaks four times less.
+pub const CYCLE: Duration = Duration::from_secs(2);
+
 /// Voronoi neighbours that a view is filled up to: the mean cell of a plane has six.
 pub const VIEW_SOFT: usize = 10;
 
@@ -43,6 +48,9 @@ pub const FRESH_CYCLES: u32 = 8;
 
 /// Shelves around the own square that stay when nobody needs them: those of its nearest squares.
 pub const SHELVES_NEAR: usize = 64;
+
+/// Shelves that stay because lookups were about them lately.
+pub const SHELVES_LATELY: usize = 64;
 
 /// Tips in one exchange between random members: half of them, since few are of use there.
 pub const SAMPLED_TIPS: usize = 5;

@@ -13,6 +13,7 @@ pub(crate) struct PeerLink {
     used: Duration,
     frames: u32,
     exchanges: u32,
+    evidence: u32,
     /// Records that the peer was asked for.
     asked: u32,
     /// Records that the peer named and has not shown yet, less two for each that it has. Half of them
@@ -74,7 +75,7 @@ impl PeerLinks {
     /// Begins a new cycle of rations.
     pub(crate) fn forgive(&mut self) {
         for link in self.links.values_mut() {
-            (link.frames, link.exchanges) = (0, 0);
+            (link.frames, link.exchanges, link.evidence) = (0, 0, 0);
             link.owed /= 2;
             link.asked /= 2;
         }
@@ -94,6 +95,12 @@ impl PeerLink {
     pub(crate) fn takes_exchange(&mut self) -> bool {
         self.exchanges = self.exchanges.saturating_add(1);
         self.exchanges <= limits::EXCHANGES_PER_CYCLE_MAX
+    }
+
+    /// Counts a piece of evidence that came. Returns whether it is looked at.
+    pub(crate) fn takes_evidence(&mut self) -> bool {
+        self.evidence = self.evidence.saturating_add(1);
+        self.evidence <= limits::EVIDENCE_PER_CYCLE_MAX
     }
 
     /// Counts a record that came. Returns whether it may be looked at.

@@ -65,3 +65,34 @@ impl SampleSlot {
         self.taken.is_none_or(|(value, holder)| holder != name && self.value(name) < value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn name(number: u64) -> SiteName {
+        SiteName(number.to_le_bytes())
+    }
+
+    /// An attacker with a tenth of all sites talks a hundred times as much as all others.
+    #[test]
+    fn a_sampler_is_not_filled_by_one_attacker_however_much_it_talks() {
+        let (honest, lying): (Vec<u64>, Vec<u64>) = ((0..180).collect(), (180..200).collect());
+        let liars: BTreeSet<SiteName> = lying.iter().copied().map(name).collect();
+        let mut filled = 0;
+        for seed in 0..32 {
+            let mut sampler = Sampler::new(&mut Stream::new(&[seed; 32], "sampler", &[]));
+            let told = lying.iter().cycle().take(18_000).chain(&honest);
+            told.for_each(|number| sampler.offer(name(*number)));
+            let mut quiet = Sampler::new(&mut Stream::new(&[seed; 32], "sampler", &[]));
+            honest.iter().chain(&lying).for_each(|number| quiet.offer(name(*number)));
+            let names: Vec<SiteName> = sampler.names().collect();
+            assert_eq!(names, quiet.names().collect::<Vec<_>>(), "who talked more got no slot");
+            filled += names.iter().filter(|name| liars.contains(name)).count();
+        }
+        let slots = 32 * SAMPLES;
+        assert!(filled > 0 && filled < slots / 5, "{filled} of {slots} slots");
+    }
+}

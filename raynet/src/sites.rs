@@ -71,11 +71,28 @@ pub(crate) struct Sites {
     known: BTreeMap<SiteName, KnownSite>,
     /// Who speaks for which sites.
     speakers: BTreeSet<(PublicKey, SiteName)>,
-    /// Sites that are gone: the epoch up to which their records are passed over, and until when.
-    gone: BTreeMap<SiteName, (SiteEpoch, Duration)>,
-    /// Sites against which there is evidence, with the epoch of the grant whose beacons signed: only a
-    /// newer grant, with other beacons, makes them good again. As many as there is evidence kept.
-    convicted: BTreeMap<SiteName, u64>,
+    gone: BTreeMap<SiteName, Tombstone>,
+    /// Sites against which there is evidence: only a newer grant, with other beacons, makes them good
+    /// again. When there are too many, the oldest is forgotten.
+    convicted: BTreeMap<SiteName, Conviction>,
+    /// Convictions so far.
+    convictions: u64,
+}
+
+/// A site that is gone: its records up to an epoch are passed over until a time, unless one of those who
+/// spoke for it last is heard.
+#[derive(Clone, Debug)]
+struct Tombstone {
+    last: SiteEpoch,
+    until: Duration,
+    speakers: Vec<PublicKey>,
+}
+
+/// The epoch of the grant whose beacons contradicted themselves, and how many convictions came before.
+#[derive(Clone, Copy, Debug)]
+struct Conviction {
+    grant: u64,
+    number: u64,
 }
 
 impl Sites {
@@ -135,35 +152,55 @@ impl Sites {
     pub(crate) fn bury(&mut self, name: SiteName, until: Duration) -> Option<KnownSite> {
         let site = self.remove(name)?;
         if self.gone.len() >= limits::TOMBSTONES_MAX {
-            let first =
-                self.gone.iter().min_by_key(|(_, (_, until))| *until).map(|(name, _)| *name);
+            let first = self.gone.iter().min_by_key(|(_, stone)| stone.until);
+            let first = first.map(|(name, _)| *name);
             first.map(|first| self.gone.remove(&first));
         }
-        self.gone.insert(name, (site.record.record.epoch, until));
+        let record = &site.record.record;
+        let speakers = record.endpoints.iter().map(|endpoint| endpoint.peer).collect();
+        self.gone.insert(name, Tombstone { last: record.epoch, until, speakers });
         Some(site)
     }
 
-    /// Takes a tombstone away: the site spoke itself.
-    pub(crate) fn rise(&mut self, name: SiteName) {
-        self.gone.remove(&name);
+    /// Takes a tombstone away if the site spoke itself, by one of its servers.
+    pub(crate) fn rise(&mut self, name: SiteName, from: &PublicKey) {
+        if self.gone.get(&name).is_some_and(|stone| stone.speakers.contains(from)) {
+            self.gone.remove(&name);
+        }
     }
 
     /// Notes that the beacons of a grant contradicted themselves.
     pub(crate) fn convict(&mut self, name: SiteName, grant: u64) {
-        let last = self.convicted.entry(name).or_insert(grant);
-        *last = grant.max(*last);
+        let number = self.convictions;
+        self.convictions += 1;
+        let grant = self.convicted.get(&name).map_or(grant, |last| grant.max(last.grant));
+        self.convicted.insert(name, Conviction { grant, number });
+        if self.convicted.len() > limits::CONVICTED_MAX {
+            let oldest = self.convicted.iter().min_by_key(|(_, last)| last.number);
+            let oldest = oldest.map(|(name, _)| *name);
+            oldest.map(|oldest| self.convicted.remove(&oldest));
+        }
+    }
+
+    /// Says whether the beacons of this grant, or of a newer one, contradicted themselves.
+    pub(crate) fn is_convicted(&self, name: SiteName, grant: u64) -> bool {
+        self.convicted.get(&name).is_some_and(|last| grant <= last.grant)
+    }
+
+    pub(crate) fn convicts(&self) -> usize {
+        self.convicted.len()
     }
 
     /// Says whether a record of this epoch is of a site that is gone, or signed by beacons that
     /// contradicted themselves.
     pub(crate) fn is_gone(&self, name: SiteName, epoch: SiteEpoch) -> bool {
-        self.gone.get(&name).is_some_and(|(last, _)| epoch <= *last)
-            || self.convicted.get(&name).is_some_and(|last| epoch.grant <= *last)
+        self.gone.get(&name).is_some_and(|stone| epoch <= stone.last)
+            || self.is_convicted(name, epoch.grant)
     }
 
     /// Forgets tombstones whose time has come.
     pub(crate) fn forget_tombstones(&mut self, now: Duration) {
-        self.gone.retain(|_, (_, until)| *until > now);
+        self.gone.retain(|_, stone| stone.until > now);
     }
 
     pub(crate) fn tombstones(&self) -> usize {

@@ -211,7 +211,7 @@ async fn depart(
 
 /// Returns what the map says, a sim a line, the nearest first.
 fn map_lines(map: KnownMap, here: Square) -> Vec<String> {
-    let KnownMap { mut sims, age } = map;
+    let KnownMap { mut sims, age, one_door } = map;
     let total = sims.len();
     let middle = TilePoint::middle(here).unwrap_or_default();
     let away =
@@ -229,6 +229,11 @@ fn map_lines(map: KnownMap, here: Square) -> Vec<String> {
         }
         _ => format!("{known}."),
     });
+    if one_door {
+        let text =
+            "Through one door: all members that the node knows are in one network, so one liar";
+        lines.push(format!("{text} may be all that there is."));
+    }
     lines
 }
 
@@ -305,11 +310,25 @@ mod tests {
         );
     }
 
+    fn known(sims: Vec<KnownSim>, age: Duration) -> KnownMap {
+        KnownMap { sims, age: Some(age), one_door: false }
+    }
+
+    /// Only `world find` said that one liar may be all that there is.
+    #[test]
+    fn a_map_through_one_door_says_so() {
+        let sims = vec![sim(1, 0, "Hall")];
+        let here = sims[0].square;
+        let map = KnownMap { one_door: true, ..known(sims, Duration::ZERO) };
+        let last = map_lines(map, here).pop().unwrap();
+        assert!(last.starts_with("Through one door: "), "{last}");
+    }
+
     #[test]
     fn the_map_tells_the_nearest_sims_first_and_where_one_is() {
         let sims = vec![sim(9, 16, ""), sim(1, 8, "Ha\u{1b}ll"), sim(2, 0, "Garden")];
         let here = sims[2].square;
-        let lines = map_lines(KnownMap { sims, age: Some(Duration::from_secs(60)) }, here);
+        let lines = map_lines(known(sims, Duration::from_secs(60)), here);
         let [garden, hall, far, known] = &lines[..] else { panic!("{lines:?}") };
         assert_eq!(
             garden,
@@ -327,8 +346,8 @@ mod tests {
         let more = i32::try_from(MAP_SIMS_MAX).unwrap() + 1;
         let sims: Vec<KnownSim> = (0..more).map(|n| sim(1, 8 * n, "a")).collect();
         let here = sims[0].square;
-        let age = Some(OLD + Duration::from_secs(3_600));
-        let lines = map_lines(KnownMap { sims, age }, here);
+        let age = OLD + Duration::from_secs(3_600);
+        let lines = map_lines(known(sims, age), here);
         assert_eq!(lines.len(), MAP_SIMS_MAX + 2);
         assert_eq!(lines[MAP_SIMS_MAX], "1 more sims are farther off.");
         assert!(

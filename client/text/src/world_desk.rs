@@ -33,6 +33,8 @@ pub struct KnownMap {
     pub sims: Vec<KnownSim>,
     /// How old the oldest proof of it is; none of an empty map.
     pub age: Option<Duration>,
+    /// All members that the node knows are in one network, so one liar may be all that there is.
+    pub one_door: bool,
 }
 
 /// What comes when a node was asked and its proofs were checked. Errors are sentences for the person.

@@ -271,6 +271,7 @@ impl Ingress {
         match register.first_login(height) {
             _ if register.standing(key, height) > Standing::Stranger => LoginTerms::Free,
             FirstLogin::Open => LoginTerms::Free,
+            _ if register.speaks_for_land(key, height) => LoginTerms::Free,
             FirstLogin::Closed => LoginTerms::Closed,
             FirstLogin::Invite => LoginTerms::Ticket,
             FirstLogin::Work => {

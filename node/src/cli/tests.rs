@@ -151,3 +151,16 @@ fn the_commands_of_the_document_about_scripts_are_understood() {
     }
     assert!(count > 15, "{count} commands were found");
 }
+
+#[test]
+fn a_point_outside_of_the_plane_is_refused_by_name() {
+    for (line, what) in [
+        ("metatopia world find 2147483648 0", "'2147483648' for '<X>'"),
+        ("metatopia world find 0 -2147483649", "'-2147483649' for '<Y>'"),
+    ] {
+        let refused = read(line).unwrap_err().to_string();
+        assert!(refused.contains(what), "{refused}");
+        assert!(refused.contains("is not in -2147483648..=2147483647"), "{refused}");
+    }
+    read("metatopia world find 2147483647 -2147483648").unwrap();
+}

@@ -48,6 +48,10 @@ pub struct WorldAnswer {
     pub contacts: Vec<EndpointEntry>,
     /// Servers of the land office that are known.
     pub office_servers: Vec<EndpointEntry>,
+    /// The proof of the oldest part of the map that this node has, in hexadecimal digits; empty if it has
+    /// none yet. Who joins the world by this node believes nothing older.
+    #[serde(default)]
+    pub map: String,
 }
 
 /// A square of the world.
@@ -222,6 +226,9 @@ pub struct MapAnswer {
     pub oldest: Option<MapEntry>,
     /// The proofs of all parts.
     pub proofs: Vec<String>,
+    /// All who are known are in one network, so one liar may be all that there is.
+    #[serde(default)]
+    pub one_door: bool,
 }
 
 /// Whether others reach what a node listens on.
@@ -303,6 +310,7 @@ impl MapAnswer {
                 .min_by_key(|shelf| shelf.height)
                 .map(|shelf| (&**shelf).into()),
             proofs: view.shelves.iter().map(|shelf| hex(&shelf.proof)).collect(),
+            one_door: view.one_door,
         }
     }
 }

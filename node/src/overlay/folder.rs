@@ -7,7 +7,7 @@ use std::{
 
 use metatopia_client::{LandOfficeError, OFFICE_LINKS_MAX};
 use metatopia_types::{
-    GenesisHead, Link, SigningKey, SimId,
+    GenesisHead, Height, Link, SigningKey, SimId,
     wire::{self, DecodeError},
 };
 
@@ -25,6 +25,9 @@ pub const HEAD_BYTES_MAX: usize = 8 * 1_024;
 
 /// The longest file of links: a header, 31 signatures and a set for each.
 const LINKS_BYTES_MAX: usize = OFFICE_LINKS_MAX * 8 * 1_024;
+
+/// The longest file with a height.
+const MAP_FROM_BYTES_MAX: usize = 16;
 
 /// A member's folder.
 #[derive(Debug, Clone)]
@@ -170,6 +173,28 @@ impl OverlayFolder {
         Ok(Some(sets))
     }
 
+    fn map_from_path(&self) -> PathBuf {
+        self.path.join("map-from")
+    }
+
+    /// Writes from which height of the land office on a map counts: that of the map by which the world was
+    /// joined.
+    ///
+    /// # Errors
+    /// With what the system said.
+    pub fn keep_map_from(&self, height: Height) -> Result<(), OverlayFolderError> {
+        self.write(&self.map_from_path(), &wire::encode(&height))
+    }
+
+    /// Returns that height; 0 if none was written.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or holds no height.
+    pub fn map_from(&self) -> Result<Height, OverlayFolderError> {
+        let height = read::<Height>(&self.map_from_path(), MAP_FROM_BYTES_MAX)?;
+        Ok(height.unwrap_or_default())
+    }
+
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), OverlayFolderError> {
         let failed = |source| OverlayFolderError::Disk { path: path.to_owned(), source };
         atomic_file::create_folder(&self.path).map_err(failed)?;
@@ -189,4 +214,23 @@ fn read<T: serde::Serialize + serde::de::DeserializeOwned>(
     };
     let content = |source| OverlayFolderError::Content { path: path.to_owned(), source };
     wire::decode(&bytes, max).map(Some).map_err(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// Every member began with height 0, so the oldest map of a liar counted.
+    #[test]
+    fn a_member_begins_with_the_height_of_the_map_by_which_it_joined() {
+        let scratch = Scratch::new("map-from");
+        let folder = OverlayFolder::at(&scratch.0);
+        assert_eq!(folder.map_from().unwrap(), Height(0), "nothing was written");
+        folder.keep_map_from(Height(1_234)).unwrap();
+        assert_eq!(folder.map_from().unwrap(), Height(1_234));
+        fs::write(folder.map_from_path(), [0xff; 12]).unwrap();
+        let wrong = folder.map_from().unwrap_err();
+        assert!(matches!(wrong, OverlayFolderError::Content { .. }), "{wrong}");
+    }
 }

@@ -108,6 +108,8 @@ pub struct MapView {
     pub counts: OverlayCounts,
     /// The names of the Voronoi neighbours.
     pub neighbours: Vec<metatopia_raynet::SiteName>,
+    /// All sites that it speaks with are in one network.
+    pub one_door: bool,
 }
 
 /// A question to the loop.
@@ -367,6 +369,7 @@ impl MemberTask {
             up: self.handle.up(),
             counts: overlay.counts(),
             neighbours: overlay.neighbours().map(SignedSiteRecord::name).collect(),
+            one_door: overlay.has_one_door(),
         }
     }
 

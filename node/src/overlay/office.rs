@@ -5,7 +5,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use metatopia_client::{LandOffice, LandOfficeError, ProvedMap};
 use metatopia_protocol::ValidatorSetLink;
 use metatopia_raynet::{ProveLand, Shelf, ShelfError};
-use metatopia_types::{GenesisHead, Height, LandProofError, Link, ProvedLand, SimId, ValidatorsId};
+use metatopia_types::{
+    GenesisHead, Height, LandProof, LandProofError, Link, PlaneBlock, ProvedLand, SimId,
+    ValidatorsId,
+};
 
 /// The land office of a world, which several tasks follow together.
 #[derive(Debug)]
@@ -102,5 +105,9 @@ impl ProveLand for OfficeSets {
             self.prove(proof).map_err(|_| ShelfError::Proof)?;
         let (world, proof) = (self.world, proof.to_vec());
         Ok(Arc::new(Shelf { world, block, height, time, grants, proof }))
+    }
+
+    fn about(&self, proof: &[u8]) -> Option<(PlaneBlock, Height)> {
+        LandProof::decode(proof).ok()?.about()
     }
 }

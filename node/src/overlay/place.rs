@@ -5,10 +5,12 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use libp2p::{Multiaddr, multiaddr::Protocol};
 use metatopia_client::LandOfficeError;
 use metatopia_client_driver::NodeUrl;
-use metatopia_raynet::{Extent, OverlayConfig, ProveLand, SiteAbout, SiteEndpoint, TilePoint};
+use metatopia_raynet::{
+    Extent, OverlayConfig, ProveLand, Shelf, SiteAbout, SiteEndpoint, TilePoint, pace::CYCLE,
+};
 use metatopia_sim::Genesis;
 use metatopia_transport::peers::StartPeersError;
-use metatopia_types::{Ed25519, Height, Sign as _, SimId, Site, Square};
+use metatopia_types::{Ed25519, Sign as _, SimId, Site, Square};
 use tokio::sync::{mpsc, watch};
 
 use super::{
@@ -24,9 +26,6 @@ use super::{
     start,
 };
 use crate::metrics::OverlayFigures;
-
-/// The cycle of a member: how often it speaks after a change. At rest it speaks four times less.
-pub const CYCLE: Duration = Duration::from_secs(2);
 
 /// Says why a member of a world does not start.
 #[derive(Debug, thiserror::Error)]
@@ -137,6 +136,11 @@ fn distinct<'a>(endpoints: impl IntoIterator<Item = &'a SiteEndpoint>) -> Vec<En
     entries
 }
 
+/// Returns the oldest part of a map: who joins by it believes nothing older.
+fn oldest_of(shelves: &[Arc<Shelf>]) -> Option<&Shelf> {
+    shelves.iter().map(|shelf| &**shelf).min_by_key(|shelf| (shelf.height, shelf.block))
+}
+
 /// Returns the TCP port of an address.
 pub fn port_of(address: &Multiaddr) -> Option<u16> {
     address.iter().find_map(|part| match part {
@@ -172,7 +176,7 @@ impl WorldPlace {
             extent: Extent::PLANE,
             seed,
             cycle: CYCLE,
-            map_from: Height(0),
+            map_from: folder.map_from()?,
             scheme: Arc::new(Ed25519),
             land: Arc::clone(&sets) as Arc<dyn ProveLand>,
         };
@@ -286,6 +290,7 @@ impl WorldPlace {
             up: view.up,
             contacts,
             office_servers,
+            map: oldest_of(&view.shelves).map(|shelf| hex(&shelf.proof)).unwrap_or_default(),
         })
     }
 

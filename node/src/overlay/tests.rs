@@ -6,7 +6,9 @@ mod lan;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use metatopia_raynet::{DialBackMessage, DialBackOutcome, OverlayMessage, TilePoint};
+use metatopia_raynet::{
+    DialBackMessage, DialBackOutcome, LookupOutcome, OverlayMessage, TilePoint,
+};
 use metatopia_transport::overlay::{DiscoverySetup, OverlayEvent, OverlayEvents, OverlayHandle};
 use metatopia_types::SigningKey;
 use tokio::sync::watch;
@@ -68,6 +70,30 @@ async fn until(member: &OverlayMember, is_so: impl Fn(&MapView) -> bool) -> MapV
         }
     };
     tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("in time")
+}
+
+/// `metatopia world member`: the one who asks knows nobody but a member that hosts no sim.
+#[tokio::test]
+async fn a_member_without_a_site_routes_and_answers() {
+    let (_stop, stopped) = watch::channel(false);
+    let site = start(trial::alone(), stopped.clone()).await.unwrap();
+    let between = start(trial::without_site(1, &[&site]), stopped.clone()).await.unwrap();
+    let asker = start(trial::without_site(2, &[&between]), stopped).await.unwrap();
+    trial::show_map(&site).await;
+    trial::show_map(&between).await;
+    let asking = async {
+        loop {
+            let answer = asker.find(trial::middle_of(0)).await;
+            match answer.map(|answer| answer.outcome) {
+                Some(LookupOutcome::Owned { endpoints, .. }) if !endpoints.is_empty() => {
+                    return endpoints;
+                }
+                _ => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    };
+    let endpoints = tokio::time::timeout(Duration::from_secs(30), asking).await.expect("in time");
+    assert_eq!(endpoints[0].peer, site.key);
 }
 
 /// No site's record leads from the third member to the second, because the second has no site.

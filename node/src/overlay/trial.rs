@@ -316,6 +316,12 @@ pub(super) fn without_site(n: usize, known: &[&OverlayMember]) -> MemberSetup {
     MemberSetup { speaker: None, ..setup }
 }
 
+/// Returns the middle of the square of a site of that world.
+#[cfg(test)]
+pub(super) fn middle_of(n: usize) -> TilePoint {
+    TilePoint::middle(DrawnWorld::draw(4).grants[n].square).expect("a square")
+}
+
 /// Hands a member the map of that world.
 #[cfg(test)]
 pub(super) async fn show_map(member: &OverlayMember) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metatopia_types::PublicKey;
 
 use super::Overlay;
-use crate::{OverlayEffect, OverlayMessage, limits::OVERLAY_FRAME_BYTES_MAX};
+use crate::{OverlayEffect, OverlayMessage, limits::OVERLAY_FRAME_BYTES_MAX, peers::PeerLink};
 
 impl Overlay {
     /// Sends a message to a peer, and dials it if that is needed and its address is known.
@@ -64,7 +64,14 @@ impl Overlay {
                 self.answer_seek(from, nonce, point, usize::from(most), map);
             }
             OverlayMessage::Nearer(answer) => self.nearer_came(from, answer),
-            OverlayMessage::Evidence(evidence) => self.learn_evidence(evidence),
+            OverlayMessage::Evidence(evidence) => {
+                let takes = self.peers.get_mut(from).is_some_and(PeerLink::takes_evidence);
+                if takes {
+                    self.learn_evidence(evidence);
+                } else {
+                    self.counts.rationed += 1;
+                }
+            }
             OverlayMessage::DialBack(said) => {
                 self.out.push_back(OverlayEffect::DialBack { from, said });
             }

@@ -114,7 +114,7 @@ impl Overlay {
             }
         }
         if let Some(own) = half.own {
-            self.sites.rise(own.name);
+            self.sites.rise(own.name, &from);
             self.meet(from, own.name);
         }
         self.take_tips(from, half);

@@ -14,6 +14,7 @@ impl Overlay {
         self.peers.forgive();
         self.sites.forget_tombstones(now);
         self.wanted.clear();
+        self.strangers = 0;
         if self.own.as_ref().is_some_and(|own| own.record.expires <= wall) {
             self.own = None;
         }
@@ -67,14 +68,15 @@ impl Overlay {
         }
     }
 
-    /// Drops the farthest shelves that no site needs, if there are too many.
+    /// Drops the farthest shelves that no site needs and no lookup was about lately, if there are too many.
     fn prune_shelves(&mut self) {
         if self.land.len() <= limits::SHELVES_KEPT_MAX {
             return;
         }
         let needed: BTreeSet<_> = {
             let places = self.sites.iter().map(|(_, site)| site.at).chain([self.at]);
-            places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block).collect()
+            let about = places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block);
+            about.chain(self.looked_up.keys().copied()).collect()
         };
         let at = self.at;
         let mut free: Vec<_> = self

@@ -47,7 +47,7 @@ impl Overlay {
             return true;
         };
         if !self.is_granted(&record, &shelf, at) {
-            self.doubt_map(&record, &shelf, (at, from), wanted);
+            self.doubt_map(&record, &shelf, at, from.map(|_| wanted));
             return false;
         }
         self.keep_record(name, record, at);
@@ -57,25 +57,30 @@ impl Overlay {
 
     /// The map does not speak for a record. If a newer one could, because land is granted all the time,
     /// the host and the sender are asked for it. Until it comes, nothing is believed.
-    fn doubt_map(
+    pub(super) fn doubt_map(
         &mut self,
         record: &SignedSiteRecord,
         shelf: &Shelf,
-        (at, from): (TilePoint, Option<PublicKey>),
-        wanted: &mut Vec<TilePoint>,
+        at: TilePoint,
+        wanted: Option<&mut Vec<TilePoint>>,
     ) {
         let granted = shelf.grant_at(at).filter(|grant| grant.sim == record.record.sim);
         if granted.is_some_and(|grant| record.record.epoch.grant <= grant.epoch) {
             return;
         }
         self.want_from_host(at);
-        if from.is_some() {
+        if let Some(wanted) = wanted {
             wanted.push(at);
         }
     }
 
     /// Checks a record against a shelf.
-    fn is_granted(&mut self, record: &SignedSiteRecord, shelf: &Shelf, at: TilePoint) -> bool {
+    pub(super) fn is_granted(
+        &mut self,
+        record: &SignedSiteRecord,
+        shelf: &Shelf,
+        at: TilePoint,
+    ) -> bool {
         self.counts.signatures += 1;
         let checked = record.check_grant(shelf.grant_at(at), &*self.config.scheme);
         if checked.is_err() {
@@ -228,9 +233,15 @@ impl Overlay {
 
     /// Keeps evidence that is news and holds, and tells it to all neighbours and long links.
     pub(super) fn learn_evidence(&mut self, evidence: OverlayEvidence) {
-        let subject = evidence.subject();
-        let is_full = self.evidence.len() >= limits::OVERLAY_EVIDENCE_MAX;
-        if is_full || self.evidence.contains_key(&subject) {
+        // To check it costs two proofs, so first what it says of itself.
+        let Some(about) = evidence.about(&*self.config.land) else {
+            self.counts.refused += 1;
+            return;
+        };
+        let convicted = evidence.convicted();
+        let is_convicted =
+            convicted.is_some_and(|(name, grant)| self.sites.is_convicted(name, grant));
+        if is_convicted || !self.evidence.is_news(about) {
             return;
         }
         let (world, wall) = (self.config.world, self.now.wall);
@@ -239,8 +250,7 @@ impl Overlay {
             self.counts.refused += 1;
             return;
         }
-        self.evidence.insert(subject, evidence.clone());
-        let convicted = evidence.convicted();
+        self.evidence.insert(about, evidence.clone());
         self.out.push_back(OverlayEffect::Evidence(Box::new(evidence.clone())));
         let told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
         let message = OverlayMessage::Evidence(evidence);

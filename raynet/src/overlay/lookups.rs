@@ -6,8 +6,8 @@ use metatopia_types::PublicKey;
 
 use super::{Overlay, ways::WayGoal};
 use crate::{
-    LookupAnswer, LookupOutcome, OverlayEffect, Shelf, SignedSiteRecord, SiteEndpoint, SiteName,
-    TilePoint, limits, lookup::door, pace,
+    LookupAnswer, LookupOutcome, OverlayEffect, PlaneBlock, Shelf, SignedSiteRecord, SiteEndpoint,
+    SiteName, TilePoint, limits, lookup::door, pace,
 };
 
 /// A lookup under way.
@@ -150,7 +150,7 @@ impl Overlay {
         if let Some(grant) = grant {
             let name = SiteName::of(grant.sim);
             let middle = TilePoint::middle(grant.square);
-            if let (None, Some(middle)) = (self.owner_record(id, name), middle) {
+            if let (true, Some(middle)) = (self.owner_records(id, name).is_empty(), middle) {
                 let starts = self.starts_to_owner(middle);
                 if let Some(lookup) = self.lookups.get_mut(&id) {
                     lookup.open = 1;
@@ -186,27 +186,29 @@ impl Overlay {
         self.answer_lookup(id);
     }
 
-    /// Returns the newest good record of the owner of what a lookup asks for.
-    fn owner_record(&mut self, id: u64, name: SiteName) -> Option<Arc<SignedSiteRecord>> {
-        let lookup = self.lookups.get(&id)?;
-        let grant = lookup.shelf.as_ref()?.grant_at(lookup.point)?.clone();
+    /// Returns the good records of the owner of what a lookup asks for, the newest first: those that the ways
+    /// told, and the one that is kept here.
+    fn owner_records(&mut self, id: u64, name: SiteName) -> Vec<Arc<SignedSiteRecord>> {
+        let Some(lookup) = self.lookups.get(&id) else { return Vec::new() };
+        let granted = lookup.shelf.as_ref().and_then(|shelf| shelf.grant_at(lookup.point)).cloned();
         let told: Vec<SignedSiteRecord> =
             lookup.owners.iter().filter(|record| record.name() == name).cloned().collect();
-        let mut best = self.record_of(name);
+        let mut good: Vec<Arc<SignedSiteRecord>> = self.record_of(name).into_iter().collect();
         for record in told {
-            if best.as_ref().is_some_and(|best| best.record.epoch >= record.record.epoch) {
+            if good.iter().any(|other| other.record.epoch == record.record.epoch) {
                 continue;
             }
             self.counts.signatures += 1;
             let is_good = record.check_form(self.config.world, self.now.wall).is_ok()
-                && record.check_grant(Some(&grant), &*self.config.scheme).is_ok();
+                && record.check_grant(granted.as_ref(), &*self.config.scheme).is_ok();
             if is_good {
-                best = Some(Arc::new(record));
+                good.push(Arc::new(record));
             } else {
                 self.counts.refused += 1;
             }
         }
-        best
+        good.sort_by_key(|record| core::cmp::Reverse(record.record.epoch));
+        good
     }
 
     fn answer_lookup(&mut self, id: u64) {
@@ -216,13 +218,16 @@ impl Overlay {
         let mut endpoints: Vec<SiteEndpoint> = Vec::new();
         if let Some(grant) = &grant {
             let name = SiteName::of(grant.sim);
-            let best = self.owner_record(id, name);
-            let records = best.iter().chain(self.sites.get(name).map(|site| &site.record));
+            let good = self.owner_records(id, name);
+            let records = good.iter().chain(self.sites.get(name).map(|site| &site.record));
             for endpoint in records.flat_map(|record| &record.record.endpoints) {
                 if endpoints.len() < limits::LOOKUP_ENDPOINTS_MAX && !endpoints.contains(endpoint) {
                     endpoints.push(endpoint.clone());
                 }
             }
+        }
+        if let Some(shelf) = &shelf {
+            self.note_look_up(shelf.block);
         }
         let Some(lookup) = self.lookups.remove(&id) else { return };
         let outcome = match (&shelf, grant) {
@@ -247,8 +252,19 @@ impl Overlay {
         self.out.push_back(OverlayEffect::Found(Box::new(answer)));
     }
 
+    /// Notes that a lookup was about a block: its shelf stays for a while.
+    fn note_look_up(&mut self, block: PlaneBlock) {
+        self.looked_up.insert(block, self.now.monotonic);
+        if self.looked_up.len() > pace::SHELVES_LATELY {
+            let oldest = self.looked_up.iter().min_by_key(|(_, when)| **when);
+            let oldest = oldest.map(|(block, _)| *block);
+            oldest.map(|oldest| self.looked_up.remove(&oldest));
+        }
+    }
+
     /// Says whether all sites that this member speaks with are behind one door.
-    fn has_one_door(&self) -> bool {
+    #[must_use]
+    pub fn has_one_door(&self) -> bool {
         let met = self.sites.iter().filter(|(_, site)| site.is_met);
         let doors: BTreeSet<String> = met
             .filter_map(|(_, site)| site.speaker())

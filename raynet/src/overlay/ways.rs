@@ -124,7 +124,7 @@ impl Overlay {
     /// Returns whom a way asks next: the nearest that was not asked, nearer than the last one that
     /// answered, and on no other way of the same lookup.
     fn next_question(
-        &self,
+        &mut self,
         way: &mut SeekWay,
         nonce: u64,
     ) -> Option<(Arc<SignedSiteRecord>, PublicKey, u128, bool)> {
@@ -144,6 +144,14 @@ impl Overlay {
             let Some(speaker) = speaker.filter(|speaker| speaker.peer != self.config.peer) else {
                 continue;
             };
+            let is_met = self.sites.get(name).is_some_and(|known| known.is_met);
+            if !is_met && !self.peers.is_up(speaker.peer) {
+                if self.strangers >= limits::STRANGERS_PER_CYCLE_MAX {
+                    self.counts.rationed += 1;
+                    continue;
+                }
+                self.strangers += 1;
+            }
             way.asked.push(name);
             return Some((site, speaker.peer, distance, false));
         }
@@ -233,6 +241,9 @@ impl Overlay {
                 self.counts.refused += 1;
                 continue;
             }
+            if !self.may_seek(&record, &mut wanted) {
+                continue;
+            }
             self.met_on_way(nonce, &record);
             let tip = record.tip();
             let known = self.sites.get(tip.name).map(|known| known.record.record.epoch);
@@ -246,6 +257,23 @@ impl Overlay {
             self.lookup_learns(id, &answer.shelf, answer.owner.map(|owner| *owner));
         }
         self.go_on(nonce);
+    }
+
+    /// Says whether a site that was named on a way may be asked: its record is known, or the kept map speaks
+    /// for it, or there is no map about it here. Where a newer map could speak for it, that is wanted.
+    fn may_seek(&mut self, record: &SignedSiteRecord, wanted: &mut Vec<TilePoint>) -> bool {
+        let known = self.sites.get(record.name());
+        let is_own = self.own_name() == Some(record.name());
+        if is_own || known.is_some_and(|known| known.is_checked && *known.record == *record) {
+            return true;
+        }
+        let Some(at) = record.middle() else { return false };
+        let Some(shelf) = self.land.covering(at).cloned() else { return true };
+        let is_good = self.is_granted(record, &shelf, at);
+        if !is_good {
+            self.doubt_map(record, &shelf, at, Some(wanted));
+        }
+        is_good
     }
 
     /// A site was named on a way. If it is the own one, the way has come home: only who is nearer than

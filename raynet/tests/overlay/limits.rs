@@ -3,19 +3,20 @@
 use std::time::Duration;
 
 use metatopia_raynet::{
-    LookupOutcome, NearerSites, OverlayEffect, OverlayInput, OverlayMessage, PlaneBlock,
+    LookupOutcome, NearerSites, Overlay, OverlayEffect, OverlayInput, OverlayMessage, PlaneBlock,
     SiteEndpoint, TilePoint,
     limits::{
         EMPTY_TIPS_MAX, EXCHANGES_PER_CYCLE_MAX, FIRST_CONTACTS_MAX, FRAMES_PER_CYCLE_MAX,
         FRONTIER_MAX, HOPS_MAX, LINKS_PER_OCTAVE, LOOKUP_ENDPOINTS_MAX, LOOKUPS_MAX,
         OVERLAY_CONNECTIONS_MAX, OVERLAY_EVIDENCE_MAX, SAMPLES, SHELVES_KEPT_MAX, SITES_KNOWN_MAX,
-        TOMBSTONES_MAX, VIEW_HARD, WAYS_MAX,
+        STRANGERS_PER_CYCLE_MAX, TOMBSTONES_MAX, VIEW_HARD, WAYS_MAX,
     },
 };
-use metatopia_types::Square;
+use metatopia_types::{Now, Square};
 
 use crate::town::{
-    CYCLE, Lone, beacon, endpoint, exchange, grant, key, record, said, shelf, signed, square,
+    CYCLE, DAWN, Lone, beacon, config, endpoint, exchange, grant, key, record, said, shelf, signed,
+    square,
 };
 
 /// Sites in a row, each with its grant.
@@ -35,7 +36,7 @@ fn sites_and_links_and_samples_and_connections_stay_within_their_limits() {
         // The connection that was used least lately is closed, so each needs a time of its own.
         lone.now.monotonic += Duration::from_millis(1);
         lone.meet(number, *at);
-        let [sites, _, connections] = lone.member.sizes();
+        let [sites, _, connections, _] = lone.member.sizes();
         assert!(sites <= SITES_KNOWN_MAX && connections <= OVERLAY_CONNECTIONS_MAX);
         most = most.max(sites);
     }
@@ -99,6 +100,70 @@ fn evidence_stays_within_its_limit() {
         lone.show(number, &other.sign(&beacon(number)));
     }
     assert_eq!(lone.member.evidence().count(), OVERLAY_EVIDENCE_MAX);
+    assert_eq!(lone.member.sizes()[3], squares.len() - 1, "each is convicted");
+}
+
+/// What a lookup was about lately was dropped for shelves that are nearer, which nobody asked for.
+#[test]
+fn a_shelf_that_was_looked_up_lately_stays() {
+    let mut lone = Lone::new(&[grant(0, square(0, 0))]);
+    let far = TilePoint { x: -1_000_000, y: 5_000 };
+    let block = PlaneBlock::around(far, 6);
+    lone.give(OverlayInput::Shelf(shelf(block, 200, Vec::new()).proof.clone()));
+    lone.give(OverlayInput::Lookup { id: 1, point: far });
+    for index in 0..=SHELVES_KEPT_MAX as i32 {
+        let block = PlaneBlock::around(TilePoint { x: 64 * index, y: -64 }, 6);
+        lone.give(OverlayInput::Shelf(shelf(block, 200, Vec::new()).proof.clone()));
+    }
+    lone.pass(CYCLE * 2);
+    assert!(lone.member.land().len() <= SHELVES_KEPT_MAX, "{}", lone.member.land().len());
+    let kept = lone.member.land().covering(far).map(|shelf| shelf.block);
+    assert_eq!(kept, Some(block));
+}
+
+/// Whoever answers on a way names addresses, and a member dialled all of them.
+#[test]
+fn so_many_strangers_are_dialled_on_ways_in_a_cycle() {
+    let mut lone = half_mapped();
+    let goal = TilePoint { x: -1_000_000, y: -1_000_000 };
+    let mut effects: Vec<OverlayEffect> = (0..LOOKUPS_MAX as u64)
+        .flat_map(|id| lone.give(OverlayInput::Lookup { id, point: goal }))
+        .collect();
+    let (mut strangers, mut named) = (0, 0);
+    while !effects.is_empty() {
+        let mut next = Vec::new();
+        for effect in core::mem::take(&mut effects) {
+            if let OverlayEffect::Dial { peer, .. } = effect {
+                strangers += 1;
+                next.extend(lone.give(OverlayInput::DialFailed(peer)));
+            } else if let Some((to, OverlayMessage::Seek { nonce, .. })) = said(effect) {
+                let nearer = (0..3).map(|index| {
+                    let number = 5_000 + named + index;
+                    signed(number, square(-2_000 - 2 * number as i32, -2_000))
+                });
+                let nearer = nearer.collect();
+                named += 3;
+                let answer = NearerSites { nonce, nearer, owner: None, shelf: Vec::new() };
+                let bytes = OverlayMessage::Nearer(answer).encode();
+                next.extend(lone.give(OverlayInput::Frame { from: to, bytes }));
+            }
+        }
+        effects = next;
+    }
+    assert_eq!(strangers, STRANGERS_PER_CYCLE_MAX, "of {named}");
+    assert!(lone.member.counts().rationed > 0);
+}
+
+/// A member that met site 1 and has the map of a quarter of the plane only.
+fn half_mapped() -> Lone {
+    let now = Now { monotonic: Duration::ZERO, wall: DAWN };
+    let mut lone = Lone { member: Overlay::new(config(0), now), now };
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
+    let grants = vec![grant(0, square(0, 0)), grant(1, square(20, 0))];
+    lone.give(OverlayInput::Shelf(shelf(block, 100, grants).proof.clone()));
+    lone.give(OverlayInput::Own(Box::new(signed(0, square(0, 0)))));
+    lone.meet(1, square(20, 0));
+    lone
 }
 
 #[test]
@@ -200,8 +265,7 @@ fn lookups_are_refused_beyond_their_limit() {
 /// Somebody names nearer sites again and again; none of them exists.
 #[test]
 fn a_lookup_ends_after_so_many_hops_and_ways() {
-    let (squares, mut lone) = row(2, 20);
-    lone.meet(1, squares[1]);
+    let mut lone = half_mapped();
     let goal = TilePoint { x: -1_000_000, y: -1_000_000 };
     let mut effects = lone.give(OverlayInput::Lookup { id: 1, point: goal });
     let (mut asked, mut step) = (0, 0);

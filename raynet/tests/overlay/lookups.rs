@@ -1,13 +1,15 @@
 //! Who owns a point, among liars and old maps.
 
 use metatopia_raynet::{
-    LookupOutcome, NearerSites, OverlayInput, OverlayMessage, PlaneBlock, SignedSiteRecord,
-    TilePoint,
+    LookupAnswer, LookupOutcome, NearerSites, OverlayEffect, OverlayInput, OverlayMessage,
+    PlaneBlock, SignedSiteRecord, TilePoint,
     limits::{HOPS_MAX, WAYS_MAX},
 };
-use metatopia_types::Square;
+use metatopia_types::{PublicKey, Square};
 
-use crate::town::{Lone, Town, grant, grid, key, shelf, signed, square};
+use crate::town::{
+    Lone, Town, beacon, endpoint, grant, grid, key, record, said, shelf, signed, square,
+};
 
 /// Says that it is the nearest itself, and shows no map.
 fn says_itself(own: &SignedSiteRecord, message: &OverlayMessage) -> Option<OverlayMessage> {
@@ -64,15 +66,15 @@ fn liars_all_around_give_no_owner_without_a_proof_and_no_loop() {
 }
 
 /// Gives the answer of site 1 to the way that a lone member begins.
-fn answer_with(lone: &mut Lone, shelf: Vec<u8>) -> metatopia_raynet::LookupAnswer {
+fn answer_with(lone: &mut Lone, shelf: Vec<u8>) -> LookupAnswer {
     let mut effects = lone.give(OverlayInput::Lookup { id: 1, point: TilePoint { x: 60, y: 0 } });
     for _ in 0..20 {
         let mut next = Vec::new();
         for effect in effects {
-            if let metatopia_raynet::OverlayEffect::Found(answer) = effect {
+            if let OverlayEffect::Found(answer) = effect {
                 return *answer;
             }
-            let Some((_, OverlayMessage::Seek { nonce, .. })) = crate::town::said(effect) else {
+            let Some((_, OverlayMessage::Seek { nonce, .. })) = said(effect) else {
                 continue;
             };
             let answer =
@@ -136,4 +138,77 @@ fn contacts_behind_one_door_are_named() {
     town.run(6);
     // All addresses of these begin with 10.0.
     assert!(town.look_up(0, TilePoint { x: 30, y: 0 }).one_door);
+}
+
+/// Plays all others in a lookup: each question to a peer is answered by `says`. Returns the answer, and the
+/// peers that were dialled.
+fn played(
+    lone: &mut Lone,
+    point: TilePoint,
+    says: impl Fn(PublicKey, u64) -> NearerSites,
+) -> (LookupAnswer, Vec<PublicKey>) {
+    let mut effects = lone.give(OverlayInput::Lookup { id: 1, point });
+    let mut dialled = Vec::new();
+    for _ in 0..20 {
+        let mut next = Vec::new();
+        for effect in effects {
+            match effect {
+                OverlayEffect::Found(answer) => return (*answer, dialled),
+                OverlayEffect::Dial { peer, .. } => dialled.push(peer),
+                effect => {
+                    if let Some((to, OverlayMessage::Seek { nonce, .. })) = said(effect) {
+                        let bytes = OverlayMessage::Nearer(says(to, nonce)).encode();
+                        next.extend(lone.give(OverlayInput::Frame { from: to, bytes }));
+                    }
+                }
+            }
+        }
+        next.extend(lone.pass(crate::town::CYCLE / 4));
+        effects = next;
+    }
+    panic!("a lookup ends")
+}
+
+/// Only the endpoints of the newest record were told, so half of the servers were lost.
+#[test]
+fn the_endpoints_that_two_ways_tell_are_united() {
+    let (near, other, far) = (square(20, 0), square(0, 20), square(60, 60));
+    let grants = [grant(0, square(0, 0)), grant(1, near), grant(2, other), grant(3, far)];
+    let mut lone = Lone::new(&grants);
+    lone.meet(1, near);
+    lone.meet(2, other);
+    let told = |epoch: u64| {
+        let mut record = record(3, far);
+        record.epoch.record = epoch;
+        record.endpoints = vec![endpoint(30 + epoch as usize)];
+        record.sign(&beacon(3))
+    };
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
+    let map = shelf(block, 200, grants.to_vec());
+    let point = TilePoint::middle(far).expect("a square");
+    let (answer, _) = played(&mut lone, point, |to, nonce| {
+        let owner = Some(Box::new(told(if to == key(1) { 1 } else { 2 })));
+        NearerSites { nonce, nearer: Vec::new(), owner, shelf: map.proof.clone() }
+    });
+    let LookupOutcome::Owned { endpoints, .. } = &answer.outcome else { panic!("{answer:?}") };
+    assert_eq!(endpoints, &[endpoint(32), endpoint(31)], "the newest first");
+}
+
+/// A liar named any address on a way as that of a nearer site, and it was dialled.
+#[test]
+fn a_record_that_the_kept_map_denies_is_not_followed_on_a_way() {
+    let near = square(20, 0);
+    let grants = [grant(0, square(0, 0)), grant(1, near), grant(2, square(60, 0))];
+    let mut lone = Lone::new(&grants);
+    lone.meet(1, near);
+    let forged = record(2, square(60, 0)).sign(&beacon(9));
+    let unknown = signed(8, square(64, 0));
+    let refused = lone.member.counts().refused;
+    let point = TilePoint { x: 61, y: 1 };
+    let (_, dialled) = played(&mut lone, point, |_, nonce| {
+        let nearer = vec![forged.clone(), unknown.clone()];
+        NearerSites { nonce, nearer, owner: None, shelf: Vec::new() }
+    });
+    assert_eq!(dialled, Vec::new());
+    assert!(lone.member.counts().refused >= refused + 2);
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod defects;
+mod evidence;
 mod few_sites;
 mod limits;
 mod lookups;

@@ -8,7 +8,9 @@ use metatopia_raynet::{
 };
 use metatopia_types::{Millis, Sign};
 
-use crate::town::{Lone, Town, beacon, grant, grid, key, record, said, shelf, signed, square};
+use crate::town::{
+    Lone, Town, beacon, exchange, grant, grid, key, record, said, shelf, signed, square,
+};
 
 #[test]
 fn sites_on_a_line_of_contacts_find_all_their_neighbours_and_repair_after_deaths() {
@@ -230,7 +232,7 @@ fn a_site_goes_on_with_its_next_server_and_is_gone_after_the_last_one() {
     two.endpoints.push(crate::town::endpoint(8));
     lone.give(OverlayInput::Up(key(1)));
     lone.show(1, &two.sign(&beacon(1)));
-    lone.hear(1, &crate::town::exchange(1, near, Vec::new()));
+    lone.hear(1, &exchange(1, near, Vec::new()));
     assert_eq!(lone.member.neighbours().count(), 1);
     lone.give(OverlayInput::Closed(key(1)));
     let effects = lone.give(OverlayInput::DialFailed(key(1)));
@@ -243,14 +245,14 @@ fn a_site_goes_on_with_its_next_server_and_is_gone_after_the_last_one() {
     // Others cannot raise it; it can do so itself.
     lone.give(OverlayInput::Up(key(2)));
     let tip = signed(1, near).tip();
-    let said = lone.hear(2, &crate::town::exchange(2, square(60, 0), vec![tip]));
+    let said = lone.hear(2, &exchange(2, square(60, 0), vec![tip]));
     let wants = |message: &OverlayMessage| match message {
         OverlayMessage::Want(names) => names.contains(&Town::name(1)),
         _ => false,
     };
     assert!(!said.iter().any(|(_, message)| wants(message)), "{said:?}");
     lone.give(OverlayInput::Up(key(1)));
-    let said = lone.hear(1, &crate::town::exchange(1, near, Vec::new()));
+    let said = lone.hear(1, &exchange(1, near, Vec::new()));
     assert!(said.iter().any(|(_, message)| matches!(message, OverlayMessage::Want(_))), "{said:?}");
 }
 
@@ -266,4 +268,21 @@ fn a_record_is_over_when_its_time_is() {
         |(_, message)| matches!(message, OverlayMessage::Exchange(half) if half.own.is_some()),
     );
     assert!(!own, "the own record has ended too");
+}
+
+/// Anybody who named a dead site as its own took the tombstone away, and the dead came back everywhere.
+#[test]
+fn only_who_spoke_for_a_site_takes_its_tombstone_away() {
+    let (dead, other) = (square(20, 0), square(0, 20));
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, dead), grant(2, other)]);
+    lone.meet(1, dead);
+    lone.meet(2, other);
+    lone.give(OverlayInput::Closed(key(1)));
+    lone.give(OverlayInput::DialFailed(key(1)));
+    assert_eq!(lone.member.sizes()[1], 1);
+    lone.hear(2, &exchange(1, dead, Vec::new()));
+    assert_eq!(lone.member.sizes()[1], 1, "another one says that it is alive");
+    lone.give(OverlayInput::Up(key(1)));
+    lone.hear(1, &exchange(1, dead, Vec::new()));
+    assert_eq!(lone.member.sizes()[1], 0);
 }

@@ -109,6 +109,13 @@ impl ProveLand for Drawn {
         let parts = wire::decode::<Parts>(content, content.len()).map_err(|_| ShelfError::Proof)?;
         Ok(shelf(parts.1, parts.2.0, parts.3))
     }
+
+    fn about(&self, proof: &[u8]) -> Option<(PlaneBlock, Height)> {
+        let (content, _) = proof.split_last_chunk::<32>()?;
+        type Parts = (SimId, PlaneBlock, Height, Vec<LandGrant>);
+        let parts = wire::decode::<Parts>(content, content.len()).ok()?;
+        Some((parts.1, parts.2))
+    }
 }
 
 /// Puts grants on shelves of at most 16 each, beginning with the quarters of the plane.

@@ -233,6 +233,12 @@ impl TurnAdmission<'_> {
         {
             return self.check_first_login_slots();
         }
+        // Who holds land renews its grant, and so do the servers of its sim.
+        if matches!(envelope.act, Act::Login { .. })
+            && standings.speaks_for_land(&envelope.author, self.height)
+        {
+            return self.check_first_login_slots();
+        }
         let lacking = match (first_login, pass) {
             (FirstLogin::Closed, _) => return Err(ActFault::Closed),
             (FirstLogin::Invite, Some(Pass::Work(_))) => return Err(ActFault::NoTicket),

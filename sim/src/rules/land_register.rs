@@ -13,6 +13,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::land_keys::{LandKeyChanges, LandKeys};
 use crate::{limits::LAND_LAPSES_PER_TURN, tree::Tracked};
 
 /// A week of governance time.
@@ -47,6 +48,8 @@ pub struct LandWeek {
     pub granted: u32,
     /// Who vouched for one of them, with the square beside it.
     pub sponsors: BTreeMap<PublicKey, Square>,
+    /// The keys that began or ended to hold land, or to sign for it, in the last turns.
+    pub changed: LandKeyChanges,
 }
 
 /// The state of a land office.
@@ -62,6 +65,10 @@ pub(crate) struct LandRegister {
     held: BTreeMap<PublicKey, u32>,
     /// Index: when which grant ends.
     ends: BTreeSet<(Millis, u64)>,
+    /// Index: the keys that grants name.
+    keys: LandKeys,
+    /// The height of the turn under way.
+    height: Height,
 }
 
 impl LandRegister {
@@ -97,6 +104,8 @@ impl LandRegister {
         let (until, shown) = (Millis(u64::MAX), Height(0));
         let grant = LandGrant { square, sim, holder, beacons, epoch, until, shown };
         self.insert(grant, set.members().to_vec());
+        // Whatever was before, turns of the new sim are judged by its first state.
+        self.week.changed = LandKeyChanges::default();
     }
 
     /// Returns the register of these entries, as leaves hold them.
@@ -117,10 +126,18 @@ impl LandRegister {
     /// Builds the indexes.
     fn index(&mut self) {
         (self.held, self.ends) = (BTreeMap::new(), BTreeSet::new());
+        self.keys = LandKeys::default();
+        let mut changes = LandKeyChanges::default();
         for (code, grant) in self.grants.iter() {
             *self.held.entry(grant.holder).or_default() += 1;
             self.ends.insert((grant.until, *code));
+            self.keys.add(grant, self.height, &mut changes);
         }
+    }
+
+    /// Says whether a key holds land, or signs for it.
+    pub(crate) fn names(&self, key: &PublicKey) -> bool {
+        self.keys.has(key)
     }
 
     /// Marks everything as changed.
@@ -191,6 +208,7 @@ impl LandRegister {
         self.sims.insert(grant.sim, GrantedSim { square, validators });
         *self.held.entry(grant.holder).or_default() += 1;
         self.ends.insert((grant.until, code));
+        self.keys.add(&grant, self.height, &mut self.week.changed);
         self.grants.insert(code, grant);
     }
 
@@ -200,6 +218,7 @@ impl LandRegister {
         let grant = self.grants.remove(&code)?;
         self.sims.remove(&grant.sim);
         self.ends.remove(&(grant.until, code));
+        self.keys.take(&grant, self.height, &mut self.week.changed);
         if let Some(held) = self.held.get_mut(&grant.holder) {
             *held = held.saturating_sub(1);
             if *held == 0 {
@@ -225,7 +244,9 @@ impl LandRegister {
         let codes = self.grants.iter().filter(|(_, grant)| grant.holder == *old);
         for code in codes.map(|(code, _)| *code).collect::<Vec<u64>>() {
             if let Some(grant) = self.grants.get_mut(&code) {
+                self.keys.take(grant, self.height, &mut self.week.changed);
                 grant.holder = new;
+                self.keys.add(grant, self.height, &mut self.week.changed);
             }
         }
     }
@@ -236,12 +257,15 @@ impl LandRegister {
         self.week.sponsors.extend(sponsor);
     }
 
-    /// Begins the turn of this governance time: a new week counts anew, and grants that are over fall back,
+    /// Begins the turn of this height and governance time: a new week counts anew, and grants that are over fall back,
     /// so many in a turn.
-    pub(crate) fn pass(&mut self, time: u64) {
+    pub(crate) fn pass(&mut self, height: Height, time: u64) {
+        self.height = height;
+        self.week.changed.pass(height);
         let week = time / WEEK_MS;
         if week != self.week.week {
-            self.week = LandWeek { week, ..LandWeek::default() };
+            let changed = core::mem::take(&mut self.week.changed);
+            self.week = LandWeek { week, changed, ..LandWeek::default() };
         }
         for _ in 0..LAND_LAPSES_PER_TURN {
             let due = self.ends.first().filter(|(until, _)| until.0 <= time);
@@ -284,7 +308,7 @@ mod tests {
         assert!(!register.has_room());
         assert_eq!(register.held_by(&PublicKey([7; 32])), GRANTS_MAX as u32);
 
-        register.pass(9);
+        register.pass(Height(1), 9);
         assert_eq!(register.grants.len(), GRANTS_MAX - LAND_LAPSES_PER_TURN);
         assert!(register.has_room());
     }

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{Act, Height, PublicKey, SimId, Turn};
+use metatopia_types::{Act, Height, PublicKey, SimId, Turn, limits::ROOT_LAG};
 
-use super::first_logins::{Basis, FirstLogins};
+use super::{
+    first_logins::{Basis, FirstLogins},
+    land_keys::LandKeyChanges,
+};
 use crate::state::{FirstLogin, Parameters, Since, World};
 
 /// The standing of an author in the sim, from the least to the most.
@@ -30,6 +33,24 @@ pub trait Standings {
 
     /// Returns what first logins cost, and the bases of judging.
     fn first_logins(&self) -> &FirstLogins;
+
+    /// Says whether a key holds land of this land office, or signs for it.
+    fn names_land(&self, _key: &PublicKey) -> bool {
+        false
+    }
+
+    /// Returns the last changes of the keys that do; none in a sim that is no land office.
+    fn land_changes(&self) -> Option<&LandKeyChanges> {
+        None
+    }
+
+    /// Says whether a key holds land, or signs for it, for a turn of this height: it follows from the same
+    /// state as its standing.
+    fn speaks_for_land(&self, key: &PublicKey, height: Height) -> bool {
+        let by = Height(height.0.saturating_sub(ROOT_LAG));
+        let did = self.land_changes().and_then(|changes| changes.did(key, by));
+        did.unwrap_or_else(|| self.names_land(key))
+    }
 
     /// Returns the standing of a key for a turn of this height. It follows from the state whose root
     /// the turn's header carries, so that all servers judge alike.
@@ -77,6 +98,14 @@ impl Standings for World {
     fn first_logins(&self) -> &FirstLogins {
         &self.state.first_logins
     }
+
+    fn names_land(&self, key: &PublicKey) -> bool {
+        self.state.land.as_ref().is_some_and(|register| register.names(key))
+    }
+
+    fn land_changes(&self) -> Option<&LandKeyChanges> {
+        self.land_week().map(|week| &week.changed)
+    }
 }
 
 /// The part of a world that judging reads, kept beside it: the world itself is lent out while the next
@@ -86,6 +115,8 @@ pub struct Register {
     sim: SimId,
     players: BTreeMap<PublicKey, Since>,
     first_logins: FirstLogins,
+    /// The keys that hold land of a land office, or sign for it, and what changed of them lately.
+    land: Option<(BTreeSet<PublicKey>, LandKeyChanges)>,
 }
 
 impl Register {
@@ -93,7 +124,7 @@ impl Register {
     #[must_use]
     pub fn genesis(sim: SimId, parameters: &Parameters, stewards: BTreeSet<PublicKey>) -> Self {
         let first_logins = FirstLogins::genesis(sim, parameters, stewards);
-        Self { sim, players: BTreeMap::new(), first_logins }
+        Self { sim, players: BTreeMap::new(), first_logins, land: None }
     }
 
     /// Returns that of a world. Looks at every player.
@@ -104,6 +135,12 @@ impl Register {
             sim: state.charter.sim,
             players: state.players.iter().map(|(key, player)| (*key, player.since)).collect(),
             first_logins: state.first_logins.clone(),
+            land: world.land_week().map(|week| {
+                let keys = world
+                    .grants()
+                    .flat_map(|grant| grant.beacons.iter().copied().chain([grant.holder]));
+                (keys.collect(), week.changed.clone())
+            }),
         }
     }
 
@@ -124,6 +161,16 @@ impl Register {
                 None => self.players.remove(&key),
             };
         }
+        if let (Some((keys, changes)), Some(newest)) = (&mut self.land, world.land_changes()) {
+            changes.clone_from(newest);
+            for key in changes.keys() {
+                if world.names_land(&key) {
+                    keys.insert(key);
+                } else {
+                    keys.remove(&key);
+                }
+            }
+        }
     }
 }
 
@@ -138,5 +185,13 @@ impl Standings for Register {
 
     fn first_logins(&self) -> &FirstLogins {
         &self.first_logins
+    }
+
+    fn names_land(&self, key: &PublicKey) -> bool {
+        self.land.as_ref().is_some_and(|(keys, _)| keys.contains(key))
+    }
+
+    fn land_changes(&self) -> Option<&LandKeyChanges> {
+        self.land.as_ref().map(|(_, changes)| changes)
     }
 }

@@ -186,7 +186,7 @@ impl State {
         self.end_by_time();
         self.first_logins.pass(self.governance.time);
         if let Some(register) = &mut self.land {
-            register.pass(self.governance.time);
+            register.pass(height, self.governance.time);
         }
         let at_rest = self.charter.parameters.first_login_tries;
         self.first_logins.begin(height, header, self.governance.time, at_rest);

@@ -34,7 +34,7 @@ const FORMATS: [(&str, u32); 34] = [
     (kinds::SCRIPT, 4),
     (kinds::TILE, 2),
     (kinds::OUTCOMES, 1),
-    (kinds::LAND, 1),
+    (kinds::LAND, 2),
     (kinds::GRANTS, 1),
     (kinds::GRANTED, 1),
     (kinds::NEIGHBOUR, 2),

@@ -1,12 +1,12 @@
 //! Renewals of grants: a square goes on while its sim shows that it runs.
 
 use metatopia_sim::{
-    OrderedDeed,
+    ActFault, FirstLogin, Judging, LaneWindows, OrderedDeed, Register,
     limits::{LAND_LAPSES_PER_TURN, LAND_SIGNATURES_PER_TURN_MAX, SHOWN_AHEAD_MS_MAX},
 };
 use metatopia_types::{
-    Height, LandGrant, LandOrder, Link, Millis, Outcome, Refusal, TilePoint,
-    limits::RENEWAL_LINKS_MAX,
+    Act, Envelope, Height, LandGrant, LandOrder, Link, Look, Millis, Outcome, Refusal, TilePoint,
+    limits::{RENEWAL_LINKS_MAX, ROOT_LAG},
 };
 
 use crate::{
@@ -249,4 +249,53 @@ fn a_turn_checks_so_many_signatures_of_renewals() {
     let outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
     assert_eq!(outcomes[..4], [Outcome::Ok; 4]);
     assert_eq!(outcomes[4], refused(Refusal::TooOften));
+}
+
+/// What judging the next turn says of a first login of the n-th key without a ticket, by the world and by
+/// the register that a server keeps beside it.
+fn judged(yard: &Yard, n: u8) -> Result<(), ActFault> {
+    let mut other = Yard::of(yard.world.clone());
+    let (name, look) = (format!("server {n}"), Look::default());
+    let act = other.act(n, Act::Login { name, look, bot: true, pass: None }).envelope;
+    let height = yard.world.height().plus(1);
+    let act = Envelope { last_valid: height.plus(9), ..act };
+    let judging = Judging { standings: &yard.world, proposer: None };
+    let by_world = LaneWindows::default().admission(height, None, judging).check(&act);
+    let register = Register::of(&yard.world);
+    let judging = Judging { standings: &register, proposer: None };
+    let by_register = LaneWindows::default().admission(height, None, judging).check(&act);
+    assert_eq!(by_world, by_register);
+    by_world
+}
+
+/// In an office by invitation all squares lapsed: servers log in by keys of beacons, which have no ticket,
+/// and nobody was let in to renew.
+#[test]
+fn an_office_by_invitation_lets_holders_and_beacons_in_without_a_ticket() {
+    for (first_login, fault) in
+        [(FirstLogin::Invite, ActFault::NoTicket), (FirstLogin::Closed, ActFault::Closed)]
+    {
+        let mut builder = office_builder();
+        builder.genesis.parameters.first_login = first_login;
+        let mut yard = builder.build();
+        yard.login(ADMIN);
+        yard.play();
+        let of_office = crate::land_office::BEACON;
+        assert_eq!(judged(&yard, of_office), Ok(()), "{first_login:?}");
+        assert_eq!(judged(&yard, 60), Err(fault.clone()));
+
+        let beacons = vec![public(60), public(61)];
+        let set = LandOrder::SetBeacons { square: square(0, 0), beacons };
+        assert_eq!(ordered(&mut yard, ADMIN, &set), Outcome::Ok);
+        // Turns are judged by the state whose root their headers carry.
+        let before = [judged(&yard, 60), judged(&yard, of_office)];
+        assert_eq!(before, [Err(fault.clone()), Ok(())], "{first_login:?}");
+        yard.idle(ROOT_LAG);
+        assert_eq!([judged(&yard, 60), judged(&yard, 61)], [Ok(()), Ok(())]);
+        assert_eq!(judged(&yard, of_office), Err(fault), "its key signs no more");
+        yard.login(60);
+        yard.play();
+        assert!(yard.world.player(&public(60)).is_some());
+        assert_eq!(yard.world.root(), yard.world.rehash());
+    }
 }

@@ -94,6 +94,13 @@ impl LandProof {
         wire::decode(bytes, LAND_PROOF_BYTES_MAX)
     }
 
+    /// Returns which block and height it says it is about, without a check.
+    #[must_use]
+    pub fn about(&self) -> Option<(PlaneBlock, Height)> {
+        let height = self.header.height.minus(ROOT_LAG).unwrap_or_default();
+        Some((shelf_block(&self.shelf.key)?, height))
+    }
+
     /// Decodes a proof and returns what it proves: see [`LandProof::open`].
     ///
     /// # Errors

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use metatopia_load::figure::{Bound, Figure};
+use metatopia_raynet::pace::CYCLE;
 
 use crate::{
     cli::{Failure, console::Console},
-    overlay::{place::CYCLE, trial},
+    overlay::trial,
 };
 
 /// The promised time until all views are whole, in milliseconds.

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 use clap::Args;
 use metatopia_client::text::printable;
 use metatopia_client_driver::{HttpError, NodeUrl, http};
-use metatopia_types::{LandGrant, SimId, Square, TilePoint};
+use metatopia_types::{LandGrant, Millis, SimId, Square, TilePoint};
 use serde::Serialize;
 use tokio::{
     sync::watch,
@@ -13,21 +13,17 @@ use tokio::{
 };
 
 use super::{
-    learned::{LearnedWorld, check, unanswered},
+    learned::{CheckedFind, LearnedWorld, OLD, age_of, check, unanswered},
     member::{self, MemberPlan},
     square::WrittenSquare,
 };
 use crate::{
     cli::{console::Console, exit::Exit, failure::Failure, session::NODE},
-    clock::SystemClock,
     overlay::{
         WorldPlace,
         answers::{EndpointEntry, FindAnswer, MapEntry},
     },
 };
-
-/// The time after which a map is old.
-const OLD_MS: u64 = 24 * 3_600_000;
 
 /// The time that a member which just started has to find a proof.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -93,7 +89,7 @@ struct FoundLine {
     holder: Option<String>,
     until: Option<u64>,
     servers: Vec<EndpointEntry>,
-    map: Option<MapEntry>,
+    map: MapEntry,
     /// How old the map is, in seconds.
     age: u64,
     old: bool,
@@ -114,10 +110,9 @@ impl fmt::Display for FoundLine {
             }
             _ => writeln!(f, "{x} {y} is nobody's")?,
         }
-        if let Some(MapEntry { height, .. }) = self.map {
-            let old = if self.old { ", so it may have changed" } else { "" };
-            writeln!(f, "proved by the map of height {height}, {age} s old{old}")?;
-        }
+        let MapEntry { height, .. } = self.map;
+        let old = if self.old { ", so it may have changed" } else { "" };
+        writeln!(f, "proved by the map of height {height}, {age} s old{old}")?;
         for server in &self.servers {
             let http = server.http.as_deref().unwrap_or("nobody is let in there");
             writeln!(f, "  {}  ({})", printable(http), printable(&server.overlay))?;
@@ -135,10 +130,9 @@ impl fmt::Display for FoundLine {
 pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure> {
     let point = args.at.point();
     let began = Instant::now();
-    let (answer, grant) = locate(&args.ask, point).await?;
+    let CheckedFind { answer, grant, map } = locate(&args.ask, point).await?;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let now = SystemClock::default().now().wall;
-    let age = answer.map.map_or(0, |map| now.0.saturating_sub(map.time));
+    let age = age_of(Millis(map.time));
     let is_owned = grant.is_some();
     let square = |grant: &LandGrant| WrittenSquare(grant.square).to_string();
     console.show(&FoundLine {
@@ -150,9 +144,9 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
         holder: grant.as_ref().map(|grant| grant.holder.to_string()),
         until: grant.as_ref().map(|grant| grant.until.0),
         servers: answer.endpoints,
-        map: answer.map,
-        age: age / 1_000,
-        old: age > OLD_MS,
+        map,
+        age: age.as_secs(),
+        old: age > OLD,
         hops: answer.hops,
         one_door: answer.one_door,
         disagreements: answer.disagreements,
@@ -166,10 +160,7 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
 ///
 /// # Errors
 /// When nobody proves it.
-pub(super) async fn locate(
-    ask: &AskArgs,
-    point: TilePoint,
-) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
+pub(super) async fn locate(ask: &AskArgs, point: TilePoint) -> Result<CheckedFind, Failure> {
     match &ask.data_dir {
         Some(dir) => by_member(dir, (ask.world, ask.lan), point).await,
         None => by_node(&ask.node, ask.world, point).await,
@@ -184,7 +175,7 @@ pub(in crate::cli) async fn by_node(
     node: &NodeUrl,
     world: Option<SimId>,
     point: TilePoint,
-) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
+) -> Result<CheckedFind, Failure> {
     let learned = LearnedWorld::from(node, world).await?;
     let TilePoint { x, y } = point;
     let path = format!("/api/world/find?x={x}&y={y}");
@@ -204,8 +195,7 @@ pub(in crate::cli) async fn by_node(
     if (answer.x, answer.y) != (x, y) {
         return Err(Failure::unverified(format!("{node} answers about another point")));
     }
-    let grant = check(&learned.sets, &answer)?;
-    Ok((answer, grant))
+    check(&learned.sets, answer)
 }
 
 /// Asks the world as a member of it. A member that just started needs a moment to find its way, so it
@@ -214,7 +204,7 @@ async fn by_member(
     dir: &std::path::Path,
     (world, lan): (Option<SimId>, bool),
     point: TilePoint,
-) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
+) -> Result<CheckedFind, Failure> {
     let (stop, stopped) = watch::channel(false);
     let place = member::start(dir, MemberPlan::guest(point, lan), stopped).await?;
     let own = place.sets().world();
@@ -223,7 +213,7 @@ async fn by_member(
         return Err(Failure::unverified(message));
     }
     let answer = ask(&place, point).await?;
-    let found = check(place.sets(), &answer).map(|grant| (answer, grant));
+    let found = check(place.sets(), answer);
     stop.send_replace(true);
     // Until the loop has said goodbye and written its contacts.
     let _ended = tokio::time::timeout(Duration::from_secs(2), stop.closed()).await;

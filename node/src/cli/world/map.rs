@@ -3,22 +3,22 @@
 use std::{collections::BTreeMap, fmt, fmt::Write as _, fs, path::PathBuf};
 
 use clap::Args;
-use metatopia_client::text::printable;
+use metatopia_client::{ProvedMap, text::printable};
 use metatopia_client_driver::http;
-use metatopia_types::{LandGrant, Square, TilePoint};
+use metatopia_types::{LandGrant, SimId, Square, TilePoint};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
     find::{AskArgs, written},
-    learned::{LearnedWorld, unanswered},
+    learned::{LearnedWorld, OLD, age_of, unanswered},
     member::{self, MemberPlan},
 };
 use crate::{
     cli::{console::Console, failure::Failure},
     overlay::{
         OfficeSets,
-        answers::{MapAnswer, MapEntry, MapSite, SquareEntry, unhex},
+        answers::{GrantEntry, MapAnswer, MapEntry, MapSite, SquareEntry, unhex},
     },
 };
 
@@ -42,29 +42,49 @@ pub(in crate::cli) struct MapArgs {
 #[derive(Debug, Serialize)]
 struct MapLines {
     world: String,
+    /// The oldest certified state that a part of the map is from.
     oldest: Option<MapEntry>,
+    /// How old that is, in seconds.
+    age: u64,
+    old: bool,
+    one_door: bool,
     sites: Vec<MapSite>,
+}
+
+impl MapLines {
+    fn of(world: SimId, proved: &ProvedMap, sites: Vec<MapSite>, one_door: bool) -> Self {
+        let oldest = proved.height.zip(proved.oldest);
+        let oldest = oldest.map(|(height, time)| MapEntry { height: height.0, time: time.0 });
+        let age = proved.oldest.map(age_of).unwrap_or_default();
+        let (world, old) = (world.to_string(), age > OLD);
+        Self { world, oldest, age: age.as_secs(), old, one_door, sites }
+    }
 }
 
 impl fmt::Display for MapLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "world {}", self.world)?;
         if let Some(MapEntry { height, .. }) = self.oldest {
-            write!(f, ", by its map of height {height} and later")?;
+            let old = if self.old { ", so much of it may have changed" } else { "" };
+            write!(f, ", by its map of height {height} and later, {} s old{old}", self.age)?;
+        }
+        if self.one_door {
+            write!(f, "\nthrough one door: all members that were asked are in one network")?;
         }
         writeln!(
             f,
-            "\n{:<14} {:<20} {:<16} {:<16} {:>6}  at",
-            "square", "name", "sim", "holder", "people"
+            "\n{:<14} {:<20} {:<16} {:<16} {:<16} {:>6}  at",
+            "square", "name", "sim", "holder", "licence", "people"
         )?;
         for site in &self.sites {
             let SquareEntry { x, y, side } = site.grant.square;
             let people = site.people.map_or_else(|| "?".to_owned(), |people| people.to_string());
+            let licence = printable(site.licence.as_deref().unwrap_or("?"));
             let at = site.endpoints.iter().find_map(|endpoint| endpoint.http.clone());
             let at = at.map_or_else(|| "not met".to_owned(), |at| printable(&at));
             writeln!(
                 f,
-                "{:<14} {:<20} {:<16} {:<16} {people:>6}  {at}",
+                "{:<14} {:<20} {:<16} {:<16} {licence:<16} {people:>6}  {at}",
                 written(x, y, side),
                 called(site),
                 &site.grant.sim[..16.min(site.grant.sim.len())],
@@ -101,54 +121,60 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
             (place.sets().world(), answer, proved)
         }
     };
-    let MapAnswer { sites, oldest, .. } = answer;
-    for site in &sites {
-        check_site(site, &proved)?;
-    }
+    let MapAnswer { sites, one_door, .. } = answer;
+    let sites = listed(&proved, sites)?;
     if let Some(path) = &args.svg {
         let picture = svg(&sites);
         fs::write(path, picture)
             .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
         console.note(&format!("the map is in {}", path.display()));
     }
-    console.show(&MapLines { world: world.to_string(), oldest, sites })
+    console.show(&MapLines::of(world, &proved, sites, one_door))
 }
 
-/// Opens all proofs of a map. Returns the grants by their corners.
+/// Opens all proofs of a map.
 ///
 /// # Errors
 /// When a proof does not hold.
-pub(super) fn prove_all(
-    sets: &OfficeSets,
-    answer: &MapAnswer,
-) -> Result<BTreeMap<(i32, i32), LandGrant>, Failure> {
+pub(super) fn prove_all(sets: &OfficeSets, answer: &MapAnswer) -> Result<ProvedMap, Failure> {
     let not_so = |why: String| Failure::unverified(format!("the map does not hold: {why}"));
     let proofs: Option<Vec<Vec<u8>>> = answer.proofs.iter().map(|proof| unhex(proof)).collect();
     let proofs = proofs.ok_or_else(|| not_so("a proof is no text of bytes".to_owned()))?;
-    let proved = sets.prove_map(&proofs).map_err(|error| not_so(error.to_string()))?;
-    let grants = proved.grants.into_iter();
-    Ok(grants.map(|grant| ((grant.square.x, grant.square.y), grant)).collect())
+    sets.prove_map(&proofs).map_err(|error| not_so(error.to_string()))
 }
 
-/// Checks that a square of the map is in one of its proofs.
+/// Returns one site for each proved square, in their order, with what the node tells of it. A square of
+/// which it tells nothing is one that was not met.
 ///
 /// # Errors
-/// When it is in none.
-pub(super) fn check_site(
-    site: &MapSite,
-    proved: &BTreeMap<(i32, i32), LandGrant>,
-) -> Result<(), Failure> {
-    let SquareEntry { x, y, side } = site.grant.square;
-    let is_so = proved.get(&(x, y)).is_some_and(|grant| {
-        grant.sim.to_string() == site.grant.sim
-            && grant.holder.to_string() == site.grant.holder
-            && SquareEntry::from(grant.square).side == side
-    });
-    if is_so {
-        return Ok(());
+/// When it tells of a square that no proof shows.
+pub(super) fn listed(proved: &ProvedMap, told: Vec<MapSite>) -> Result<Vec<MapSite>, Failure> {
+    let key = |grant: &GrantEntry| {
+        let SquareEntry { x, y, side } = grant.square;
+        (x, y, side, grant.sim.clone(), grant.holder.clone())
+    };
+    let mut told: BTreeMap<_, MapSite> =
+        told.into_iter().map(|site| (key(&site.grant), site)).collect();
+    let site = |grant: &LandGrant| {
+        let grant = GrantEntry::from(grant);
+        match told.remove(&key(&grant)) {
+            Some(site) => MapSite { grant, ..site },
+            None => MapSite {
+                grant,
+                met: false,
+                people: None,
+                label: None,
+                licence: None,
+                endpoints: Vec::new(),
+            },
+        }
+    };
+    let sites = proved.grants.iter().map(site).collect();
+    if let Some(SquareEntry { x, y, side }) = told.values().map(|site| site.grant.square).next() {
+        let message = format!("no proof of the map shows square {}", written(x, y, side));
+        return Err(Failure::unverified(message));
     }
-    let message = format!("no proof of the map shows square {}", written(x, y, side));
-    Err(Failure::unverified(message))
+    Ok(sites)
 }
 
 /// Returns what a site is called, as it says itself: fit to be shown, and cut to a column.
@@ -207,4 +233,61 @@ pub(super) fn squares(answer: &MapAnswer) -> Vec<(String, Square)> {
         Some((site.grant.sim.clone(), written.0))
     };
     answer.sites.iter().filter_map(square).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Digest, Height, Millis, PublicKey};
+
+    use super::*;
+
+    fn grant(x: i32) -> LandGrant {
+        LandGrant {
+            square: Square { x, y: 0, doublings: 0 },
+            sim: SimId(Digest([x.unsigned_abs() as u8; 32])),
+            holder: PublicKey([1; 32]),
+            beacons: vec![PublicKey([2; 32])],
+            epoch: 1,
+            until: Millis(9),
+            shown: Height(3),
+        }
+    }
+
+    fn told(grant: &LandGrant) -> MapSite {
+        MapSite {
+            grant: grant.into(),
+            met: true,
+            people: Some(4),
+            label: Some("a place".to_owned()),
+            licence: Some("CC0-1.0".to_owned()),
+            endpoints: Vec::new(),
+        }
+    }
+
+    fn proved(grants: Vec<LandGrant>) -> ProvedMap {
+        ProvedMap { grants, oldest: Some(Millis(1_000)), height: Some(Height(8)) }
+    }
+
+    /// A node left a proved square out of its list, and the square was on no map.
+    #[test]
+    fn a_proved_square_is_on_the_map_even_if_the_node_tells_nothing_of_it() {
+        let (near, far) = (grant(0), grant(2));
+        let sites = listed(&proved(vec![near.clone(), far.clone()]), vec![told(&far)]).unwrap();
+        let listed: Vec<_> = sites.iter().map(|site| (site.grant.square.x, site.met)).collect();
+        assert_eq!(listed, [(0, false), (2, true)]);
+        let unproved = super::listed(&proved(vec![near]), vec![told(&far)]).unwrap_err();
+        assert_eq!(unproved.message, "no proof of the map shows square 2:0:64");
+    }
+
+    /// The map said neither how old it was, nor what may be done with what is built there.
+    #[test]
+    fn the_map_tells_its_proved_age_and_licences_and_warns_of_one_door() {
+        let near = grant(0);
+        let proved = proved(vec![near.clone()]);
+        let lines = MapLines::of(near.sim, &proved, vec![told(&near)], true);
+        let text = lines.to_string();
+        assert!(lines.old && lines.oldest == Some(MapEntry { height: 8, time: 1_000 }));
+        assert!(text.contains(" s old, so much of it may have changed"), "{text}");
+        assert!(text.contains("through one door") && text.contains("CC0-1.0"), "{text}");
+    }
 }

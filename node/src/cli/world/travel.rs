@@ -1,6 +1,6 @@
 //! What the text client needs of the commands about worlds: the map, who owns a point, and house rules.
 
-use std::{cell::RefCell, collections::BTreeSet, time::Duration};
+use std::{cell::RefCell, collections::BTreeSet};
 
 use metatopia_client_driver::{NodeUrl, http};
 use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
@@ -8,12 +8,11 @@ use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
 
 use super::{
     find::by_node,
-    learned::{LearnedWorld, unanswered},
-    map::{check_site, prove_all},
+    learned::{CheckedFind, LearnedWorld, age_of, unanswered},
+    map::{listed, prove_all},
 };
 use crate::{
     cli::{failure::Failure, house_rules},
-    clock::SystemClock,
     overlay::answers::{EndpointEntry, MapAnswer, MapSite},
 };
 
@@ -46,7 +45,7 @@ impl WorldDesk for TravelDesk {
     ) -> FromWorld<'_, Option<KnownSim>> {
         Box::pin(async move {
             let found = by_node(&node, Some(world), point).await;
-            let (answer, grant) = found.map_err(|failure| failure.message)?;
+            let CheckedFind { answer, grant, .. } = found.map_err(|failure| failure.message)?;
             Ok(grant.map(|grant| KnownSim {
                 is_met: !answer.endpoints.is_empty(),
                 servers: servers(&answer.endpoints, grant.sim),
@@ -72,22 +71,18 @@ async fn known_map(node: &NodeUrl, world: SimId) -> Result<KnownMap, Failure> {
     let answer: Result<MapAnswer, _> = http::get(node.join("/api/world/map")).await;
     let answer = answer.map_err(|error| unanswered(node, &error))?;
     let proved = prove_all(&learned.sets, &answer)?;
-    let sim = |site: &MapSite| {
-        check_site(site, &proved)?;
-        let grant = &proved[&(site.grant.square.x, site.grant.square.y)];
-        Ok(KnownSim {
-            name: site.label.clone(),
-            people: site.people,
-            licence: site.licence.clone(),
-            is_met: site.met,
-            servers: servers(&site.endpoints, grant.sim),
-            ..known(grant)
-        })
+    let MapAnswer { sites, one_door, .. } = answer;
+    let sites = listed(&proved, sites)?;
+    let sim = |(site, grant): (&MapSite, &LandGrant)| KnownSim {
+        name: site.label.clone(),
+        people: site.people,
+        licence: site.licence.clone(),
+        is_met: site.met,
+        servers: servers(&site.endpoints, grant.sim),
+        ..known(grant)
     };
-    let sims = answer.sites.iter().map(sim).collect::<Result<_, Failure>>()?;
-    let now = SystemClock::default().now().wall;
-    let age = answer.oldest.map(|map| Duration::from_millis(now.0.saturating_sub(map.time)));
-    Ok(KnownMap { sims, age })
+    let sims = sites.iter().zip(&proved.grants).map(sim).collect();
+    Ok(KnownMap { sims, age: proved.oldest.map(age_of), one_door })
 }
 
 /// Returns a sim of which only the grant is known.

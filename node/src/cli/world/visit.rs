@@ -5,6 +5,7 @@ use metatopia_client_driver::nearest;
 
 use super::{
     find::{AskArgs, PointArgs, locate},
+    learned::CheckedFind,
     square::WrittenSquare,
     travel::servers,
 };
@@ -39,7 +40,7 @@ pub(in crate::cli) struct VisitArgs {
 }
 
 pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure> {
-    let (answer, grant) = locate(&args.ask, args.point.point()).await?;
+    let CheckedFind { answer, grant, .. } = locate(&args.ask, args.point.point()).await?;
     let PointArgs { x, y } = args.point;
     let Some(grant) = grant else {
         let message = format!("{x} {y} is nobody's: there is no sim");

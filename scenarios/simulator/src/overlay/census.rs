@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use metatopia_raynet::{LookupOutcome, OverlayInput, SiteName, TilePoint};
+use metatopia_raynet::{LookupOutcome, OverlayInput, SiteName, TilePoint, pace::CYCLE};
 
-use super::{
-    town::{CYCLE, OverlayTown},
-    truth::OverlayTruth,
-};
+use super::{town::OverlayTown, truth::OverlayTruth};
 
 /// A share of a million.
 pub type Ppm = u64;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use metatopia_raynet::OverlayCounts;
+use metatopia_raynet::{OverlayCounts, pace::CYCLE};
 
 use super::{
     census::{self, WHOLE},
     liars::{Lie, is_genuine},
     rows::{OverlayBound, OverlayRow, OverlayUnit},
     starts::{dig, found, join, warm},
-    town::{CYCLE, OverlayTown, member_endpoint},
+    town::{OverlayTown, member_endpoint},
 };
 
 /// Routes that are followed for one figure.
@@ -300,7 +300,7 @@ fn churn(town: &mut OverlayTown, ledger: &mut RowLedger, ppm: u64, cycles: u32) 
     let count = (town.living().len() as u64 * ppm / WHOLE).max(1);
     let mut absent: Vec<usize> = Vec::new();
     let (mut known, mut arrived, mut missing) = (WHOLE, WHOLE, [0; 3]);
-    for cycle in 1..=cycles {
+    for _ in 0..cycles {
         let coming = core::mem::take(&mut absent);
         let newcomers: BTreeSet<usize> = coming.iter().copied().collect();
         for _ in 0..count {
@@ -313,14 +313,12 @@ fn churn(town: &mut OverlayTown, ledger: &mut RowLedger, ppm: u64, cycles: u32) 
             join(town, member);
         }
         town.run(CYCLE);
-        if cycle % 10 == 0 || cycle == cycles {
-            let truth = town.truth();
-            known = known.min(census::neighbours(town, &truth));
-            arrived = arrived.min(census::routes(town, &truth, ROUTES).arrived);
-            let now = census::missing(town, &truth, &newcomers);
-            for (most, now) in missing.iter_mut().zip(now) {
-                *most = now.max(*most);
-            }
+        let truth = town.truth();
+        known = known.min(census::neighbours(town, &truth));
+        arrived = arrived.min(census::routes(town, &truth, ROUTES).arrived);
+        let now = census::missing(town, &truth, &newcomers);
+        for (most, now) in missing.iter_mut().zip(now) {
+            *most = now.max(*most);
         }
     }
     ledger.share("neighbours, at worst", known, 995_000);

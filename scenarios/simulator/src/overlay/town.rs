@@ -12,7 +12,7 @@ use std::{
 use metatopia_raynet::{
     LookupAnswer, Overlay, OverlayConfig, OverlayCounts, OverlayInput, OverlayMessage,
     SignedSiteRecord, SiteAbout, SiteEndpoint, SiteEpoch, SiteName, SiteRecord, TilePoint,
-    limits::RECORD_LIFE_MS_MAX,
+    limits::RECORD_LIFE_MS_MAX, pace::CYCLE,
 };
 use metatopia_types::{Digest, Height, Millis, Now, PublicKey};
 
@@ -22,9 +22,6 @@ use super::{
     truth::OverlayTruth,
 };
 use crate::{Dice, SignatureKind};
-
-/// The length of a cycle in simulated time.
-pub const CYCLE: Duration = Duration::from_secs(4);
 
 /// The wall clock at the beginning.
 const DAWN_MS: u64 = 1_800_000_000_000;

@@ -40,7 +40,7 @@ const TABLE: [(OverlayScene, usize); 8] = [
 /// Promises that are measured elsewhere, and how.
 const ELSEWHERE: [(&str, &str); 3] = [
     ("50 members on real sockets, views whole and whole again", "metatopia bench overlay"),
-    ("world find in a grid of 4x4 sims, p99", "metatopia up --grid 4x4, then metatopia world find"),
+    ("world find in a grid of 4x4 sims, p99", "metatopia bench find"),
     (
         "100,000 sites, 30% killed",
         "metatopia-simulator overlay --sites 100000 --kill 30% --warm --only --alone",
@@ -164,8 +164,11 @@ pub(crate) fn run(arguments: &OverlayArgs) -> SimulatorExit {
         for seed in seeds.clone() {
             let played = play.play(seed);
             rows.extend(played.rows);
-            if !arguments.json {
-                println!("{} with seed {seed} ended as {}", play.scene.name(), played.digest);
+            let (scene, digest) = (play.scene.name(), played.digest.to_string());
+            if arguments.json {
+                println!("{}", json!({ "scene": scene, "seed": seed, "digest": digest }));
+            } else {
+                println!("{scene} with seed {seed} ended as {digest}");
             }
         }
         show(rows);
