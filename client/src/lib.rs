@@ -10,6 +10,7 @@
 //!   was in sight. A [`TrustCheckpoint`] lets it begin from what somebody knew later than genesis.
 //! * [`SnapshotDownload`] fetches the whole state, and checks it.
 //! * [`Correspondence`] seals what one person tells another, and opens what others told.
+//! * [`BlockList`] names those whose words a person does not want to read.
 //! * [`border_shift`], [`border_gap`] and [`border_ends`] say where a neighbour's ground lies.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
@@ -23,6 +24,7 @@
 
 extern crate alloc;
 
+mod blocks;
 mod border;
 pub mod build;
 mod checkpoint;
@@ -36,6 +38,7 @@ mod session;
 mod sight;
 pub mod text;
 
+pub use blocks::{BLOCKED_MAX, BlockList, BlockListError};
 pub use border::{
     NEAR_BORDER, border_edge, border_ends, border_gap, border_lookout, border_shift, edge_gap,
     is_past_edge, square_of, world_of,

@@ -2,9 +2,11 @@
 //! screen readers: one line a fact, no colours, no columns.
 
 mod beyond;
+mod block;
 mod destination;
 mod form;
 mod lot;
+mod moderate;
 mod private;
 mod report;
 mod who_did;
@@ -26,9 +28,11 @@ use metatopia_types::{Act, Blob, Emote, ObjectId, limits};
 
 pub use self::{
     beyond::beyond_border,
+    block::BlockCommand,
     destination::Destination,
     form::{ReplyError, form_lines, reply},
     lot::{LotCommand, LotLineError},
+    moderate::{ModerateCommand, ModerateLineError, ModerateMeasure},
     private::{PrivateCommand, PrivateLineError, told, unreadable},
     report::{ReportCommand, ReportLineError, report_line},
     who_did::who_did,
@@ -73,6 +77,10 @@ pub enum TextCommand {
     Shout(String),
     /// Tell one person something that nobody else can read, or read what was told.
     Private(PrivateCommand),
+    /// Show no words of a person any more, or show them again.
+    Block(BlockCommand),
+    /// Mute, kick or ban a person, as a moderator, or end that.
+    Moderate(ModerateCommand),
     /// Reply to the last form that was shown.
     Reply(String),
     /// Take back all that things were allowed to do.
@@ -129,6 +137,9 @@ pub enum ParseError {
     /// A line about reports that is not understood.
     #[error(transparent)]
     Report(#[from] ReportLineError),
+    /// A moderator's line that is not understood.
+    #[error(transparent)]
+    Moderate(#[from] ModerateLineError),
     /// A builder's line that is not understood.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -152,12 +163,14 @@ take THING      carry what you may build with; `put THING down` puts it before y
 say WORDS       to whoever is near; `shout` to everybody
 tell NAME WORDS to one person, sealed: servers see who tells whom, when, and how much about, and cannot read it
 mailbox         what you were told in the last seven days; `mailbox empty` takes out what you have read
+block NAME      show no words of that person; `unblock NAME` ends it, and `blocks` lists whom you blocked
 reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line, `reply yes` takes an offer
 forbid          take back what you allowed things to do to you
 emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here; `who did THING`: who made it, and who changed it last
 report NAME ..  tell moderators what is wrong with a person or a thing; `reports` tells what they decided
 report words N  show moderators private words of that number, with what is wrong; they read no others
+mute NAME       for moderators, as `kick`, `ban` and `unmute`; `mute NAME for 2 hours because WORDS`; `unban KEY`
 rules           who decides, and which changes of who votes wait
 source THING    the source of the scripts on it
 edit THING      change that source in your editor; `edit bell` begins with an example
@@ -201,6 +214,9 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
     if let Some(building) = build::parse(&first, rest)? {
         return Ok(TextCommand::Build(building));
     }
+    if let Some(command) = moderate::parse(&first, rest) {
+        return Ok(TextCommand::Moderate(command?));
+    }
     Ok(match first.as_str() {
         "look" | "l" => match rest.strip_prefix("at") {
             Some(thing) if thing.starts_with(' ') => TextCommand::LookAt(thing.trim().to_string()),
@@ -220,6 +236,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "touch" | "use" | "open" | "ring" => TextCommand::Touch(need("touch", "a thing")?),
         "say" => TextCommand::Say(words(need("say", "words")?)?),
         "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
+        "block" | "unblock" | "blocks" => TextCommand::Block(block::parse(&first, rest)?),
         "tell" | "mailbox" => TextCommand::Private(private::parse(&first, rest)?),
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "forbid" => TextCommand::Forbid,

@@ -15,6 +15,7 @@ import { askAge } from './ui/age.js';
 import { Ambience } from './ui/ambience.js';
 import { Asks } from './ui/asks.js';
 import { Badge } from './ui/badge.js';
+import { Blocks } from './ui/blocks.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
 import { Code } from './ui/code.js';
@@ -27,6 +28,7 @@ import { Group } from './ui/group.js';
 import { Input, stick } from './ui/input.js';
 import { thingPanel } from './ui/inspector.js';
 import { agrees, described } from './ui/introduction.js';
+import { pointOutLots } from './ui/lots.js';
 import { mapPanel } from './ui/map.js';
 import { Announcer, around, inReach, nearPanel, pushable } from './ui/near.js';
 import { orderPanel } from './ui/order.js';
@@ -110,7 +112,7 @@ export class Page {
     this.toasts = new Toasts();
     this.code = new Code(config, this.toasts);
     this.elsewhere = new Elsewhere(this, sim);
-    this.chat = new Chat(this);
+    [this.blocks, this.chat] = [new Blocks(this), new Chat(this)];
     this.asks = new Asks(this);
     [this.group, this.tools] = [new Group(this), new Tools(this)];
     this.input = new Input(this);
@@ -122,6 +124,7 @@ export class Page {
     this.hint = el('p', { class: 'key-hint', 'aria-hidden': 'true' }, t('key.hint'));
     this.map = el('canvas', { class: 'map', role: 'img', 'aria-label': t('map') });
     this.minimap = new Minimap(this.map);
+    pointOutLots(this);
     this.place = el('span', { class: 'place' });
     /** What the sim says of itself. */
     this.about = el('section', { class: 'stack about' });
@@ -180,10 +183,7 @@ export class Page {
     if (document.hidden || this.drawing) return;
     this.drawing = true;
     const frame = (/** @type {number} */ now) => {
-      if (document.hidden) {
-        this.drawing = false;
-        return;
-      }
+      if (document.hidden) return void (this.drawing = false);
       // Asked for first: a frame that fails is not the last one.
       requestAnimationFrame(frame);
       showBoth(this, now);
@@ -193,13 +193,9 @@ export class Page {
     requestAnimationFrame(frame);
   }
 
-  narrow() {
-    return window.innerWidth < 720;
-  }
+  narrow = () => window.innerWidth < 720;
 
-  calm() {
-    return this.settings.calm ?? this.still.matches;
-  }
+  calm = () => this.settings.calm ?? this.still.matches;
 
   palette() {
     const { light } = this.settings;
@@ -323,6 +319,7 @@ export class Page {
     this.entering = false;
     this.entered = done;
     // Who came in needs the ticket no more, and may share the address.
+    if (done) this.chat.greet();
     if (done && ticketOf(location.hash)) history.replaceState(null, '', location.pathname + location.search);
     // Whoever types by then, or is in a panel, stays there.
     if (done && document.activeElement === document.body) this.canvas.focus({ preventScroll: true });

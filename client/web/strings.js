@@ -8,17 +8,14 @@ const WORDS = words;
 
 /**
  * The words for a key, with values put in.
- * @param {string} key
- * @param {Record<string, string | number>} [values]
+ * @param {string} key @param {Record<string, string | number>} [values]
  */
 export function t(key, values = {}) {
   return (WORDS[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
 }
 
 /** Whether there are words for a key. @param {string} key */
-export function has(key) {
-  return key in WORDS;
-}
+export const has = (key) => key in WORDS;
 
 /** The words for a time that went by. @param {number} seconds */
 export function age(seconds) {

@@ -7,6 +7,7 @@ mod admin;
 mod arguments;
 mod bench;
 mod bisect;
+mod blocks;
 mod border;
 mod bots;
 mod capsule;

@@ -261,6 +261,7 @@ async fn of_a_flood_of_words_the_newest_are_kept_and_a_question_still_gets_its_a
             speaker: ObjectId(1),
             name: "n".into(),
             text: String::new(),
+            by: None,
         })
     };
     let node = Fake::honest(Box::new(move |message| match message {

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use metatopia_types::{Form, Height, ObjectId, Sound};
+use metatopia_types::{Form, Height, ObjectId, PublicKey, Sound};
 use serde::{Deserialize, Serialize};
 
 /// Something that was said.
@@ -18,6 +18,8 @@ pub struct ChatMessage {
     pub name: String,
     /// The words that were said.
     pub text: String,
+    /// The player whose avatar spoke, as the server says; nobody if it was a thing.
+    pub by: Option<PublicKey>,
 }
 
 /// A form that a thing shows to the client's player. It is not proven: a server could make one up.

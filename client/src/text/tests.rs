@@ -78,3 +78,18 @@ fn one_looks_at_a_thing_sits_on_it_and_stands_up() {
     assert_eq!(parse("look at"), Err(ParseError::Missing("look at", "a thing")));
     assert_eq!(parse("sit"), Err(ParseError::Missing("sit", "a thing to sit on")));
 }
+
+#[test]
+fn a_person_is_blocked_and_unblocked_by_name_or_key() {
+    let named = |name: &str| name.to_owned();
+    for (line, meant) in [
+        ("block Old Bob", BlockCommand::Block(named("Old Bob"))),
+        ("block \"Old Bob\"", BlockCommand::Block(named("Old Bob"))),
+        ("unblock 0102", BlockCommand::Unblock(named("0102"))),
+        ("blocks", BlockCommand::List),
+    ] {
+        assert_eq!(parse(line), Ok(TextCommand::Block(meant)), "{line}");
+    }
+    assert_eq!(parse("block"), Err(ParseError::Missing("block", "a name or a key")));
+    assert_eq!(parse("unblock \"\""), Err(ParseError::Missing("unblock", "a name or a key")));
+}

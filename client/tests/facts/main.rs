@@ -1,6 +1,7 @@
 //! Facts about the client: what it believes, what it refuses, and what it asks for again.
 
 mod ages;
+mod blocks;
 mod elsewhere;
 mod hands;
 mod heights;

@@ -7,6 +7,8 @@ class FakeElement {
     this.attributes = {};
     this.dataset = {};
     this.listeners = {};
+    this.style = { setProperty: () => {} };
+    this.parent = null;
     this.className = '';
     this.value = '';
     this.selectionStart = 0;
@@ -33,14 +35,31 @@ class FakeElement {
 
   append(...children) {
     this.children.push(...children);
+    for (const child of children) if (typeof child !== 'string') child.parent = this;
   }
 
   replaceChildren(...children) {
-    this.children = children;
+    this.children = [];
+    this.append(...children);
+  }
+
+  /** Puts others where it is, or nothing; what is nowhere stays there. */
+  replaceWith(...others) {
+    if (this.parent === null) return;
+    const [{ children }, at] = [this.parent, this.parent.children.indexOf(this)];
+    children.splice(at, 1);
+    this.parent.append(...others, ...children.splice(at));
+    this.parent = null;
+  }
+
+  remove() {
+    this.replaceWith();
   }
 
   setAttribute(name, value) {
     this.attributes[name] = value;
+    if (name === 'hidden') this.hidden = true;
+    if (name.startsWith('data-')) this.dataset[name.slice(5)] = value;
   }
 
   addEventListener(type, call) {

@@ -37,6 +37,9 @@ class Sight {
     this.objects = new Map();
     this.places = new Map();
   }
+  known() {
+    return null;
+  }
   at(id, now) {
     const place = this.places.get(id);
     if (!place) return null;
@@ -343,7 +346,16 @@ export class Engine extends EventTarget {
   async servers() {
     return [1, 2, 3, 4].map((n) => ({ server: hex(n), http: `http://127.0.0.1:${18400 + n}`, quic: `127.0.0.1:${9000 + n}`, rtt: n === 1 ? 12 : 10 + n * 7, here: n === 1, voting: true }));
   }
+  async person() {
+    return { admin: true, rights: [] };
+  }
+  async reports() {
+    return [];
+  }
+  async orders() {
+    return { orders: [], more: false };
+  }
   async governance() {
-    return { validators: [1, 2, 3, 4].map((n) => ({ key: hex(n), power: 1 })), admins: [], acts: [] };
+    return { motd: 'Market at eight.', validators: [1, 2, 3, 4].map((n) => ({ key: hex(n), power: 1 })), admins: [], acts: [] };
   }
 }

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { t } from '../../web/strings.js';
-import { groundHere } from '../../web/ui/lots.js';
+import { Minimap } from '../../web/draw/minimap.js';
+import { DAY } from '../../web/draw/light.js';
+import { groundHere, pointOutLots } from '../../web/ui/lots.js';
 import { emptyDocument } from './elements.mjs';
 
 /** A lot around a place, 8 m wide and 6 m deep. */
@@ -57,4 +59,30 @@ test('who is not in the world stands on no ground', () => {
   assert.equal(hidden, true);
   claim.click();
   assert.deepEqual(asked, [[NaN, NaN, 8], 'claim']);
+});
+
+test('the small map shows lots in the colour of whose they are, and says whose one points at', () => {
+  const painted = [];
+  const ctx = {
+    setTransform: () => {}, strokeRect: () => {},
+    fillRect(...place) {
+      painted.push([this.fillStyle, ...place]);
+    },
+  };
+  const [told, listeners] = [[], {}];
+  const canvas = { clientWidth: 58, getContext: () => ctx, addEventListener: (type, call) => (listeners[type] = call) };
+  const minimap = new Minimap(canvas);
+  const lots = [lot({ own: true }), lot({ lot: 4, name: 'yard', x: 0, lets: true }), lot({ lot: 5, name: 'field', x: -10 })];
+  pointOutLots({ map: canvas, minimap, client: { lots }, toasts: { say: (text) => told.push(text) } });
+  const picture = { palette: DAY, lots, me: null, sight: { objects: new Map() } };
+  minimap.draw(picture, { x: 2, y: 1, ratio: 1, view: () => ({ west: 0, south: 0, east: 1, north: 1 }) }, null, 0);
+  assert.deepEqual(painted.slice(1), [['#7ee2a866', 6, -3, 8, 6], ['#58c4ff66', -4, -3, 8, 6], ['#e9c46a66', -14, -3, 8, 6]]);
+  // A metre is a pixel here, and (2, 1) is in the middle of the map.
+  const at = (x, y) => ({ offsetX: 29 + x - 2, offsetY: 29 - y + 1 });
+  listeners.pointermove(at(10, 0));
+  assert.equal(canvas.title, t('map.lot.own', { name: 'garden' }));
+  listeners.pointermove(at(10, 3.5));
+  assert.equal(canvas.title, '', 'nobody has that ground');
+  for (const x of [0, -10, 20]) listeners.click(at(x, -2.5));
+  assert.deepEqual(told, [t('map.lot.lets', { name: 'yard', holder: 'Bob' }), t('map.lot.other', { name: 'field', holder: 'Bob' })]);
 });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { mayModerate, orderOf, told } from '../../web/ui/moderate.js';
+import { mayModerate, motdTool, orderOf, told } from '../../web/ui/moderate.js';
+import { emptyDocument } from './elements.mjs';
 
 test('admins and those with the right may moderate, and nobody else', () => {
   assert.ok(mayModerate({ admin: true, rights: [] }));
@@ -14,6 +15,27 @@ test('only mutes and bans have a time and a reason', () => {
   assert.deepEqual(orderOf('mute', 'ab', 'hour', 'spam'), { verb: 'mute', key: 'ab', seconds: 3_600, reason: 'spam' });
   assert.deepEqual(orderOf('ban', 'ab', 'ever', ''), { verb: 'ban', key: 'ab', seconds: null, reason: '' });
   assert.deepEqual(orderOf('kick', 'ab', 'hour', 'spam'), { verb: 'kick', key: 'ab' });
+});
+
+test('a role is given for a time, and taken without one', () => {
+  assert.deepEqual(orderOf('grant', 'ab', 'day', 'spam', 'land'), { verb: 'grant', key: 'ab', rights: ['land'], seconds: 86_400 });
+  assert.deepEqual(orderOf('revoke', 'ab', 'day', 'spam', 'land'), { verb: 'revoke', key: 'ab', rights: ['land'] });
+});
+
+test('the message of the day is set by who may speak for the sim', async () => {
+  for (const [right, hidden] of [['speak', false], ['land', true]]) {
+    emptyDocument();
+    const given = [];
+    const client = { person: async () => ({ admin: false, rights: [{ right }] }), govern: async (order) => (given.push(order), { ok: true }) };
+    const tool = motdTool({ client, toasts: { say: () => {} } });
+    await tool.show('Hello');
+    assert.equal(tool.element.hidden, hidden);
+    const [text] = tool.element.all('input');
+    assert.equal(text.value, 'Hello');
+    text.value = ' Market at eight. ';
+    tool.element.all('button')[0].click();
+    assert.deepEqual(given, [{ verb: 'motd', text: 'Market at eight.' }]);
+  }
 });
 
 test('a line says what was done, to what, for how long and why', () => {

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod author;
+mod blocks;
 mod builder;
 mod crossing;
 mod deeds;
@@ -44,6 +45,7 @@ mod input;
 mod joints;
 mod journey;
 mod lots;
+mod moderation;
 mod output;
 mod private;
 mod reports;
@@ -218,6 +220,8 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
         TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
         TextCommand::Private(what) => private::obey(room, what).await?,
+        TextCommand::Block(what) => blocks::obey(room, what).await?,
+        TextCommand::Moderate(what) => moderation::obey(room, what).await?,
         TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
         TextCommand::Forbid => deeds::forbid(room).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,

@@ -67,22 +67,26 @@ async fn reader(
     player(room, name).await
 }
 
-/// Reads what is in the mailbox. Returns how many words there are.
+/// Reads what is in the mailbox. Returns how many words were shown.
 pub(super) async fn read(room: &mut TextClient) -> Result<usize, TextClientError> {
     let of = room.driver.author();
     let question = Question::Mailbox { of, after: 0 };
     let Answer::Mailbox(kept) = room.driver.ask(question, ANSWER).await? else { return Ok(0) };
     kept.iter().try_for_each(|words| show(room, words, true))?;
-    Ok(kept.len())
+    let is_shown = |told: &&ToldMessage| !room.blocks.has(&told.act.envelope.author);
+    Ok(kept.iter().filter(is_shown).count())
 }
 
-/// Tells what somebody told, unless it was told before.
+/// Tells what somebody told, unless it was told before, or is of somebody who is blocked.
 pub(super) fn show(
     room: &mut TextClient,
     message: &ToldMessage,
     is_earlier: bool,
 ) -> Result<(), TextClientError> {
+    let is_blocked = room.blocks.has(&message.act.envelope.author);
     let line = match room.correspondence.take(message) {
+        // They came all the same: who empties the mailbox takes them out.
+        _ if is_blocked => return Ok(()),
         Ok(Some(words)) => told(words, is_earlier),
         Ok(None) => return Ok(()),
         Err(why) => unreadable(message, why),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_client::{
-    Correspondence, ProvenSight, Scene, UnprovenSight,
+    BlockList, Correspondence, ProvenSight, Scene, UnprovenSight,
     text::{form_lines, heard, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
@@ -56,6 +56,8 @@ pub(super) struct TextClient {
     pub(super) driver: ClientDriver,
     /// What the person and others tell each other privately.
     pub(super) correspondence: Correspondence,
+    /// Those whose words the person does not want to read.
+    pub(super) blocks: BlockList,
     pub(super) scene: Option<Scene>,
     proof: Result<ProvenSight, UnprovenSight>,
     /// What a builder calls `it`.
@@ -104,6 +106,7 @@ impl TextClient {
         Self {
             driver,
             correspondence,
+            blocks: world.blocked(),
             scene: None,
             proof: Err(UnprovenSight::NoneYet),
             it: None,
@@ -332,6 +335,11 @@ impl TextClient {
             }
             // One's own words are told by the command that said them.
             DriverEvent::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
+            DriverEvent::Heard(line) | DriverEvent::HeardEarlier(line)
+                if self.blocks.hides(&line) =>
+            {
+                Ok(())
+            }
             DriverEvent::Heard(line) => self.tell(LineKind::Heard, &heard(&line)),
             DriverEvent::HeardEarlier(line) => {
                 self.tell(LineKind::Heard, &format!("Earlier: {}", heard(&line)))

@@ -2,6 +2,7 @@
 
 use std::{pin::Pin, time::Duration};
 
+use metatopia_client::BlockList;
 use metatopia_client_driver::NodeUrl;
 use metatopia_types::{Digest, PublicKey, SimId, Square, TilePoint};
 
@@ -41,7 +42,7 @@ pub struct KnownMap {
 pub type FromWorld<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + 'a>>;
 
 /// Whoever asks nodes about a world for a text client, proves what they say, and remembers which house
-/// rules a person agreed to.
+/// rules a person agreed to and whose words she does not want to read.
 pub trait WorldDesk {
     /// Asks a node for the map of this world, and proves it.
     fn map(&self, node: NodeUrl, world: SimId) -> FromWorld<'_, KnownMap>;
@@ -59,4 +60,13 @@ pub trait WorldDesk {
 
     /// Remembers that the person agrees to them.
     fn agree(&self, rules: Digest);
+
+    /// Returns those whose words the person does not want to read.
+    fn blocked(&self) -> BlockList;
+
+    /// Remembers them.
+    ///
+    /// # Errors
+    /// When they cannot be kept; the error is a sentence for the person, without its full stop.
+    fn keep_blocked(&self, blocked: &BlockList) -> Result<(), String>;
 }

@@ -143,6 +143,12 @@ pub extern "C" fn prove_world_map() -> u32 {
     run(prove_map)
 }
 
+/// Exports [`crate::block_list`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn block_list() -> u32 {
+    run(crate::block_list)
+}
+
 /// Exports [`keys::public_key`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn public_key() -> u32 {

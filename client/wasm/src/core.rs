@@ -275,7 +275,8 @@ impl ClientCore {
     fn tell_line(&mut self, line: &ChatMessage, is_earlier: bool) {
         self.tell(&json!({
             "type": "heard", "height": line.height.0, "channel": line.channel,
-            "speaker": line.speaker.0, "name": line.name, "text": line.text, "earlier": is_earlier,
+            "speaker": line.speaker.0, "name": line.name, "text": line.text,
+            "by": line.by.map(|key| key.to_string()), "earlier": is_earlier,
             // No question gives a proof of the leaf that holds what was said.
             "proven": null,
         }));

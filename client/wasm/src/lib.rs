@@ -11,6 +11,7 @@
 //! * [`foresee`] steps the own avatar ahead by the servers' own physics.
 //! * [`ClientReplica`] applies every turn itself, and compares its roots with the certified ones; what it
 //!   disagrees with goes into a [`Capsule`] that anybody can replay.
+//! * [`block_list`] reads and changes the list of whom a person does not want to read.
 //! * [`ScriptTrial`] runs a draft of a script on a copy of a replica's state, before anybody else sees it.
 //!
 //! What comes in is a peer's: every fault of it is a [`CallError`], and nothing has changed then. A
@@ -29,6 +30,7 @@
 #![deny(unsafe_code)]
 
 pub mod abi;
+mod blocks;
 mod core;
 mod draft;
 mod fault;
@@ -40,6 +42,7 @@ mod trust;
 mod world_map;
 
 pub use self::core::{CORE_CHECKPOINT_AGAIN, ClientCore};
+pub use blocks::block_list;
 pub use fault::CallError;
 pub use metatopia_sim::{Capsule, CapsuleError, ReplayVerdict};
 pub use predict::{

@@ -33,8 +33,7 @@ const OPPOSITE = /** @type {Record<string, string>} */ ({ east: 'west', west: 'e
 
 export class BorderWalk {
   /**
-   * @param {object} parts
-   * @param {Walker} parts.engine where the avatar is
+   * @param {object} parts @param {Walker} parts.engine where the avatar is
    * @param {() => {name: string, look: any}} parts.person who walks
    * @param {(border: Border) => Walker} parts.open makes the neighbour's
    * @param {(there: Walker, shift: Point) => void} parts.arrived the avatar is there

@@ -47,9 +47,7 @@ const GENESIS_MS = 30_000;
 /**
  * Gives up after a time.
  * @template T
- * @param {Promise<T>} work
- * @param {number} ms
- * @returns {Promise<T>}
+ * @param {Promise<T>} work @param {number} ms @returns {Promise<T>}
  */
 function within(work, ms) {
   return new Promise((resolve, reject) => {
@@ -67,8 +65,7 @@ export async function askHttp(origin, path, ms = CONNECT_MS) {
 
 /**
  * Asks a node what a client of a sim needs to connect.
- * @param {string} origin
- * @param {string|null} sim the node's first one if none is named
+ * @param {string} origin @param {string|null} sim the node's first one if none is named
  * @returns {Promise<Offer>} rejects with 'other-world' where the sim is not hosted
  */
 export async function askSession(origin, sim) {
@@ -83,9 +80,7 @@ export async function askSession(origin, sim) {
 /**
  * Fetches the genesis of a sim from a node. Its digest is the sim's id, so it does not matter who
  * gives it.
- * @param {string} origin
- * @param {string} sim
- * @returns {Promise<Uint8Array>}
+ * @param {string} origin @param {string} sim @returns {Promise<Uint8Array>}
  */
 export async function askGenesis(origin, sim) {
   const answer = await askHttp(origin, `/api/genesis?sim=${sim}`, GENESIS_MS);
@@ -96,10 +91,8 @@ export async function askGenesis(origin, sim) {
 
 /**
  * Opens the best carrier that works.
- * @param {string} origin the node's, such as `http://127.0.0.1:8080`
- * @param {Offer} offer
- * @param {Ears} ears
- * @param {'webtransport'|'websocket'} [prefer] the only one to try
+ * @param {string} origin the node's, such as `http://127.0.0.1:8080` @param {Offer} offer
+ * @param {Ears} ears @param {'webtransport'|'websocket'} [prefer] the only one to try
  * @returns {Promise<Carrier>}
  */
 export async function connect(origin, offer, ears, prefer) {

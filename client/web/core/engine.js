@@ -103,9 +103,7 @@ const building = (act) => ({
   undo: () => act('undo'),
 });
 
-/**
- * Events: 'status', 'heard', 'form', 'sound', 'proof', 'view', 'replica', 'age', 'failed'.
- */
+/** Events: 'status', 'heard', 'form', 'sound', 'proof', 'view', 'replica', 'age', 'failed'. */
 export class Engine extends EventTarget {
   /** @param {Options} options */
   constructor({
@@ -246,35 +244,28 @@ export class Engine extends EventTarget {
 
   /** @param {string} name @param {{color: number, shape: string}} look @returns {Promise<Result>} */
   login = (name, look) => this.port.ask('login', { name, look });
-
   /** @returns {Promise<Result>} */
   leave = () => this.port.ask('leave');
 
   /**
    * Walks this way.
-   * @param {number} x
-   * @param {number} y unit or zero
+   * @param {number} x @param {number} y unit or zero
    * @returns {Promise<Result|null>} null if nothing had to be said
    */
   walk = (x, y) => this.port.ask('walk', { x, y });
-
   /** @param {number} object @returns {Promise<Result>} */
   touch = (object) => this.port.ask('touch', { object });
-
   /** @param {number} object @returns {Promise<Result>} */
   push = (object) => this.port.ask('push', { object });
   /** @param {number | null} on a thing; none to stand up @returns {Promise<Result>} */
   sit = (on) => this.port.ask('sit', { on });
-
   /** @param {string} text @param {number | string} [channel] 0 nearby, 1 everywhere, or the key of the one person who can read it @returns {Promise<Result>} */
   say = (text, channel = 0) => this.port.ask('say', { text, channel });
-
   /** Replies to a form. @param {number} object @param {string} tag @param {number} choice @param {string} text @returns {Promise<Result>} */
   reply = (object, tag, choice, text) => this.port.ask('reply', { object, tag, choice, text });
   /** @param {number} object @param {any} terms @param {boolean} accepts */
   answer = (object, terms, accepts) => this.port.ask('answer', { object, terms, accepts });
   forbid = () => this.port.ask('forbid');
-
   /** Orders something about people or things. @param {any} order @returns {Promise<Result>} */
   govern = (order) => this.port.ask('govern', { order });
   /** What was ordered about somebody; about oneself, if nobody is named. @param {string} [key] */
@@ -291,36 +282,26 @@ export class Engine extends EventTarget {
   borders = (x, y) => this.port.ask('borders', { x, y });
   /** Announces here that one comes from a neighbour. @param {string} from @returns {Promise<Result>} */
   approach = (from) => this.port.ask('approach', { from });
-
   /** Claims ground around a place. @param {number} x @param {number} y @param {number} side @returns {Promise<Result>} */
   claimLot = (x, y, side) => this.port.ask('claim_lot', { x, y, side });
   /** @param {number} lot @returns {Promise<Result>} */
   returnLot = (lot) => this.port.ask('return_lot', { lot });
-
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
   emote = (kind) => this.port.ask('emote', { kind });
-
   /** @param {{color: number, shape: string}} look @returns {Promise<Result>} */
   setLook = (look) => this.port.ask('set_look', { look });
-
   /** Who is here. @returns {Promise<any[]>} */
   players = () => this.port.ask('players');
-
   /** What runs here. @returns {Promise<any[]>} */
   scripts = () => this.port.ask('scripts');
-
   /** What somebody owns; oneself, if nobody is named. @param {string} [owner] a key */
   things = (owner = this.identity.public) => this.port.ask('things', { owner });
-
   /** In which order a script got its events. @param {number} height @param {number} script */
   order = (height, script) => this.port.ask('order', { height, script });
-
   /** A package with its source, hashed again. @param {string} id */
   source = (id) => this.port.ask('source', { package: id });
-
   /** What can be attached, by the node's word. @returns {Promise<{id: string, name: string, version: string}[]>} */
   packages = () => this.port.ask('packages');
-
   /** What is wrong with a source, by its compiler. @param {string} source @param {Record<string, string>} [imports] @returns {Promise<{line: number, column: number, message: string}[]>} */
   check = (source, imports) => this.port.ask('check', { source, imports });
 
@@ -329,10 +310,8 @@ export class Engine extends EventTarget {
    * @returns {Promise<{example: string, licences: string[], entries: {name: string, form: string, doc: string}[]}>}
    */
   reference = () => this.port.ask('reference');
-
   /** Publishes a script. @param {any} draft @returns {Promise<Result & {package: string}>} with the id of its package */
   publish = (draft) => this.port.ask('publish', { draft });
-
   /** Who decides here. */
   governance = () => this.port.ask('governance');
 
@@ -362,8 +341,7 @@ export class Engine extends EventTarget {
 
   /**
    * Makes ready for a server: the first one that is met names the sim, if the page does not.
-   * @param {string} http
-   * @param {import('./carriers.js').Offer} offer
+   * @param {string} http @param {import('./carriers.js').Offer} offer
    * @returns {Promise<string|null>} why it cannot be entered, if so
    */
   async #greet(http, offer) {

@@ -20,8 +20,7 @@ export class Unframer {
 
   /**
    * Takes what arrived, and gives the frames that it completes.
-   * @param {Uint8Array} bytes
-   * @returns {Uint8Array[]}
+   * @param {Uint8Array} bytes @returns {Uint8Array[]}
    */
   take(bytes) {
     const all = joined(this.rest, bytes);

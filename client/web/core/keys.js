@@ -24,9 +24,7 @@ const randomBytes = (/** @type {number} */ count) => crypto.getRandomValues(new 
 export const randomSecret = () => toHex(randomBytes(32));
 
 /** A number that no session of a key used before, in decimal digits. @returns {string} */
-export function randomLane() {
-  return String(new DataView(randomBytes(8).buffer).getBigUint64(0));
-}
+export const randomLane = () => String(new DataView(randomBytes(8).buffer).getBigUint64(0));
 
 /** @param {Scheme} scheme @param {string} line what `export` gave; no other line is a key */
 function secretOf(scheme, line) {
@@ -81,7 +79,5 @@ export class Identity {
   }
 
   /** One line that holds the secret, to be kept on paper or taken to another device. */
-  export() {
-    return `${PREFIX}${this.secret}:${checksum(this.#scheme, this.#secret)}`;
-  }
+  export = () => `${PREFIX}${this.secret}:${checksum(this.#scheme, this.#secret)}`;
 }

@@ -15,11 +15,9 @@ const BLOCKED_MAX = 2;
 
 export class Link {
   /**
-   * @param {object} parts
-   * @param {import('./port.js').Port} parts.port
+   * @param {object} parts @param {import('./port.js').Port} parts.port
    * @param {import('./servers.js').Servers} parts.servers
-   * @param {'webtransport'|'websocket'|undefined} parts.prefer
-   * @param {() => void} parts.changed
+   * @param {'webtransport'|'websocket'|undefined} parts.prefer @param {() => void} parts.changed
    * @param {() => string|null} parts.sim the only one to speak with, if that is known
    * @param {(http: string, offer: import('./carriers.js').Offer) => Promise<string|null>} parts.greet
    *   makes ready for this server; gives why it cannot be entered, if so
@@ -92,8 +90,7 @@ export class Link {
 
   /**
    * One connection, from its beginning to its end.
-   * @param {string} http
-   * @returns {Promise<string>} why it ended
+   * @param {string} http @returns {Promise<string>} why it ended
    */
   async #visit(http) {
     try {

@@ -24,8 +24,7 @@ export class CoreError extends Error {
 
 export class Port {
   /**
-   * @param {object} ears
-   * @param {(event: any) => void} ears.event what the core says by itself
+   * @param {object} ears @param {(event: any) => void} ears.event what the core says by itself
    * @param {(frame: Uint8Array) => void} ears.frame a frame for the server
    * @param {(code: string, detail: string) => void} ears.failed the core is gone
    */
@@ -105,8 +104,7 @@ export class Port {
 
   /**
    * Asks something of the core.
-   * @param {string} what
-   * @param {any} [fields]
+   * @param {string} what @param {any} [fields]
    * @returns {Promise<any>} rejects with a {@link CoreError}
    */
   ask(what, fields = {}) {

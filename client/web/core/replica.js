@@ -38,8 +38,7 @@ const QUESTIONS = {
 
 export class ReplicaMode {
   /**
-   * @param {object} parts
-   * @param {() => void} parts.changed
+   * @param {object} parts @param {() => void} parts.changed
    * @param {(question: any) => Promise<{kind: string, frame: Uint8Array}>} parts.askRaw gives the
    *   answer's whole frame
    * @param {() => number} parts.height the newest decided one

@@ -117,9 +117,7 @@ export class Scene {
 
   /**
    * The thing in sight that has this origin in the sim `here`.
-   * @param {Origin} origin
-   * @param {string} here
-   * @returns {Thing|undefined}
+   * @param {Origin} origin @param {string} here @returns {Thing|undefined}
    */
   born({ sim, number }, here) {
     const is = (/** @type {Thing} */ { id, birth }) => (birth
@@ -129,9 +127,7 @@ export class Scene {
   }
 
   /** Where the servers last said that a thing is. @param {number} id @returns {Place|null} */
-  known(id) {
-    return this.tracks.get(id)?.samples.at(-1) ?? null;
-  }
+  known = (id) => this.tracks.get(id)?.samples.at(-1) ?? null;
 
   /** @param {number} id @param {Place} place @param {number} before the tick of the view before */
   #move(id, place, before) {

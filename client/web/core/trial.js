@@ -30,8 +30,7 @@ export class Trial {
   /**
    * Begins a try, as soon as the replica follows the sim.
    * @param {import('./replica.js').ReplicaMode} replica
-   * @param {boolean} starts whether the replica goes on for this alone
-   * @param {TrialTask} task
+   * @param {boolean} starts whether the replica goes on for this alone @param {TrialTask} task
    * @param {object} ears
    * @param {(state: import('./replica.js').ReplicaState) => void} ears.waits the replica is not there yet
    * @param {(report: TrialReport) => void} ears.told

@@ -83,14 +83,10 @@ export class Camera {
   }
 
   /** Canvas pixels of a place. @param {number} x */
-  sx(x) {
-    return this.left + x * this.scale;
-  }
+  sx = (x) => this.left + x * this.scale;
 
   /** @param {number} y */
-  sy(y) {
-    return this.top - y * this.scale;
-  }
+  sy = (y) => this.top - y * this.scale;
 
   /** CSS pixels of a place. @param {number} x @param {number} y */
   toScreen(x, y) {

@@ -147,9 +147,7 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
 }
 
 /** @param {number} now */
-function blink(now) {
-  return now % 3700 < 120 ? 0.12 : 1;
-}
+const blink = (now) => (now % 3700 < 120 ? 0.12 : 1);
 
 /**
  * What a gesture does with the body at this moment.

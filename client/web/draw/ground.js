@@ -49,8 +49,7 @@ export class Ground {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} ctx
-   * @param {import('./camera.js').Camera} camera
+   * @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera
    * @param {Palette} palette
    */
   draw(ctx, camera, palette) {

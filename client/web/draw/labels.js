@@ -30,10 +30,7 @@ export class Labels {
     this.palette = palette;
   }
 
-  /**
-   * A label from the cache, or painted now.
-   * @param {string} key @param {() => Label} paint
-   */
+  /** A label from the cache, or painted now. @param {string} key @param {() => Label} paint */
   label(key, paint) {
     let label = this.kept.get(key);
     if (!label) this.kept.set(key, (label = paint()));

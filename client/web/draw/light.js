@@ -65,18 +65,14 @@ export const DUSK = {
 const LANTERN = { ...DUSK, id: 2, name: 'lantern', tint: [0.88, 0.84, 0.94] };
 
 /** The light on people and on things with a lamp. @param {Palette} palette */
-export function lit(palette) {
-  return palette.glow ? LANTERN : palette;
-}
+export const lit = (palette) => (palette.glow ? LANTERN : palette);
 
 /** @type {Map<number, string>} */
 const tones = new Map();
 
 /**
  * A colour in the light, lighter (k > 1) or darker (k < 1).
- * @param {number} rgb 0xRRGGBB
- * @param {number} k
- * @param {Palette} palette
+ * @param {number} rgb 0xRRGGBB @param {number} k @param {Palette} palette
  */
 export function tone(rgb, k, palette) {
   const key = (rgb * 4 + palette.id) * 512 + Math.min(511, Math.round(k * 128));
@@ -95,9 +91,7 @@ export function tone(rgb, k, palette) {
 }
 
 /** 0xRRGGBB as it is, for colours that already belong to a palette. @param {number} rgb */
-export function css(rgb) {
-  return `#${(rgb & 0xffffff).toString(16).padStart(6, '0')}`;
-}
+export const css = (rgb) => `#${(rgb & 0xffffff).toString(16).padStart(6, '0')}`;
 
 /** A number in [0, 1) that only depends on the place. @param {number} x @param {number} y @param {number} [salt] */
 export function noise(x, y, salt = 0) {
@@ -119,3 +113,6 @@ export function surface(width, height, alpha = true) {
   if (!ctx) throw new Error('no 2d canvas');
   return { canvas, ctx };
 }
+
+/** The colour of a lot: one's own, a friend's who lets one build there, or somebody else's. @param {{own: boolean, lets: boolean}} lot */
+export const lotColor = ({ own, lets }) => (own ? '#7ee2a8' : lets ? '#58c4ff' : '#e9c46a');

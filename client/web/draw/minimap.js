@@ -1,8 +1,11 @@
 // @ts-check
-/** The whole place, small: walls, things, people, and what the picture shows of it. */
+/** The whole place, small: lots, walls, things, people, and what the picture shows of it. */
 
 import { disc, rim, slab } from './brush.js';
-import { css } from './light.js';
+import { css, lotColor } from './light.js';
+
+/** Metres from one edge of the map to the other. */
+const SPAN = 58;
 
 /**
  * What of a view the map can show: its edges stay on the map, so that there is a whole rectangle.
@@ -20,11 +23,18 @@ export class Minimap {
     this.canvas = canvas;
     this.ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     this.last = -1e9;
+    /** What the map shows in its middle. */
+    this.middle = { x: 0, y: 0 };
+  }
+
+  /** The place under a point of the map. @param {number} px @param {number} py CSS pixels */
+  ground(px, py) {
+    const metres = SPAN / this.canvas.clientWidth;
+    return { x: this.middle.x + px * metres - SPAN / 2, y: this.middle.y + SPAN / 2 - py * metres };
   }
 
   /**
-   * @param {import('./renderer.js').Picture} picture
-   * @param {import('./camera.js').Camera} camera
+   * @param {import('./renderer.js').Picture} picture @param {import('./camera.js').Camera} camera
    * @param {{west: number, south: number, east: number, north: number} | null} paved
    * @param {number} now
    */
@@ -39,16 +49,21 @@ export class Minimap {
     const dusk = picture.palette.glow > 0;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     slab(ctx, dusk ? '#2a3a38' : '#a9bd85', 0, 0, side, side);
-    const span = 58;
     // The middle of what is paved if that is near, else where one is.
-    const home = paved && Math.abs(camera.x - (paved.west + paved.east) / 2) < span / 2
-      && Math.abs(camera.y - (paved.south + paved.north) / 2) < span / 2;
-    const middle = home ? { x: (paved.west + paved.east) / 2, y: (paved.south + paved.north) / 2 } : camera;
-    const s = side / span;
+    const home = paved && Math.abs(camera.x - (paved.west + paved.east) / 2) < SPAN / 2
+      && Math.abs(camera.y - (paved.south + paved.north) / 2) < SPAN / 2;
+    const middle = home ? { x: (paved.west + paved.east) / 2, y: (paved.south + paved.north) / 2 } : { x: camera.x, y: camera.y };
+    this.middle = middle;
+    const s = side / SPAN;
     ctx.setTransform(s, 0, 0, -s, side / 2 - middle.x * s, side / 2 + middle.y * s);
     if (paved) {
       const [w, h] = [paved.east - paved.west, paved.north - paved.south];
       slab(ctx, dusk ? '#5b5d78' : '#ded4c2', paved.west, paved.south, w, h);
+    }
+    for (const lot of picture.lots) {
+      const edge = /** @type {const} */ ([lot.x - lot.hx, lot.y - lot.hy, 2 * lot.hx, 2 * lot.hy]);
+      slab(ctx, `${lotColor(lot)}66`, ...edge);
+      rim(ctx, lotColor(lot), 0.4, [...edge]);
     }
     const people = [];
     for (const thing of picture.sight.objects.values()) {
@@ -73,7 +88,7 @@ export class Minimap {
       disc(ctx, own ? '#ffffff' : css(thing.look.color), at.x, at.y, own ? 1.25 : 0.95);
       ctx.stroke();
     }
-    const view = within(camera.view(0), { x: middle.x, y: middle.y, half: span / 2 - 0.6 });
+    const view = within(camera.view(0), { x: middle.x, y: middle.y, half: SPAN / 2 - 0.6 });
     const edge = [view.west, view.south, view.east - view.west, view.north - view.south];
     rim(ctx, dusk ? 'rgba(255,255,255,0.7)' : 'rgba(28,34,51,0.6)', (1.2 / s) * camera.ratio, edge);
   }

@@ -150,16 +150,6 @@ const planks = ({ ctx, thing, s, palette }, count) => () => {
 };
 
 /** @param {Sitting} sitting */
-function bench(sitting) {
-  board(sitting, 0.45);
-}
-
-/** @param {Sitting} sitting */
-function desk(sitting) {
-  board(sitting, 0.72);
-}
-
-/** @param {Sitting} sitting */
 function stool(sitting) {
   drum(sitting, 0.5, 0.4, 0, WOOD);
   drum(sitting, 1, 0.1, 0.38);
@@ -315,8 +305,8 @@ export const PARTS = {
   flowers: { tall: 0.35, paint: flowers, grain: true },
   pot: { tall: 0.8, paint: pot, wide: 0.4 },
   rock: { tall: 0.55, paint: rock },
-  bench: { tall: 0.45, paint: bench },
-  desk: { tall: 0.72, paint: desk },
+  bench: { tall: 0.45, paint: (sitting) => board(sitting, 0.45) },
+  desk: { tall: 0.72, paint: (sitting) => board(sitting, 0.72) },
   stool: { tall: 0.48, paint: stool },
   shelf: { tall: 1.45, paint: shelf, grain: true },
   barrel: { tall: 0.9, paint: barrel },

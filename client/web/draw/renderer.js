@@ -6,7 +6,7 @@ import { drawFigure, Gait, TALL } from './figures.js';
 import { Ground } from './ground.js';
 import { drawJoints } from './joints.js';
 import { Labels } from './labels.js';
-import { DAY, DUSK, lit, surface } from './light.js';
+import { DAY, DUSK, lit, lotColor, surface } from './light.js';
 import { drawBorder, drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
 import { Rooms } from './rooms.js';
 import { Shadows } from './shadows.js';
@@ -235,7 +235,7 @@ export class Renderer {
 
   drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {
     const { ctx, camera } = this;
-    for (const lot of this.lots) drawOutline(ctx, camera, lot, { color: lot.own ? '#7ee2a8' : '#e9c46a', width: 2, margin: 0 });
+    for (const lot of this.lots) drawOutline(ctx, camera, lot, { color: lotColor(lot), width: 2, margin: 0 });
     if (own) drawOwnRing(ctx, camera, own.x, own.y, 0.52);
     if (picture.goal) drawOwnRing(ctx, camera, picture.goal.x, picture.goal.y, 0.16);
     const offset = picture.calm ? 0 : (now / 60) % 20;
@@ -341,8 +341,7 @@ export class Renderer {
   /**
    * The thing under a point of the picture, the frontmost one.
    * @param {number} px @param {number} py CSS pixels
-   * @param {number} [slack] CSS pixels by which a finger may miss
-   * @returns {number | null}
+   * @param {number} [slack] CSS pixels by which a finger may miss @returns {number | null}
    */
   pick(px, py, slack = 3) {
     const { camera } = this;

@@ -96,9 +96,7 @@ export class Rooms {
   }
 
   /** The room at a point. @param {Point} at */
-  at(at) {
-    return this.plan.sectors.findIndex(({ corners }) => within(corners, at));
-  }
+  at = (at) => this.plan.sectors.findIndex(({ corners }) => within(corners, at));
 
   /**
    * Looks around from a point. Without one everything is seen.

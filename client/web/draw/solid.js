@@ -11,9 +11,7 @@ import { LIFT, tone } from './light.js';
 /** @typedef {[number, number]} Point */
 
 /** How light a side is that looks in direction n (screen axes). @param {number} nx */
-function sideLight(nx) {
-  return 0.66 - 0.14 * nx;
-}
+const sideLight = (nx) => 0.66 - 0.14 * nx;
 
 /**
  * Corners of a box around the origin, or of another outline, clockwise on the screen.
@@ -110,6 +108,4 @@ export function drawBall(ctx, r, color, palette, angle, z) {
 }
 
 /** Pixels by which a height in metres lifts. @param {number} metres @param {number} scale */
-export function lift(metres, scale) {
-  return metres * scale * LIFT;
-}
+export const lift = (metres, scale) => metres * scale * LIFT;

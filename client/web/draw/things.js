@@ -27,9 +27,7 @@ import { drawBall, drawBox, drawDrum, lift } from './solid.js';
  */
 
 /** Heights in metres: how tall a thing of a kind looks. */
-export function tallness(/** @type {any} */ thing) {
-  return kindOf(thing).tall;
-}
+export const tallness = (/** @type {any} */ thing) => kindOf(thing).tall;
 
 /** Where labels of a thing hang, metres of height. @param {any} thing */
 export function topOf(thing) {

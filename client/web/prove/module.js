@@ -45,9 +45,7 @@ export class Module {
 
   /**
    * Calls an export; what has no method of its own here can be called, too.
-   * @param {string} name
-   * @param {Uint8Array} input
-   * @param {...number} numbers  further arguments
+   * @param {string} name @param {Uint8Array} input @param {...number} numbers  further arguments
    * @returns {Uint8Array} a copy of the output
    */
   bytes(name, input, ...numbers) {
@@ -75,16 +73,12 @@ export class Module {
   }
 
   /** The public key of a secret. @param {Uint8Array} secret  32 random bytes @returns {Uint8Array} 32 bytes */
-  publicKey(secret) {
-    return this.bytes("public_key", secret);
-  }
+  publicKey = (secret) => this.bytes("public_key", secret);
 
   /**
    * BLAKE3 in its key derivation mode, as all ids are made: an act's id is
    * `digest("metatopia act v1", encoded envelope)`.
-   * @param {string} context
-   * @param {Uint8Array} bytes
-   * @returns {Uint8Array} 32 bytes
+   * @param {string} context @param {Uint8Array} bytes @returns {Uint8Array} 32 bytes
    */
   digest(context, bytes) {
     const name = encoder.encode(context);
@@ -93,11 +87,9 @@ export class Module {
 
   /**
    * Tries numbers as the work of a first login.
-   * @param {Uint8Array} sim  32 bytes
-   * @param {Uint8Array} key  the public key, 32 bytes
+   * @param {Uint8Array} sim  32 bytes @param {Uint8Array} key  the public key, 32 bytes
    * @param {Uint8Array} header  the id of the header that it is done for, 32 bytes
-   * @param {bigint} tries  how many it takes on average
-   * @param {bigint} from  the first number
+   * @param {bigint} tries  how many it takes on average @param {bigint} from  the first number
    * @param {number} count  how many numbers are tried
    * @returns {bigint | null} the first that solves it
    */
@@ -115,26 +107,26 @@ export class Module {
    * @param {{world: string, office: string, links: string, proofs: string[]}} told  as a node tells it
    * @returns {{squares: {x: number, y: number, side: number, sim: string, holder: string, shown: number}[], oldest: number|null}}
    */
-  proveMap(told) {
-    return this.json("prove_world_map", encoder.encode(JSON.stringify(told)));
-  }
+  proveMap = (told) => this.json("prove_world_map", encoder.encode(JSON.stringify(told)));
+
+  /**
+   * Reads a block list, and changes it.
+   * @param {{text: string, block?: {key: string, name: string}, unblock?: string}} asked
+   * @returns {{text: string, people: {key: string, name: string}[]}}
+   */
+  blockList = (asked) => this.json("block_list", encoder.encode(JSON.stringify(asked)));
 
   /** A client of a sim; refused when the genesis is another one's. @param {CoreName} name @param {Uint8Array} genesis */
-  core(name, genesis) {
-    return new Core(this, name, genesis);
-  }
+  core = (name, genesis) => new Core(this, name, genesis);
 
   /**
    * A replica of the whole sim.
-   * @param {Uint8Array} genesis
-   * @param {string} sim
+   * @param {Uint8Array} genesis @param {string} sim
    * @param {"genesis" | "snapshot"} from  where to begin: with the first turn, or with the newest
    *   snapshot of a node, whose root is checked against signatures first
    * @returns {Replica}
    */
-  replica(genesis, sim, from) {
-    return new Replica(this, genesis, sim, from);
-  }
+  replica = (genesis, sim, from) => new Replica(this, genesis, sim, from);
 }
 
 /** What the module holds for this side, under a number, until it is freed. */
@@ -150,9 +142,7 @@ class Held {
   }
 
   /** Makes something of this. @template T @param {(module: Module, handle: number) => T} make @returns {T} */
-  make(make) {
-    return make(this.#module, this.#handle);
-  }
+  make = (make) => make(this.#module, this.#handle);
 
   /** Calls an export for it. @param {string} name @param {Uint8Array} [input] @param {...number} numbers */
   bytes(name, input = NOTHING, ...numbers) {
@@ -228,9 +218,7 @@ export class Core extends Held {
   }
 
   /** @returns {any[]} what it has to tell since the last call */
-  events() {
-    return this.json("core_events");
-  }
+  events = () => this.json("core_events");
 }
 
 /**
@@ -260,9 +248,7 @@ export class Replica extends Held {
   }
 
   /** @returns {ReplicaWant | null} what to ask next; nothing after a mismatch */
-  want() {
-    return this.json("replica_want");
-  }
+  want = () => this.json("replica_want");
 
   /**
    * Takes a frame in.
@@ -271,29 +257,20 @@ export class Replica extends Held {
    * @throws {Refused} when the node answered what no honest one does (its certificate is wrong, its
    *   turns do not follow each other): go to another; what was applied before stays
    */
-  frame(frame) {
-    return this.json("replica_frame", frame);
-  }
+  frame = (frame) => this.json("replica_frame", frame);
 
   /** @returns {ReplicaStatus} */
-  status() {
-    return this.json("replica_status");
-  }
+  status = () => this.json("replica_status");
 
   /** A snapshot and the turns after it, for anybody to replay: so a mismatch is shown. Can be had at any time. */
-  capsule() {
-    return this.bytes("replica_capsule");
-  }
+  capsule = () => this.bytes("replica_capsule");
 
   /**
    * Begins a try on a copy of its state, which goes on without it.
-   * @param {import('../core/trial.js').TrialTask} task
-   * @returns {Trial}
+   * @param {import('../core/trial.js').TrialTask} task @returns {Trial}
    * @throws {Refused} when the draft makes no package, or the state is too large
    */
-  trial(task) {
-    return this.make((module, handle) => new Trial(module, handle, task));
-  }
+  trial = (task) => this.make((module, handle) => new Trial(module, handle, task));
 }
 
 /** A draft of a script that runs on a copy of a replica's state. */

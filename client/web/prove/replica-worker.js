@@ -86,18 +86,13 @@ function fail(error) {
 
 /** @param {any} message */
 async function handle(message) {
-  if (message.type.startsWith('try')) {
-    guarded(() => tried(message));
-    return;
-  }
+  if (message.type.startsWith('try')) return guarded(() => tried(message));
   if (message.type === 'start') {
     const { compiled, genesis, sim } = message;
     const module = await Module.compiled(compiled);
     replica = module.replica(genesis, sim, 'snapshot');
-  } else if (message.type === 'frame') {
-    replica?.frame(message.frame);
-  }
-  go();
+  } else if (message.type === 'frame') replica?.frame(message.frame);
+  return go();
 }
 
 globalThis.onmessage = (/** @type {MessageEvent} */ { data }) => {

@@ -6,7 +6,6 @@ import { t } from '../strings.js';
 import { button, el, icon, outline, put } from './dom.js';
 import { inReach } from './near.js';
 
-
 export class Actions {
   /** @param {import('../main.js').Page} page */
   constructor(page) {

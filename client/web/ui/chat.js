@@ -66,22 +66,40 @@ export class Chat {
     this.open();
   }
 
-  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, proven?: boolean|null, words?: number}} line */
-  heard({ channel, speaker, name, text, earlier, proven, words }) {
+  /** Tells who came in the message of the day, if there is one. */
+  async greet() {
+    const { motd } = (await this.page.client.governance().catch(() => null)) ?? {};
+    if (motd) this.add(el('p', { class: 'fresh own' }, t('governance.motd', { text: motd }), word()));
+  }
+
+  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, proven?: boolean|null, words?: number}} line */
+  heard({ channel, speaker, name, text, earlier, by, proven, words }) {
     const { page } = this;
+    if (by && page.blocks.has(by)) return;
     const now = performance.now();
     if (!earlier && speaker) page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until: now + Math.min(12_000, 3500 + text.length * 70) });
     const thing = page.client.sight.objects.get(speaker);
-    const who = el('b', null, name);
+    const who = el('b', { title: by && t('chat.key', { key: by.slice(0, 8) }) }, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
     const to = [earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private')][channel]].filter(Boolean).join(', ');
-    const line = el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}` }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
-      words && button({ text: t('report.open'), class: 'small', click: () => report(page, name, { private: words }) }));
+    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}`, 'data-by': by }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
+      words && button({ text: t('report.open'), class: 'small', click: () => report(page, name, { private: words }) })));
+    for (const [id, bubble] of page.picture.bubbles) if (page.picture.bubbles.size > 64 && bubble.until < now) page.picture.bubbles.delete(id);
+  }
+
+  /** Takes away what a blocked person said. @param {string} key */
+  hush(key) {
+    const { bubbles, sight } = this.page.picture;
+    for (const line of [...this.log.children]) if (line.dataset.by === key) line.remove();
+    for (const id of bubbles.keys()) if (sight.objects.get(id)?.player === key) bubbles.delete(id);
+  }
+
+  /** Puts a line at the end of the log. @param {HTMLElement} line */
+  add(line) {
     const follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
     this.log.append(line);
     while (this.log.children.length > LINES_MAX) this.log.firstChild.remove();
     if (follows) this.log.scrollTop = this.log.scrollHeight;
     setTimeout(() => line.classList.remove('fresh'), 12_000);
-    for (const [id, bubble] of page.picture.bubbles) if (page.picture.bubbles.size > 64 && bubble.until < now) page.picture.bubbles.delete(id);
   }
 }

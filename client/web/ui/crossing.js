@@ -65,6 +65,7 @@ function goOver(page, there, shift) {
   else input.goal = null;
   renderer.goOver(shift, client.me, there.me);
   page.status();
+  page.chat.greet();
   if (open !== null && dock.buttons.has(open)) dock.show(open);
 }
 

@@ -12,8 +12,7 @@ const SVG = 'http://www.w3.org/2000/svg';
  * Makes an element. Properties: `class`, `on` (listeners), `data`, and anything an attribute can be;
  * `true` sets an attribute, `false` and `null` leave it out.
  * @param {string} tag @param {Record<string, any> | null} [props]
- * @param {...(Node | string | null | false | undefined)} children
- * @returns {any}
+ * @param {...(Node | string | null | false | undefined)} children @returns {any}
  */
 export function el(tag, props, ...children) {
   const element = document.createElement(tag);
@@ -120,9 +119,7 @@ export async function copyText(text) {
 export { css as toHex };
 
 /** @param {string} text */
-export function fromHex(text) {
-  return Number.parseInt(text.slice(1), 16);
-}
+export const fromHex = (text) => Number.parseInt(text.slice(1), 16);
 
 /** Metres with one digit. @param {number} n */
 export function metres(n) {

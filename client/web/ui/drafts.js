@@ -33,9 +33,7 @@ const ENTRY = 'script.rhai';
 const place = (sim, slot) => `metatopia.draft/${sim}/${slot}`;
 
 /** What was typed before, if anything. @param {string} sim @param {string} slot @returns {ScriptDraft | null} */
-export function kept(sim, slot) {
-  return recall(place(sim, slot));
-}
+export const kept = (sim, slot) => recall(place(sim, slot));
 
 /** @param {string} sim @param {string} slot @param {ScriptDraft} draft */
 export function put(sim, slot, draft) {

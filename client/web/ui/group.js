@@ -32,9 +32,7 @@ export class Group extends EventTarget {
   }
 
   /** Whether a thing may be chosen. @param {any} thing */
-  owns(thing) {
-    return Boolean(thing) && !thing.player && thing.owner === this.page.identity.public;
-  }
+  owns = (thing) => Boolean(thing) && !thing.player && thing.owner === this.page.identity.public;
 
   /** The chosen things that are in sight. @param {Iterable<number>} [ids] @returns {Placed[]} */
   placed(ids = this.ids) {

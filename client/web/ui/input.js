@@ -207,9 +207,7 @@ export class Input {
       const spread = this.apart();
       if (this.spread > 0) page.renderer.camera.by(spread / this.spread);
       this.spread = spread;
-    } else if (this.pointers.size === 1) {
-      page.tools.drag(event.offsetX, event.offsetY);
-    }
+    } else if (this.pointers.size === 1) page.tools.drag(event.offsetX, event.offsetY);
   }
 
   /** @param {PointerEvent} event */
@@ -217,10 +215,7 @@ export class Input {
     const { page } = this;
     const pointer = this.pointers.get(event.pointerId);
     this.pointers.delete(event.pointerId);
-    if (!pointer || event.type === 'pointercancel') {
-      page.tools.drop(null);
-      return;
-    }
+    if (!pointer || event.type === 'pointercancel') return void page.tools.drop(null);
     const moved = Math.hypot(pointer.x - pointer.fromX, pointer.y - pointer.fromY) > CLICK_SLACK;
     if (page.tools.drop({ x: pointer.x, y: pointer.y, moved })) return;
     if (moved || this.pointers.size > 0) return;

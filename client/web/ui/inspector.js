@@ -3,6 +3,7 @@
 
 import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
+import { mayModerate, order } from './moderate.js';
 import { pushable, touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
 import { report } from './reports.js';
@@ -20,7 +21,7 @@ export function thingPanel(page) {
   const scripts = el('section', { class: 'stack' });
   const own = el('section', { class: 'stack' });
   let id = /** @type {number | null} */ (null);
-  let signature = '';
+  let [signature, moderates] = ['', false];
   /** @type {import('./dock.js').Panel} */
   const panel = { body, show, hide: () => page.picture.selected !== null && page.unselect(), update: () => refresh(false) };
 
@@ -29,15 +30,14 @@ export function thingPanel(page) {
     signature = '';
     fill(body, about, acts, own, scripts);
     refresh(true);
+    const learn = (/** @type {any} */ person) => ([signature, moderates] = ['', mayModerate(person)]);
+    client.person().then(learn, () => {});
   }
 
   function refresh(/** @type {boolean} */ again) {
     if (id === null) return;
     const thing = picture.sight.objects.get(id);
-    if (!thing) {
-      fill(body, el('p', { class: 'quiet', role: 'status' }, t('thing.gone')));
-      return;
-    }
+    if (!thing) return fill(body, el('p', { class: 'quiet', role: 'status' }, t('thing.gone')));
     if (!about.isConnected && body.firstChild !== about) fill(body, about, acts, own, scripts);
     panel.title = thing.name;
     const at = picture.sight.at(id, performance.now());
@@ -84,6 +84,7 @@ export function thingPanel(page) {
       pushable(thing) && button({ text: t('act.push'), click: () => page.push(thing.id) }),
       other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }),
       other && !mine && button({ text: t('report.open'), click: () => report(page, thing.name, thing.player ? { key: thing.player } : { object: thing.id }) }),
+      ...(moderates && other && !thing.player ? ['freeze', 'thaw', 'return'] : []).map((verb) => button({ text: t(`moderate.${verb}`), click: () => order(page, { verb, object: thing.id }) })),
       mine && button({ icon: 'source', text: t('panel.script'), click: () => page.dock.show('script', { object: thing.id }) }));
     page.picture.handles = mine && !thing.held;
     fill(own, ...(mine ? ownTools(page, thing) : []));
@@ -117,8 +118,7 @@ function nameOf(page, key) {
 
 /**
  * What a thing is a copy of.
- * @param {import('../main.js').Page} page
- * @param {import('../core/scene.js').Origin} origin
+ * @param {import('../main.js').Page} page @param {import('../core/scene.js').Origin} origin
  */
 function original(page, origin) {
   const here = page.client.status.sim;
@@ -129,9 +129,7 @@ function original(page, origin) {
 }
 
 /** @param {number | bigint | null | undefined} n */
-function figure(n) {
-  return n === null || n === undefined ? null : Number(n).toLocaleString('en');
-}
+const figure = (n) => (n === null || n === undefined ? null : Number(n).toLocaleString('en'));
 
 /** One script: its package's licence, authors and parent, what it used, and the way to its source. */
 async function card(/** @type {import('../main.js').Page} */ page, /** @type {any} */ entry, /** @type {boolean} */ mine) {

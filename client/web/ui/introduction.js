@@ -35,8 +35,7 @@ export function described({ description, tags, picture }) {
 
 /**
  * Asks whether somebody agrees to the house rules, unless there are none or they did before.
- * @param {string} name the sim's @param {Introduction} about
- * @returns {Promise<boolean>}
+ * @param {string} name the sim's @param {Introduction} about @returns {Promise<boolean>}
  */
 export async function agrees(name, about) {
   const digest = about.houseRulesDigest;

@@ -5,21 +5,25 @@ import { refusal, t, why } from '../strings.js';
 import { button, el, field, fill, short } from './dom.js';
 
 /** What may be done about a person. */
-const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban'];
+const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban', 'grant', 'revoke'];
 /** How long it may last, in seconds; the last one is for good. */
 const TIMES = /** @type {[string, number | null][]} */ ([['minutes', 600], ['hour', 3_600], ['day', 86_400], ['ever', null]]);
-const TIMED = new Set(['mute', 'ban']);
+const [TIMED, REASONED, OF_RIGHTS] = [['mute', 'ban', 'grant'], ['mute', 'ban'], ['grant', 'revoke']].map((verbs) => new Set(verbs));
+/** What a role can give. */
+const RIGHTS = ['build', 'script', 'speak', 'moderate', 'land', 'borders', 'servers', 'administer'];
 
+/** Has somebody a right here? @param {{admin: boolean, rights: {right: string}[]}} person @param {string} wanted */
+export const may = ({ admin, rights }, wanted) => admin || rights.some(({ right }) => right === wanted);
 /** May somebody moderate here? @param {{admin: boolean, rights: {right: string}[]}} person */
-export const mayModerate = ({ admin, rights }) => admin || rights.some(({ right }) => right === 'moderate');
+export const mayModerate = (person) => may(person, 'moderate');
 
 /**
  * An order in the words of the core.
- * @param {string} verb @param {string} key @param {string} time a word of `TIMES` @param {string} reason
+ * @param {string} verb @param {string} key @param {string} time a word of `TIMES` @param {string} reason @param {string} [right]
  */
-export function orderOf(verb, key, time, reason) {
+export function orderOf(verb, key, time, reason, right) {
   const seconds = TIMES.find(([word]) => word === time)?.[1] ?? null;
-  return TIMED.has(verb) ? { verb, key, seconds, reason } : { verb, key };
+  return { verb, key, ...(OF_RIGHTS.has(verb) && { rights: [right] }), ...(TIMED.has(verb) && { seconds }), ...(REASONED.has(verb) && { reason }) };
 }
 
 /** @param {string} label @param {[string, string][]} choices */
@@ -28,16 +32,20 @@ function choice(label, choices) {
   return { select, element: field(label, select) };
 }
 
-/** Asks what to do about somebody, and orders it. @param {import('../main.js').Page} page @param {{name: string, key: string}} player */
-export function moderate(page, { name, key }) {
-  const verb = choice(t('moderate.what'), VERBS.map((word) => [word, t(`moderate.${word}`)]));
+/** Asks what to do about somebody, and orders it. @param {import('../main.js').Page} page @param {{name: string, key: string}} player @param {boolean} admin */
+export function moderate(page, { name, key }, admin) {
+  const verbs = VERBS.filter((word) => admin || !OF_RIGHTS.has(word));
+  const right = choice(t('moderate.right'), RIGHTS.map((word) => [word, t(`right.${word}`)]));
+  const verb = choice(t('moderate.what'), verbs.map((word) => [word, t(`moderate.${word}`)]));
   const time = choice(t('moderate.time'), TIMES.map(([word]) => [word, t(`moderate.for.${word}`)]));
   const reason = el('input', { type: 'text', maxlength: '120' });
   const because = field(t('moderate.reason'), reason, t('moderate.reason.hint'));
-  const fit = () => [time.element, because].forEach((part) => (part.hidden = !TIMED.has(verb.select.value)));
+  const parts = /** @type {[HTMLElement, Set<string>][]} */ ([[right.element, OF_RIGHTS], [time.element, TIMED], [because, REASONED]]);
+  const fit = () => parts.forEach(([part, verbs]) => (part.hidden = !verbs.has(verb.select.value)));
   verb.select.addEventListener('change', fit);
   fit();
-  ask(t('moderate.title', { name }), [short(key), verb.element, time.element, because], () => order(page, orderOf(verb.select.value, key, time.select.value, reason.value.trim())));
+  ask(t('moderate.title', { name }), [short(key), verb.element, ...parts.map(([part]) => part)],
+    () => order(page, orderOf(verb.select.value, key, time.select.value, reason.value.trim(), right.select.value)));
 }
 
 /** Asks something in a dialog. @param {string} title @param {(Node|string)[]} parts @param {() => unknown} submit */
@@ -67,6 +75,19 @@ export async function settle(page, act, done) {
 export function told({ verb, detail, object, lasts }) {
   const what = [t(`did.${verb}`), object == null ? '' : t('did.object', { object })].filter(Boolean).join(' ');
   return [what, [lasts, detail].filter(Boolean).join(', ')];
+}
+
+/** What sets the message of the day, for who may speak for the sim. @param {import('../main.js').Page} page */
+export function motdTool(page) {
+  const text = el('input', { type: 'text', maxlength: '400' });
+  const set = button({ text: t('motd.set'), click: () => order(page, { verb: 'motd', text: text.value.trim() }) });
+  const element = el('section', { class: 'card', hidden: true }, field(t('motd.words'), text, t('motd.hint')), set);
+  /** @param {string} now */
+  const show = async (now) => {
+    text.value = now ?? '';
+    element.hidden = !may(await page.client.person(), 'speak');
+  };
+  return { element, show };
 }
 
 /** The list of what was ordered, newest first; older ones come page by page. @param {import('../main.js').Page} page */

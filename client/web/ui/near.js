@@ -31,8 +31,7 @@ export const pushable = (/** @type {any} */ thing) => thing.movable && !thing.he
 
 /**
  * Things around the own avatar, nearest first.
- * @param {import('../main.js').Page} page
- * @returns {{thing: any, gap: number, at: any}[]}
+ * @param {import('../main.js').Page} page @returns {{thing: any, gap: number, at: any}[]}
  */
 export function around(page) {
   const { client } = page;
@@ -107,9 +106,7 @@ export function nearPanel(page) {
     if (still) {
       for (const row of [...list.children]) if (!order.includes(row) && !row.contains(document.activeElement)) row.remove();
       for (const row of order) if (!row.isConnected) list.append(row);
-    } else {
-      arrange(list, order);
-    }
+    } else arrange(list, order);
     empty.hidden = order.length > 0;
   }
   return { body: el('div', { class: 'stack' }, hint, empty, list), show: update, update };

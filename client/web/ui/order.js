@@ -63,10 +63,7 @@ export function orderPanel(page) {
     keptFor = which.value;
     put(state, entries.length ? '' : t('order.none', { height: wanted }));
     const rows = entries.map((entry) => el('li', null, el('span', { class: 'tick' }, `${wanted}/${entry.tick}`), el('code', null, entry.event), el('small', null, sender(entry.sender))));
-    if (!follow.checked) {
-      fill(list, ...rows);
-      return;
-    }
+    if (!follow.checked) return fill(list, ...rows);
     if (!rows.length || kept[0]?.dataset.height === String(wanted)) return;
     for (const row of rows) row.dataset.height = String(wanted);
     kept = [...rows, ...kept].slice(0, 60);

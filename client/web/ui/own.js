@@ -25,9 +25,7 @@ export function refreshOwn(box, thing, at) {
 }
 
 /** @param {number} angle */
-function degrees(angle) {
-  return String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
-}
+const degrees = (angle) => String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
 
 /** @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
 export function ownTools(page, thing) {

@@ -2,7 +2,7 @@
 /** Who is here. */
 
 import { t } from '../strings.js';
-import { mayModerate, moderate } from './moderate.js';
+import { may, mayModerate, moderate } from './moderate.js';
 import { report } from './reports.js';
 import { button, el, fill, metres, put, short, toHex, wordOf } from './dom.js';
 
@@ -14,16 +14,17 @@ export function peoplePanel(page) {
   const said = el('div');
   let drawn = '';
   /** May the person moderate here? */
-  let moderates = false;
+  let [moderates, admin] = [false, false];
 
   async function load() {
     /** @type {{name: string, key: string, proven?: boolean}[]} */
     const players = await client.players();
-    moderates = mayModerate(await client.person());
+    const own = await client.person();
+    [moderates, admin] = [mayModerate(own), may(own, 'administer')];
     fill(said, wordOf(players.every(({ proven }) => proven === true)));
     const seen = new Map([...client.sight.objects.values()].filter((thing) => thing.player).map((thing) => [thing.player, thing]));
     put(count, players.length === 1 ? t('people.one') : t('people.count', { n: players.length }));
-    const signature = moderates + players.map((p) => `${p.key}${p.name}${seen.get(p.key)?.id ?? ''}${seen.get(p.key)?.look.color ?? ''}`).join();
+    const signature = moderates + page.blocks.text + players.map((p) => `${p.key}${p.name}${seen.get(p.key)?.id ?? ''}${seen.get(p.key)?.look.color ?? ''}`).join();
     if (signature === drawn || list.contains(document.activeElement)) return;
     drawn = signature;
     const sorted = [...players].sort((a, b) => Number(b.key === page.identity?.public) - Number(a.key === page.identity?.public) || a.name.localeCompare(b.name));
@@ -41,8 +42,9 @@ export function peoplePanel(page) {
       thing && !self && button({ text: t('people.show'), class: 'small', click: () => page.select(thing.id) }),
       !self && button({ text: t('chat.write'), class: 'small', click: () => page.chat.writeTo(player) }),
       !self && button({ text: t('report.open'), class: 'small', click: () => report(page, player.name, { key: player.key }) }),
-      moderates && !self && button({ text: t('moderate.open'), class: 'small', click: () => moderate(page, player) }));
+      !self && page.blocks.button(player),
+      moderates && !self && button({ text: t('moderate.open'), class: 'small', click: () => moderate(page, player, admin) }));
   }
 
-  return { body: el('div', { class: 'stack' }, count, said, list), state: count, load, every: 3000 };
+  return { body: el('div', { class: 'stack' }, count, said, list, page.blocks.element), state: count, load, every: 3000 };
 }

@@ -69,9 +69,7 @@ function row(header, members) {
 }
 
 /** @param {number} n */
-function bytes(n) {
-  return n >= 1000 ? `${(n / 1000).toFixed(1)} kB` : `${Math.round(n ?? 0)} B`;
-}
+const bytes = (n) => (n >= 1000 ? `${(n / 1000).toFixed(1)} kB` : `${Math.round(n ?? 0)} B`);
 
 /** @param {import('../main.js').Page} page */
 function replicaBox(page) {

@@ -3,7 +3,7 @@
 
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, wordOf } from './dom.js';
-import { orderList } from './moderate.js';
+import { motdTool, orderList } from './moderate.js';
 import { reportList } from './reports.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
@@ -50,14 +50,14 @@ function waiting({ change, left }) {
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
-  const [log, reports] = [orderList(page), reportList(page)];
+  const [log, reports, tool] = [orderList(page), reportList(page), motdTool(page)];
   async function show() {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
       const rules = (await page.client.governance()) ?? {};
       const { validators = [], admins = [], candidates = [], exposed = [], delayed = [] } = rules;
       fill(body,
-        rules.motd && el('p', { class: 'card' }, t('governance.motd', { text: rules.motd })),
+        rules.motd && el('p', { class: 'card' }, t('governance.motd', { text: rules.motd })), tool.element,
         el('h3', null, t('governance.validators')),
         facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
         wordOf(rules.proven === true),
@@ -66,7 +66,6 @@ export function governancePanel(page) {
         el('h3', null, t('governance.temp')),
         rules.admin_days !== undefined && el('p', { class: 'quiet' }, t('governance.rule', { x: rules.admin_days, y: rules.player_days, z: rules.seen_days })),
         rules.away && el('p', null, rules.away),
-        rules.motd && el('p', { class: 'quiet' }, rules.motd),
         facts([
           [t('governance.temp.now'), rules.temp_admin ? short(rules.temp_admin) : t('governance.temp.none')],
           [t('governance.countdown'), rules.countdown === undefined ? null : span(rules.countdown)],
@@ -80,7 +79,7 @@ export function governancePanel(page) {
         exposed.length > 0 && facts(exposed.map((/** @type {any} */ [key, height]) => [t('governance.exposed.at', { height }), short(key)])),
         el('h3', null, t('report.list')), reports.element, wordOf(false),
         el('h3', null, t('governance.acts')), el('p', { class: 'quiet' }, t('governance.acts.proved')), log.element);
-      await Promise.all([reports.show(), log.show()]);
+      await Promise.all([reports.show(), log.show(), tool.show(rules.motd)]);
     } catch (error) {
       fill(body, el('p', { class: 'bad', role: 'status' }, t('failed', { why: why(error) })));
     }

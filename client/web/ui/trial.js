@@ -39,8 +39,7 @@ const WORDS = {
 const BAD = new Set(['failed', 'refused', 'suspended', 'fell_back', 'gone']);
 
 /**
- * @param {import('../main.js').Page} page
- * @param {() => import('./drafts.js').ScriptDraft} draftOf
+ * @param {import('../main.js').Page} page @param {() => import('./drafts.js').ScriptDraft} draftOf
  * @param {(line: number, column: number) => void} goTo shows a place in the source
  */
 export function trialOf(page, draftOf, goTo) {

@@ -7,6 +7,7 @@ use metatopia_text_client::{LineKind, ScriptDesk, TextClientError, TextOutput, W
 use serde::Serialize;
 
 use super::{
+    blocks,
     console::{Console, unwritten},
     failure::Failure,
     house_rules,
@@ -33,6 +34,8 @@ pub(super) struct ClientArgs {
 }
 
 pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {
+    // Before anything is heard; a spoilt list ends the command here.
+    let blocked = blocks::load(&args.player.key)?;
     let (mut driver, correspondence) = args.player.open_to_correspond().await?;
     house_rules::agree(&driver.trust().genesis.introduction, args.accept_rules, console)?;
     let login = args.player.login(&mut driver, console).await?;
@@ -40,7 +43,8 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let output: Box<dyn TextOutput> = Box::new(console);
     let desk: Box<dyn ScriptDesk> = Box::new(AuthorDesk::new());
-    let world: Box<dyn WorldDesk> = Box::new(TravelDesk::new(args.accept_rules));
+    let world: Box<dyn WorldDesk> =
+        Box::new(TravelDesk::new(args.accept_rules, args.player.key.clone(), blocked));
     let interrupted = async {
         // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;

@@ -60,3 +60,49 @@ fn a_report_is_filed_ruled_on_and_heard_of_and_what_was_done_is_undone() {
     ada.leaves();
     sim.stop();
 }
+
+#[test]
+fn who_is_blocked_is_not_heard_also_from_afar_and_privately_and_moderators_act_in_words() {
+    let folder = Folder::new("blocking");
+    let sim = Plaza::start_at(&folder.join("world"), 1, &ground(&folder));
+    let url = sim.servers[0].url.as_str();
+    let mut pest = Person::enter_as("Pest", url, &key(&folder, "pest"));
+    let ada_key = key(&folder, "ada");
+    let mut ada = Person::enter_as("Ada", url, &ada_key);
+    talks(
+        &mut ada,
+        &[
+            ("mute Pest for 1 hour because noise", "That did not work"),
+            ("unblock Pest", "You blocked nobody of that name"),
+            ("block Nobody", "Nobody of that name is here"),
+            ("block Ada", "That is you."),
+            ("block Pest", "You read no words of Pest any more; `unblock "),
+            ("blocks", "Pest (key "),
+        ],
+    );
+    talks(&mut pest, &[("shout pots", "You shout: pots"), ("tell Ada pans", "You tell Ada")]);
+    ada.leaves();
+    // The list lies beside the key. What was told meanwhile comes again, and is not shown either.
+    let mut ada = Person::enter_as("Ada", url, &ada_key);
+    talks(&mut ada, &[("mailbox", "Your mailbox is empty"), ("unblock Pest", "You read words")]);
+    talks(&mut pest, &[("shout kettles", "You shout: kettles")]);
+    ada.sees("Pest shouts: kettles");
+    assert!(!ada.has_seen("pots") && !ada.has_seen("pans"), "a blocked person is heard");
+
+    let admin = sim.dir.join("admin.key").display().to_string();
+    let mut warden = Person::enter_as("Warden", url, &admin);
+    talks(&mut warden, &[("mute Pest for 1 hour because noise", "Pest is muted for 1 hour")]);
+    talks(&mut pest, &[("say hm", "muted you")]);
+    talks(
+        &mut warden,
+        &[
+            ("kick Pest for 1 hour", "that is `kick NAME`"),
+            ("unmute Pest", "Pest may speak again"),
+            ("ban Pest for 2 hours because spam", "Pest is banned for 2 hours; `unban "),
+            ("unban Pest", "Nobody of that name is here"),
+        ],
+    );
+    ada.leaves();
+    warden.leaves();
+    sim.stop();
+}

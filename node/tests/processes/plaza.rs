@@ -399,6 +399,11 @@ impl Person {
         }
     }
 
+    /// Says whether this text came, up to the last line that was waited for.
+    pub(crate) fn has_seen(&self, text: &str) -> bool {
+        self.heard.contains(text)
+    }
+
     /// Ends the input, and waits for the client to leave.
     pub(crate) fn leaves(mut self) {
         drop(self.process.stdin.take());

@@ -71,6 +71,7 @@ impl ClientCore {
         event["type"] = "heard".into();
         event["channel"] = PRIVATE.into();
         event["speaker"] = 0.into();
+        event["by"] = told.act.envelope.author.to_string().into();
         event["height"] = told.height.0.into();
         event["earlier"] = is_earlier.into();
         // The words are signed by their author. The name is what the server says.

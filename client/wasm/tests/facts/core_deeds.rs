@@ -4,7 +4,10 @@ use metatopia_protocol::*;
 use metatopia_types::*;
 use serde_json::{Value, json};
 
-use crate::{page::Page, stand::Stand};
+use crate::{
+    page::Page,
+    stand::{Stand, key},
+};
 
 fn ok(page: &mut Page, id: u64) -> bool {
     page.result(id).expect("it is known")["result"]["ok"] == true
@@ -372,14 +375,16 @@ fn words_are_said_with_their_blob_and_heard_as_hearsay() {
 
     let text = "hello".to_owned();
     let name = "Eve".to_owned();
-    let line = ChatMessage { height: Height(1), channel: 0, speaker: ObjectId(9), name, text };
+    let by = Some(key(9).public());
+    let line = ChatMessage { height: Height(1), channel: 0, speaker: ObjectId(9), name, text, by };
     page.tell(&ServerMessage::Heard(line.clone()));
     page.tell(&ServerMessage::Heard(ChatMessage { height: Height(3_000), ..line }));
     // What was said before one came is told as such.
     let heard = |height: u64, is_earlier: bool| {
         json!({
             "type": "heard", "height": height, "channel": 0, "speaker": 9, "name": "Eve",
-            "text": "hello", "earlier": is_earlier, "proven": null,
+            "text": "hello", "by": key(9).public().to_string(), "earlier": is_earlier,
+            "proven": null,
         })
     };
     assert_eq!(page.events_of("heard"), [heard(1, true), heard(3_000, false)]);

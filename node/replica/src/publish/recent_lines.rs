@@ -61,6 +61,7 @@ pub(super) fn message(line: &SpokenLine) -> ChatMessage {
         speaker: line.speaker,
         name: line.name.clone(),
         text: line.text.clone(),
+        by: line.player,
     }
 }
 
@@ -100,6 +101,12 @@ mod tests {
 
         recent.remember(Height(RECENT_LINE_TURNS + 4), &[]);
         assert_eq!(texts(&recent)[0], "4");
+    }
+
+    #[test]
+    fn a_line_names_the_key_whose_avatar_spoke_and_that_of_a_thing_names_none() {
+        let by = |player| message(&line(1, player, 0)).by;
+        assert_eq!((by(Some(7)), by(None)), (Some(PublicKey([7; 32])), None));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What the text client needs of the commands about worlds: the map, who owns a point, and house rules.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{cell::RefCell, collections::BTreeSet, path::PathBuf};
 
+use metatopia_client::BlockList;
 use metatopia_client_driver::{NodeUrl, http};
 use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
 use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
@@ -12,7 +13,7 @@ use super::{
     map::{listed, prove_all},
 };
 use crate::{
-    cli::{failure::Failure, house_rules},
+    cli::{blocks, failure::Failure, house_rules},
     overlay::answers::{EndpointEntry, MapAnswer, MapSite},
 };
 
@@ -23,12 +24,16 @@ pub(in crate::cli) struct TravelDesk {
     accepts: bool,
     /// House rules that were agreed to since the program started.
     agreed: RefCell<BTreeSet<Digest>>,
+    /// The person's key file, beside which the block list lies.
+    key: PathBuf,
+    /// Whose words the person does not want to read, as the session begins.
+    blocked: BlockList,
 }
 
 impl TravelDesk {
-    /// Returns the desk of a person.
-    pub(in crate::cli) fn new(accepts: bool) -> Self {
-        Self { accepts, agreed: RefCell::default() }
+    /// Returns the desk of a person with this key file, and the block list beside it.
+    pub(in crate::cli) fn new(accepts: bool, key: PathBuf, blocked: BlockList) -> Self {
+        Self { accepts, agreed: RefCell::default(), key, blocked }
     }
 }
 
@@ -62,6 +67,14 @@ impl WorldDesk for TravelDesk {
         self.agreed.borrow_mut().insert(rules);
         // Where it cannot be kept, the person is asked again next time.
         let _asked_again = house_rules::keep(rules);
+    }
+
+    fn blocked(&self) -> BlockList {
+        self.blocked.clone()
+    }
+
+    fn keep_blocked(&self, blocked: &BlockList) -> Result<(), String> {
+        blocks::keep(&self.key, blocked).map_err(|error| error.to_string())
     }
 }
 
@@ -125,8 +138,9 @@ mod tests {
     #[test]
     fn house_rules_are_agreed_to_once_or_by_an_argument() {
         let rules = Digest([0x5e; 32]);
-        assert!(TravelDesk::new(true).has_agreed(rules));
-        let desk = TravelDesk::new(false);
+        let desk = |accepts| TravelDesk::new(accepts, PathBuf::new(), BlockList::default());
+        assert!(desk(true).has_agreed(rules));
+        let desk = desk(false);
         assert!(!desk.has_agreed(rules));
         desk.agreed.borrow_mut().insert(rules);
         assert!(desk.has_agreed(rules));

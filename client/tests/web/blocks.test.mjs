@@ -1,0 +1,90 @@
+// What people say: who is not heard, and what whoever comes in is told.
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+
+import { t } from '../../web/strings.js';
+import { Blocks } from '../../web/ui/blocks.js';
+import { Chat } from '../../web/ui/chat.js';
+import { emptyDocument } from './elements.mjs';
+
+const [EVE, BOB] = ['ee'.repeat(32), 'b0'.repeat(32)];
+
+/** As much of the module as blocks need: a line for each person. */
+const module = {
+  blockList({ text, block, unblock }) {
+    if (block?.name === 'nobody') throw Object.assign(new Error('full'), { code: 'block-list' });
+    const lines = text.split('\n').filter((line) => line && !line.startsWith(unblock ?? '-'));
+    if (block) lines.push(`${block.key} ${block.name}`);
+    const people = lines.map((line) => ({ key: line.slice(0, 64), name: line.slice(65) }));
+    return { text: lines.map((line) => `${line}\n`).join(''), people };
+  },
+};
+
+/** A page with a log, in which two people are in sight. */
+function talking(motd = '') {
+  emptyDocument();
+  const said = [];
+  const objects = new Map([[7, { player: EVE, look: { color: 1 } }], [8, { player: BOB, look: { color: 2 } }]]);
+  const client = Object.assign(new EventTarget(), { sight: { objects }, governance: async () => ({ motd }) });
+  const page = { client, loaded: { module }, picture: { bubbles: new Map(), sight: client.sight }, toasts: { say: (text) => said.push(text) } };
+  page.blocks = new Blocks(page);
+  page.chat = new Chat(page);
+  const hear = (more) => client.dispatchEvent(Object.assign(new Event('heard'), { detail: { channel: 0, speaker: 7, name: 'Eve', text: 'hello', earlier: false, by: EVE, ...more } }));
+  return { page, said, hear, lines: () => page.chat.log.children.map((line) => line.textContent) };
+}
+
+mock.timers.enable({ apis: ['setTimeout'] });
+
+test('of a blocked person nothing is shown, and what was shown goes: in the log, privately and over the head', () => {
+  const { page, said, hear, lines } = talking();
+  hear({});
+  hear({ speaker: 8, name: 'Bob', by: BOB });
+  assert.deepEqual([lines().length, page.picture.bubbles.size], [2, 2]);
+  page.blocks.button({ key: EVE, name: 'Eve' }).click();
+  assert.deepEqual(said, [t('block.done', { name: 'Eve' })]);
+  hear({});
+  hear({ channel: 1, speaker: 99 });
+  hear({ channel: 4, speaker: 0, words: 1 });
+  assert.ok(lines().length === 1 && lines()[0].startsWith('Bob'), String(lines()));
+  assert.deepEqual([...page.picture.bubbles.keys()], [8]);
+});
+
+test('who is blocked is listed with what ends it, and heard again then', () => {
+  const { page, hear, lines } = talking();
+  const { element } = page.blocks;
+  assert.equal(element.hidden, true);
+  page.blocks.block({ key: EVE, name: 'Eve' });
+  assert.equal(element.hidden, false);
+  assert.ok(element.textContent.includes(t('block.how')) && element.textContent.includes('Eve'));
+  const [end] = element.all('button');
+  assert.equal(end.textContent, t('block.end'));
+  end.click();
+  assert.equal(element.hidden, true);
+  hear({});
+  assert.equal(lines().length, 1);
+});
+
+test('a list that cannot be changed is as it was, and that is said', () => {
+  const { page, said } = talking();
+  page.blocks.block({ key: EVE, name: 'Eve' });
+  page.blocks.block({ key: BOB, name: 'nobody' });
+  assert.deepEqual([page.blocks.has(EVE), page.blocks.has(BOB)], [true, false]);
+  assert.equal(said.length, 2, String(said));
+});
+
+// The panel showed the message of the day twice, and nobody reads that panel on the way in.
+test('whoever comes in is told the message of the day once', async () => {
+  const { page, lines } = talking('Market at eight.');
+  await page.chat.greet();
+  assert.equal(lines().length, 1);
+  assert.ok(lines()[0].startsWith(t('governance.motd', { text: 'Market at eight.' })));
+  const silent = talking();
+  await silent.page.chat.greet();
+  assert.deepEqual(silent.lines(), []);
+});
+
+test('a name in the log says whose key it is', () => {
+  const { page, hear } = talking();
+  hear({});
+  assert.equal(page.chat.log.all('b')[0].attributes.title, t('chat.key', { key: EVE.slice(0, 8) }));
+});
