@@ -308,7 +308,7 @@ pub fn peer_keypair(key: &SigningKey) -> Keypair {
 
 mod rotation;
 mod sealed;
-pub use rotation::{LoadRotationError, load_rotation, rotate, rotation_path};
+pub use rotation::{LoadRotationError, carry_rotation, load_rotation, rotate, rotation_path};
 pub use sealed::{PASSPHRASE_BYTES_MAX, UnsealError, seal, unseal};
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ pub(super) enum InviteCommand {
         metatopia invite create --node http://203.0.113.5:8080 --key admin.key --uses 5 --expires 7d\n\n\
         Whoever has the invite starts a follower with `metatopia node join INVITE --data-dir DIR`. \
         Each server\ncounts for itself how many nodes an invite let in, and keeps that in the file \
-        `followers` of its data\ndirectory.\n\nWith --data-dir the invite is short: its server \
+        `followers` of its data\ndirectory. So `--uses 5` lets up to 35 different nodes into a sim of \
+        seven servers.\n\nWith --data-dir the invite is short: its server \
         keeps the rest. With --node and --key alone it is whole,\nand long.")]
     Create(CreateArgs),
     /// Read an invite and check it: its checkpoint, its signature, its time.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use metatopia_types::Sign as _;
+use metatopia_types::{Rotation, Sign as _};
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -24,7 +24,8 @@ pub(super) enum KeysCommand {
     New(NewArgs),
     /// Print the public half of a key.
     Show(KeyShowArgs),
-    /// Seal a key with a passphrase, in a new file for a backup or another machine.
+    /// Seal a key with a passphrase, in a new file for a backup or another machine. What proves a rotation
+    /// goes along, in a file beside it: carry both.
     #[command(after_help = "Example:\n  metatopia keys export me.key --out me.sealed")]
     Export(SealArgs),
     /// Open a sealed key with its passphrase, into a new key file.
@@ -89,13 +90,17 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
         KeysCommand::Export(args) => {
             let key = keys::load(&args.file)?;
             let passphrase = passphrase(args.passphrase_file.as_deref(), true)?;
+            let rotation = keys::load_rotation(&args.file, key.public())?;
             keys::seal(&args.out, &key, &passphrase)?;
+            carry_rotation(&args.out, rotation.as_ref())?;
             (key, args.out)
         }
         KeysCommand::Import(args) => {
             let passphrase = passphrase(args.passphrase_file.as_deref(), false)?;
             let key = keys::unseal(&args.file, &passphrase)?;
+            let rotation = keys::load_rotation(&args.file, key.public())?;
             keys::save(&args.out, &key)?;
+            carry_rotation(&args.out, rotation.as_ref())?;
             (key, args.out)
         }
         KeysCommand::Rotate(args) => {
@@ -108,6 +113,11 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
     };
     let (public, file) = (key.public().to_string(), file.display().to_string());
     console.show(&Key { public, file })
+}
+
+/// Writes the rotation of a key beside its new file, if it has one.
+fn carry_rotation(out: &Path, rotation: Option<&Rotation>) -> Result<(), Failure> {
+    rotation.map_or(Ok(()), |rotation| Ok(keys::carry_rotation(out, rotation)?))
 }
 
 /// Returns the passphrase from its file, or asks a person for it; for a new one twice.

@@ -63,9 +63,22 @@ pub fn rotate(out: &Path, old: &SigningKey, number: u32) -> Result<Rotation, Cre
         return Err(CreateKeyError::Exists { path });
     }
     let rotation = Rotation::new(old, &create(out)?, number);
-    let digits = hex(&wire::encode(&rotation));
-    save_private(&path, format!("{COMMENT}{TAG} {digits}\n").as_bytes())?;
+    save_rotation(&path, &rotation)?;
     Ok(rotation)
+}
+
+/// Writes the rotation of a key beside another file with that key.
+///
+/// # Errors
+/// See [`CreateKeyError`]: a rotation that lies there is never overwritten.
+pub fn carry_rotation(out: &Path, rotation: &Rotation) -> Result<(), CreateKeyError> {
+    save_rotation(&rotation_path(out), rotation)
+}
+
+/// Writes a document.
+fn save_rotation(path: &Path, rotation: &Rotation) -> Result<(), CreateKeyError> {
+    let digits = hex(&wire::encode(rotation));
+    save_private(path, format!("{COMMENT}{TAG} {digits}\n").as_bytes())
 }
 
 /// Returns the rotation beside a key file; none if the key took no other one's place.
@@ -122,6 +135,18 @@ mod tests {
         let again = rotate(&out, &old, 4).unwrap_err();
         assert!(matches!(again, CreateKeyError::Exists { .. }), "{again}");
         assert_eq!(load_rotation(&scratch.0.join("other"), new.public()).expect("none"), None);
+    }
+
+    /// A key that was exported left its rotation behind, and the other machine was a new person everywhere.
+    #[test]
+    fn a_rotation_goes_with_its_key_and_overwrites_nothing() {
+        let scratch = Scratch::made("rotation-carried");
+        let (out, copy) = (scratch.0.join("new.key"), scratch.0.join("new.sealed"));
+        let made = rotate(&out, &SigningKey::from_seed([1; 32]), 3).expect("it is written");
+        carry_rotation(&copy, &made).expect("it is written");
+        assert_eq!(load_rotation(&copy, made.new).expect("it is sound"), Some(made));
+        let again = carry_rotation(&copy, &made).unwrap_err();
+        assert!(matches!(again, CreateKeyError::Exists { .. }), "{again}");
     }
 
     #[test]

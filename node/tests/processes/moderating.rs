@@ -1,8 +1,9 @@
 //! Moderation in words: who did this, reports, rulings, and undo of what somebody did.
 
 use crate::{
+    bad_input::refused,
     lots::{ground, talks},
-    plaza::{Folder, Person, Plaza, json, key},
+    plaza::{Folder, Person, Plaza, json, key, run},
 };
 
 #[test]
@@ -104,5 +105,68 @@ fn who_is_blocked_is_not_heard_also_from_afar_and_privately_and_moderators_act_i
     );
     ada.leaves();
     warden.leaves();
+
+/// Most orders were never given as commands in a test: each is here, against a server that runs.
+#[test]
+fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
+    let folder = Folder::new("ordering");
+    let sim = Plaza::start_at(&folder.join("world"), 1, &ground(&folder));
+    let url = sim.servers[0].url.as_str();
+    let admin = sim.dir.join("admin.key").display().to_string();
+    let order = |words: &[&str]| {
+        json(&[&["admin"], words, &["--json", "--node", url, "--key", &admin]].concat())
+    };
+    let [ada_key, pest_key] = ["ada", "pest"].map(|name| key(&folder, name));
+    let [ada, pest] = [&ada_key, &pest_key].map(|file| {
+        let shown = json(&["keys", "show", file, "--json"]);
+        shown["public"].as_str().expect("a key").to_owned()
+    });
+    let mut person = Person::enter_as("Pest", url, &pest_key);
+    talks(&mut person, &[("go north 12", "You walk"), ("build box 2 1 brown bench", "You build")]);
+    let mut helper = Person::enter_as("Ada", url, &ada_key);
+    talks(&mut helper, &[("go north 8", "You walk"), ("report bench so", "Moderators are told")]);
+    let open = json(&["admin", "reports", "--json", "--node", url]);
+    let bench = open["object"].to_string();
+
+    let given = |words: &[&str]| {
+        let would = order(&[words, &["--dry-run"]].concat());
+        assert_eq!((&would["dry_run"], would["height"].is_null()), (&true.into(), true), "{would}");
+        let done = order(words);
+        assert_eq!(done["dry_run"], false, "{done}");
+        assert!(done["height"].is_u64() && done["order"].is_string(), "{done}");
+        assert_eq!(done["does"], would["does"]);
+    };
+    for words in [
+        &["freeze", bench.as_str()][..],
+        &["thaw", &bench],
+        &["return", &bench],
+        &["grant", &ada, "moderate", "--for", "30d"],
+        &["revoke", &ada, "moderate"],
+        &["appoint", &ada],
+        &["dismiss", &ada],
+        &["motd", "Market day!"],
+        &["mute", &pest, "--for", "1h", "--reason", "loud"],
+        &["unmute", &pest],
+        &["kick", &pest],
+        &["ban", &pest, "--for", "7d", "--reason", "benches"],
+    ] {
+        given(words);
+    }
+    let admins = json(&["admin", "admins", "--json", "--node", url]);
+    assert_eq!(admins["motd"], "Market day!");
+    let banned = admins["people"][0]["banned"].as_str().unwrap_or_default();
+    assert!(banned.ends_with("benches"), "{admins}");
+    given(&["unban", &pest]);
+    given(&["motd", "--clear"]);
+    let log = json(&["admin", "log", "--last", "1", "--json", "--node", url]);
+    assert_eq!(log["order"], "motd");
+
+    let ban = ["admin", "ban", &pest, "--node", url, "--key", &ada_key];
+    refused(&run(&ban), 4, &["an admin gives it by a role"]);
+    refused(&run(&[&ban[..], &["--dry-run"]].concat()), 4, &["metatopia admin admins"]);
+    let twice = ["admin", "unban", &pest, "--node", url, "--key", &admin];
+    refused(&run(&twice), 4, &["already"]);
+    // Whoever was kicked is not here any more, and leaves by herself.
+    drop(person);
     sim.stop();
 }

@@ -43,6 +43,22 @@ fn a_key_is_sealed_and_opened_by_its_passphrase_alone() {
     refused(&import(&words, &other), 4, &["words", "0644"]);
 }
 
+/// What proves a rotation stayed behind when a key was exported, so no sim knew the person any more.
+#[test]
+fn a_key_that_took_the_place_of_another_is_carried_with_what_proves_it() {
+    let folder = Folder::new("sealed-rotation");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let words = private(&folder, "words", "correct horse\n");
+    json(&["keys", "new", "--out", &path("old.key"), "--json"]);
+    json(&["keys", "rotate", &path("old.key"), "--out", &path("new.key"), "--json"]);
+    for [verb, from, to] in [["export", "new.key", "sealed"], ["import", "sealed", "again.key"]] {
+        let [from, to] = [from, to].map(path);
+        json(&["keys", verb, &from, "--out", &to, "--passphrase-file", &words, "--json"]);
+    }
+    let document = |name: &str| fs::read(folder.join(name)).expect("a document");
+    assert_eq!(document("again.key.rotation"), document("new.key.rotation"));
+}
+
 #[test]
 fn what_is_no_passphrase_is_refused() {
     let folder = Folder::new("no-passphrase");

@@ -115,6 +115,10 @@ impl State {
             GovernOrder::NameAdmin { .. } | GovernOrder::RemoveAdmin { .. } => {
                 (Right::Appoint, ActTarget::SIM)
             }
+            // Only who is permanent shuts out somebody who would take the temp admin's place.
+            GovernOrder::Ban { key, .. } if self.is_before_temp_admin(key) => {
+                (Right::Appoint, ActTarget::SIM)
+            }
             GovernOrder::Kick { .. }
             | GovernOrder::Ban { .. }
             | GovernOrder::Unban { .. }
@@ -194,7 +198,9 @@ impl State {
                 need(did, Refusal::NothingToUndo)
             }
             GovernOrder::Announce { text } => {
-                need(text.len() <= MOTD_BYTES_MAX && is_line(text), Refusal::BadText)
+                need(text.len() <= MOTD_BYTES_MAX && is_line(text), Refusal::BadText)?;
+                let now = self.governance.motd.as_ref().map_or("", |motd| motd.text.as_str());
+                need(now != text.as_str(), Refusal::AlreadySo)
             }
         }
     }
@@ -363,6 +369,10 @@ impl World {
         let (right, target) = self.state.govern_request(order)?;
         let warrant = self.state.may(author, right, &target)?;
         self.state.check_order(order)?;
+        if let GovernOrder::Decide { report, .. } = order {
+            let report = self.state.people.reports.open(*report)?;
+            self.state.check_judge(report, author)?;
+        }
         Ok(warrant)
     }
 

@@ -76,6 +76,7 @@ impl ActContext<'_> {
         reason: &str,
     ) -> Result<[StateChange; 2], Refusal> {
         let report = self.state.people.reports.open(number)?;
+        self.state.check_judge(report, &self.author())?;
         let (by, height) = (self.author(), self.state.clock.height);
         let given = GivenRuling { by, ruling, reason: reason.to_owned(), height };
         let line = StateChange::Chat(self.told(number, report, &given));
@@ -136,6 +137,18 @@ impl State {
             return Ok((Right::Appoint, ActTarget::SIM));
         }
         Ok((Right::Moderate, ActTarget { person: accused, ..ActTarget::SIM }))
+    }
+
+    /// Checks that nobody rules about herself, but for a permanent admin who is the only one: there is nobody
+    /// else who could.
+    pub(super) fn check_judge(
+        &self,
+        report: &FiledReport,
+        author: &PublicKey,
+    ) -> Result<(), Refusal> {
+        let herself = report.accused.as_ref() == Some(author);
+        let is_other = self.governance.admins.iter().any(|admin| admin != author);
+        if herself && is_other { Err(Refusal::Outranked) } else { Ok(()) }
     }
 
     /// Returns the record of a ruling, which says what the report is about.

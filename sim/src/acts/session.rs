@@ -36,13 +36,13 @@ impl ActContext<'_> {
         let (old, rotated) = self.rotated_at_login(pass)?;
         let name = self.state.name_at_login(&old, name)?;
         check_look(look)?;
-        // A ban moves with all else, and nobody comes in by it.
-        if rotated.is_some() && self.state.people.ban(&old, self.state.governance.time).is_some() {
-            return Ok(rotated.into_iter().collect());
-        }
         let is_rotation = rotated.is_some();
         if is_rotation && self.counts.rotations >= ROTATIONS_PER_TURN_MAX {
             return Err(Refusal::TooOften);
+        }
+        // A ban moves with all else, and nobody comes in by it.
+        if is_rotation && self.state.people.ban(&old, self.state.governance.time).is_some() {
+            return Ok(rotated.into_iter().collect());
         }
         let known = self.state.players.get(&old);
         let steward = self.state.is_steward(&old);

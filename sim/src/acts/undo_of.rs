@@ -51,11 +51,9 @@ impl State {
         self.put_down(id, None);
         match (&trace.before, trace.deleted) {
             (None, _) => {
-                let owner = self.thing(id)?.owner;
-                if owner != Some(trace.by) {
-                    return Err(Refusal::NotYours);
-                }
-                self.return_thing(id, self.home_of(id));
+                // Only a gift leaves it with another owner: a trade ends the trace. It has no home there.
+                let is_hers = self.thing(id)?.owner == Some(trace.by);
+                self.return_thing(id, is_hers.then(|| self.home_of(id)).flatten());
                 Ok(())
             }
             (Some(before), true) => self.restore_again(id, before),

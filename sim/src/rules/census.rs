@@ -136,6 +136,17 @@ impl State {
             && !self.people.bans.contains(key)
     }
 
+    /// Says whether this player takes the place of the temp admin at the next login: a player for longer, and
+    /// seen on enough days.
+    pub(crate) fn is_before_temp_admin(&self, key: &PublicKey) -> bool {
+        let Some(temp) = self.governance.temp_admin else { return false };
+        let place = |key: PublicKey| self.players.get(&key).map(|player| (player.first_seen, key));
+        let regular = |player: &Player| player.days >= self.charter.parameters.seen_days;
+        self.players.get(key).is_some_and(regular)
+            && !self.governance.admins.contains(key)
+            && place(*key) < place(temp)
+    }
+
     /// Says whether a land or a lot belongs to this player, or the key is an admin's.
     pub(crate) fn has_title(&self, key: &PublicKey) -> bool {
         let mut lands = self.charter.lands.iter();

@@ -17,7 +17,8 @@ use crate::{
 pub struct RotatedKey {
     /// The key that took its place.
     pub to: PublicKey,
-    /// How many rotations led to that key.
+    /// How many rotations led to that key, as its owner counts: no rule reads it, for who lost the file with
+    /// the last number counts from one again.
     pub number: u32,
     /// The governance time at which it did.
     pub time: u64,
@@ -45,7 +46,7 @@ impl State {
     /// # Errors
     /// The rule that refuses the rotation.
     pub(crate) fn replaced_key(&self, rotation: &Rotation) -> Result<Option<PublicKey>, Refusal> {
-        let Rotation { old, new, number, .. } = rotation;
+        let Rotation { old, new, .. } = rotation;
         match self.people.rotated.get(old) {
             Some(rotated) if rotated.to == *new => return Ok(None),
             Some(rotated) => return Err(Refusal::Rotated(rotated.to)),
@@ -61,9 +62,6 @@ impl State {
         let Some(before) = rotated.find(|rotated| rotated.to == *old) else {
             return Ok(Some(*old));
         };
-        if before.number >= *number {
-            return Err(Refusal::OutOfRange);
-        }
         let again = before.time.saturating_add(ROTATED_AGAIN_MS);
         if self.governance.time < again { Err(Refusal::TooOften) } else { Ok(Some(*old)) }
     }
@@ -76,6 +74,7 @@ impl State {
             || self.has_title(key)
             || people.roles.contains(key)
             || people.mutes.contains(key)
+            || people.rotated.contains(key)
             || self.roster.members().contains_key(key)
             || self.roster.standbys().contains_key(key)
             || self.land.as_ref().is_some_and(|register| register.held_by(key) > 0)

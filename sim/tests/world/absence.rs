@@ -95,6 +95,41 @@ fn bob_and_charlie() {
     assert_eq!(yard.world.root(), yard.world.rehash());
 }
 
+/// Bob, who was temp admin, shut out for good the only one before him in the line, and nobody was left to
+/// whom he had to yield; a friend to whom he gave the right did it as well.
+#[test]
+fn a_temp_admin_shuts_out_nobody_who_would_take_his_place() {
+    let mut yard = yard(30, 7);
+    visits(&mut yard, &[ALICE, CHARLIE], [0]);
+    visits(&mut yard, &[CHARLIE, BOB], [1, 2]);
+    visits(&mut yard, &[BOB], [3, 29]);
+    visits(&mut yard, &[BOB, DORA], [31, 32, 33]);
+    assert_eq!(temp_admin(&yard), Some(BOB));
+    let ban = |n| {
+        let (key, reason) = (public(n), "mine now".to_owned());
+        Act::Govern(GovernOrder::Ban { key, seconds: None, reason })
+    };
+    assert_eq!(yard.try_act(BOB, ban(CHARLIE)), Outcome::Refused(Refusal::NotPermanent));
+    let rights = [metatopia_types::RoleRight::Moderate].into();
+    let grant = GovernOrder::Grant { key: public(DORA), rights, seconds: None };
+    assert_eq!(yard.try_act(BOB, Act::Govern(grant)), Outcome::Ok);
+    assert_eq!(yard.try_act(DORA, ban(CHARLIE)), Outcome::Refused(Refusal::NotAdmin));
+    // Who came after him is shut out as anybody else.
+    let revoke = GovernOrder::Revoke {
+        key: public(DORA),
+        rights: [metatopia_types::RoleRight::Moderate].into(),
+    };
+    assert_eq!(yard.try_act(BOB, Act::Govern(revoke)), Outcome::Ok);
+    assert_eq!(yard.try_act(BOB, ban(DORA)), Outcome::Ok);
+
+    visits(&mut yard, &[BOB], [37]);
+    until_day(&mut yard, 39);
+    assert_eq!(temp_admin(&yard), Some(BOB));
+    assert_eq!(yard.try_act(CHARLIE, login(CHARLIE)), Outcome::Ok);
+    assert_eq!(temp_admin(&yard), Some(CHARLIE));
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
 #[test]
 fn a_sim_that_nobody_visits_has_no_temp_admin_until_somebody_comes_back() {
     let mut yard = yard(5, 2);

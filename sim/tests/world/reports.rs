@@ -125,6 +125,20 @@ fn nobody_rules_on_a_report_about_who_has_as_much_to_say() {
     assert_eq!(yard.try_act(ADMIN, dismiss(2)), Outcome::Ok);
 }
 
+/// A permanent admin dismissed a report about herself while another admin could have ruled.
+#[test]
+fn an_admin_rules_about_herself_only_where_there_is_no_other() {
+    let (_, mut yard, _) = yard();
+    assert_eq!(yard.try_act(ADA, about(ADMIN, "unfair")), Outcome::Ok);
+    let name = GovernOrder::NameAdmin { key: public(BOB) };
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(name)), Outcome::Ok);
+    let Act::Govern(own) = decide(1, Ruling::Dismissed, "") else { panic!("an order") };
+    let would = yard.world.may_order(&public(ADMIN), &own);
+    assert_eq!(would, Err(Refusal::Outranked));
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(own)), refused(Refusal::Outranked));
+    assert_eq!(yard.try_act(BOB, decide(1, Ruling::Upheld, "")), Outcome::Ok);
+}
+
 #[test]
 fn what_a_banned_key_filed_leaves_the_queue_and_what_was_decided_stays() {
     let (_, mut yard, _) = yard();

@@ -289,8 +289,11 @@ fn a_role_opens_what_its_rights_say_and_nothing_else() {
     assert_eq!(yard.try_act(ADA, motd("Market day!")), Outcome::Ok);
     let told = yard.world.governance().motd.clone().expect("a message");
     assert_eq!((told.text.as_str(), told.by), ("Market day!", public(ADA)));
+    // Who repeats it fills no record with it.
+    assert_eq!(yard.try_act(ADMIN, motd("Market day!")), refused(Refusal::AlreadySo));
     assert_eq!(yard.try_act(ADA, motd("")), Outcome::Ok);
     assert_eq!(yard.world.governance().motd, None);
+    assert_eq!(yard.try_act(ADA, motd("")), refused(Refusal::AlreadySo));
 }
 
 #[test]

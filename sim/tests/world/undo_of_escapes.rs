@@ -26,6 +26,19 @@ fn what_somebody_made_deleted_and_took_back_is_undone() {
     yard.check_leaves();
 }
 
+/// A pest gave each wall to another key of hers, and no undo reached what was not her own any more.
+#[test]
+fn nobody_saves_what_she_made_from_an_undo_by_a_gift() {
+    let Scene { mut yard, .. } = scene();
+    let wall = place(&mut yard, PEST, block(9, -3));
+    build(&mut yard, PEST, Build::Give { object: wall, to: public(ADA) });
+
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
+
+    assert_eq!((seen(&yard, wall), recorded(&yard)), (None, (1, 0)));
+    yard.check_leaves();
+}
+
 #[test]
 fn what_somebody_made_and_deleted_leaves_no_trace_however_often_it_was_taken_back() {
     let Scene { mut yard, .. } = scene();

@@ -355,7 +355,10 @@ fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
         GovernOrder::NameAdmin { .. } => format!("make {whom} a permanent admin"),
         GovernOrder::RemoveAdmin { .. } => format!("make {whom} an admin no longer"),
         GovernOrder::Kick { .. } => format!("end the session of {whom}"),
-        GovernOrder::Ban { seconds, .. } => format!("shut out {whom}, {}", lasting(*seconds)),
+        GovernOrder::Ban { seconds, .. } => {
+            let lasts = lasting(*seconds);
+            format!("shut out {whom}, {lasts}; its private words and open reports go with it")
+        }
         GovernOrder::Unban { .. } => format!("let in {whom} again"),
         GovernOrder::Mute { seconds, .. } => format!("mute {whom}, {}", lasting(*seconds)),
         GovernOrder::Unmute { .. } => format!("give a voice to {whom}"),
@@ -484,9 +487,11 @@ mod tests {
     fn an_order_is_told_with_whom_it_is_about_and_for_how_long() {
         let key = PublicKey([7; 32]);
         let ban = GovernOrder::Ban { key, seconds: Some(86_400), reason: String::new() };
+        // Only the list of what a ban does said that words and reports go.
         assert_eq!(
             does(&ban, &told("Pest", true)),
-            "shut out Pest (07070707), who is here, for 1day"
+            "shut out Pest (07070707), who is here, for 1day; its private words and open reports \
+             go with it"
         );
         let rights = [RoleRight::Speak, RoleRight::Build].into();
         let grant = GovernOrder::Grant { key, rights, seconds: None };

@@ -40,8 +40,9 @@ pub(super) fn names() -> String {
          metatopia admin set chat.slow_seconds 10 --key admin.key     slow mode: a line in ten seconds\n\n\
          `chat.quiet_from` and `chat.quiet_until` are minutes of the day, UTC: 1320 and 360 are quiet \
          hours from\n22:00 to 6:00.\n\n\
-         Only permanent admins change values, so that a temp admin cannot keep the sim. Ground, spawn and \
-         ticks of a\nturn stay as the sim was founded.",
+         Permanent admins change values, and those to whom one of them gave `administer`. A temp admin \
+         does not, so\nthat nobody keeps the sim by it. Ground, spawn and ticks of a turn stay as the sim \
+         was founded.",
     );
     text
 }

@@ -78,6 +78,15 @@ impl Model {
         line.min_by_key(|(n, known)| (known.first, **n)).map(|(n, _)| *n)
     }
 
+    /// Says whether the temp admin has to go when this person comes back.
+    fn is_before_temp_admin(&self, n: u8) -> bool {
+        let (Some(temp), Some(known)) = (self.temp_admin(), self.players.get(&n)) else {
+            return false;
+        };
+        let stands = known.days >= SEEN_DAYS && !self.admins.contains(&n);
+        stands && (known.first, n) < (self.players[&temp].first, temp)
+    }
+
     fn rank(&self, n: u8) -> u8 {
         match n {
             _ if self.admins.contains(&n) => 4,
@@ -137,6 +146,11 @@ impl Model {
                 return Some(Refusal::Outranked);
             }
             Kind::Grant | Kind::Revoke => {}
+            Kind::Ban if self.is_before_temp_admin(order.to) => match rank {
+                4 => {}
+                3 => return Some(Refusal::NotPermanent),
+                _ => return Some(Refusal::NotAdmin),
+            },
             _ if !may(RoleRight::Moderate) => return Some(Refusal::NoRight),
             _ if rank <= self.rank(order.to) => return Some(Refusal::Outranked),
             _ => {}
