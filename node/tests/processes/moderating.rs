@@ -105,6 +105,7 @@ fn who_is_blocked_is_not_heard_also_from_afar_and_privately_and_moderators_act_i
     );
     ada.leaves();
     warden.leaves();
+}
 
 /// Most orders were never given as commands in a test: each is here, against a server that runs.
 #[test]

@@ -257,7 +257,8 @@ fn drawn_corners(shape: Shape) -> Option<Vec<[f64; 2]>> {
                     drawn(at.saturating_add(Vec2::new(middle, Fx::ZERO)))
                 })
             };
-            let [right, left] = [(half, -CAPSULE_END_SIDES), (-half, CAPSULE_END_SIDES)];
+            let [right, left] =
+                [(half, -CAPSULE_END_SIDES), (half.saturating_neg(), CAPSULE_END_SIDES)];
             Some(end(right.0, right.1).chain(end(left.0, left.1)).collect())
         }
     }
