@@ -62,6 +62,7 @@ fn what_is_said_to_one_person_is_sealed_and_what_is_told_is_shown_once() {
     page.tell(&ServerMessage::Told(Box::new(told)));
     let heard = page.events_of("heard");
     let [line] = &heard[..] else { panic!("{heard:?}") };
+    assert_eq!(line["by"], ada().public().to_string(), "whom to block is known");
     assert_eq!((&line["text"], &line["channel"]), (&json!("which mat?"), &json!(4)));
     assert_eq!((&line["name"], &line["words"]), (&json!("Ada"), &json!(1)));
     assert_eq!((&line["earlier"], &line["proven"]), (&json!(false), &Value::Null));
