@@ -282,14 +282,14 @@ fn an_office_by_invitation_lets_holders_and_beacons_in_without_a_ticket() {
         yard.play();
         let of_office = crate::land_office::BEACON;
         assert_eq!(judged(&yard, of_office), Ok(()), "{first_login:?}");
-        assert_eq!(judged(&yard, 60), Err(fault.clone()));
+        assert_eq!(judged(&yard, 60), Err(fault));
 
         let beacons = vec![public(60), public(61)];
         let set = LandOrder::SetBeacons { square: square(0, 0), beacons };
         assert_eq!(ordered(&mut yard, ADMIN, &set), Outcome::Ok);
         // Turns are judged by the state whose root their headers carry.
         let before = [judged(&yard, 60), judged(&yard, of_office)];
-        assert_eq!(before, [Err(fault.clone()), Ok(())], "{first_login:?}");
+        assert_eq!(before, [Err(fault), Ok(())], "{first_login:?}");
         yard.idle(ROOT_LAG);
         assert_eq!([judged(&yard, 60), judged(&yard, 61)], [Ok(()), Ok(())]);
         assert_eq!(judged(&yard, of_office), Err(fault), "its key signs no more");
