@@ -1,6 +1,7 @@
 //! Undo of what somebody did, who would rather that nobody undid it.
 
 use metatopia_math::Fx;
+use metatopia_physics::Motion;
 use metatopia_sim::{TraceCount, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{Build, Outcome, Refusal};
 
@@ -79,15 +80,17 @@ fn nobody_saves_vandalism_from_an_undo_by_standing_in_its_way_for_a_moment() {
 
 #[test]
 fn what_collides_is_passed_over_until_everything_else_was_tried() {
+    let mut stack = Vec::new();
     let Scene { mut yard, wall, .. } = scene_with(|builder| {
-        builder.genesis.parameters.building.objects_per_player = 1_000;
         builder.genesis.parameters.building.reach = Fx::from_int(60);
+        let one = |_| builder.thing(Motion::Static, (9, -6), &[]);
+        stack = (0..UNDONE_PER_ACT_MAX).map(one).collect();
     });
-    // What she gave away is not hers any more, so no undo takes it.
-    for n in 0..UNDONE_PER_ACT_MAX as i32 {
-        let gift = place(&mut yard, PEST, block(9 + n % 7, -11 - n / 7));
-        build(&mut yard, PEST, Build::Give { object: gift, to: public(ADA) });
+    for (n, object) in (0..).zip(stack) {
+        build(&mut yard, PEST, Build::Move { object, position: vec2(9 + n % 7, -11 - n / 7) });
     }
+    // A friend of hers stands where they all were.
+    yard.walk_to(ADA, vec2(9, -6));
     build(&mut yard, PEST, Build::Recolor { object: wall, color: 7 });
     let all = UNDONE_PER_ACT_MAX as u32;
 
