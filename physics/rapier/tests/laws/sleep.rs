@@ -31,6 +31,22 @@ fn a_stack_falls_asleep_and_then_does_not_change_by_a_bit() {
     assert_eq!(region, read_back);
 }
 
+/// A region slept through its first steps on the tier, and its restored copy did not: their states differed.
+#[test]
+fn a_sleeping_region_that_gets_the_tier_goes_on_as_its_restored_copy() {
+    let mut region = Region::new();
+    put(&mut region, 1, moving(circle(50), at(0, 0)));
+    run(&mut region, 60);
+    assert!(region.is_asleep());
+    let copy = Region::restore(region.bodies().to_vec(), region.contacts().to_vec());
+    let mut copy = newton2(copy.expect("a state that the region had"));
+    let mut region = newton2(region);
+    for _ in 0..3 {
+        assert_eq!(region.step(), copy.step());
+        assert_eq!((region.tier_state(), region.bodies()), (copy.tier_state(), copy.bodies()));
+    }
+}
+
 #[test]
 fn a_crate_that_is_taken_away_wakes_those_that_lay_on_it() {
     let mut region = stack();
