@@ -51,6 +51,7 @@
 //! use metatopia_raynet::{
 //!     Extent, LandGrant, LookupOutcome, Overlay, OverlayConfig, OverlayEffect, OverlayInput, PlaneBlock,
 //!     ProveLand, Shelf, ShelfError, SiteAbout, SiteEndpoint, SiteEpoch, SiteRecord, TilePoint,
+//!     pace,
 //! };
 //! use metatopia_types::{Digest, Ed25519, Height, Millis, Now, Sign, SigningKey, SimId, Square};
 //!
@@ -88,7 +89,7 @@
 //!         vantage: TilePoint::default(),
 //!         extent: Extent::PLANE,
 //!         seed: [index as u8; 32],
-//!         cycle: Duration::from_secs(4),
+//!         cycle: pace::CYCLE,
 //!         map_from: Height(1),
 //!         scheme: Arc::new(Ed25519),
 //!         land: land.clone(),

@@ -58,7 +58,7 @@ pub const SHELVES_KEPT_MAX: usize = 256;
 /// Senders of one hint that are asked for its shelf, each once.
 pub const HINT_SENDERS_MAX: usize = 6;
 
-/// Pieces of evidence that are kept, one a sim; of more, the oldest goes.
+/// Pieces of evidence that are kept, one a sim and one a block of the map; of more, the oldest goes.
 pub const OVERLAY_EVIDENCE_MAX: usize = 64;
 
 /// Sites that are remembered as convicted by evidence; of more, the oldest is forgotten.

@@ -72,24 +72,27 @@ pub(super) async fn read(room: &mut TextClient) -> Result<usize, TextClientError
     let of = room.driver.author();
     let question = Question::Mailbox { of, after: 0 };
     let Answer::Mailbox(kept) = room.driver.ask(question, ANSWER).await? else { return Ok(0) };
-    kept.iter().try_for_each(|words| show(room, words, true))?;
-    let is_shown = |told: &&ToldMessage| !room.blocks.has(&told.act.envelope.author);
-    Ok(kept.iter().filter(is_shown).count())
+    let mut shown = 0;
+    for words in &kept {
+        shown += usize::from(show(room, words, true)?);
+    }
+    Ok(shown)
 }
 
-/// Tells what somebody told, unless it was told before, or is of somebody who is blocked.
+/// Tells what somebody told, unless it was told before, or is of somebody who is blocked. Returns whether it did.
 pub(super) fn show(
     room: &mut TextClient,
     message: &ToldMessage,
     is_earlier: bool,
-) -> Result<(), TextClientError> {
+) -> Result<bool, TextClientError> {
     let is_blocked = room.blocks.has(&message.act.envelope.author);
     let line = match room.correspondence.take(message) {
         // They came all the same: who empties the mailbox takes them out.
-        _ if is_blocked => return Ok(()),
+        _ if is_blocked => return Ok(false),
         Ok(Some(words)) => told(words, is_earlier),
-        Ok(None) => return Ok(()),
+        Ok(None) => return Ok(false),
         Err(why) => unreadable(message, why),
     };
-    room.tell(LineKind::Heard, &line)
+    room.tell(LineKind::Heard, &line)?;
+    Ok(true)
 }

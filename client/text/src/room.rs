@@ -350,7 +350,7 @@ impl TextClient {
                 let is_new = last != Some((made.object, made.sound));
                 if is_new { self.tell(LineKind::Heard, &sounded(&made)) } else { Ok(()) }
             }
-            DriverEvent::Told(told) => private::show(self, &told, false),
+            DriverEvent::Told(told) => private::show(self, &told, false).map(drop),
             DriverEvent::Form(asked) => {
                 let lines = form_lines(&asked);
                 self.asked = Some(asked);

@@ -68,26 +68,23 @@ impl Overlay {
         }
     }
 
-    /// Drops the farthest shelves that no site needs and no lookup was about lately, if there are too many.
+    /// Keeps the shelves that sites need, then those of lookups of late, then the nearest, if there are too many.
     fn prune_shelves(&mut self) {
         if self.land.len() <= limits::SHELVES_KEPT_MAX {
             return;
         }
-        let needed: BTreeSet<_> = {
-            let places = self.sites.iter().map(|(_, site)| site.at).chain([self.at]);
-            let about = places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block);
-            about.chain(self.looked_up.keys().copied()).collect()
-        };
         let at = self.at;
-        let mut free: Vec<_> = self
-            .land
-            .shelves()
-            .map(|shelf| shelf.block)
-            .filter(|block| !needed.contains(block))
-            .collect();
-        free.sort_by_key(|block| (at.distance_squared(block.corner), *block));
-        let kept: BTreeSet<_> =
-            needed.into_iter().chain(free.into_iter().take(pace::SHELVES_NEAR)).collect();
+        let places = [at].into_iter().chain(self.sites.iter().map(|(_, site)| site.at));
+        let needed = places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block);
+        let mut near: Vec<_> = self.land.shelves().map(|shelf| shelf.block).collect();
+        near.sort_by_key(|block| (at.distance_squared(block.corner), *block));
+        let lately = self.looked_up.keys().copied();
+        let mut kept = BTreeSet::new();
+        for block in needed.chain(lately).chain(near.into_iter().take(pace::SHELVES_NEAR)) {
+            if kept.len() < limits::SHELVES_KEPT_MAX {
+                kept.insert(block);
+            }
+        }
         self.land.retain(|shelf| kept.contains(&shelf.block));
     }
 }

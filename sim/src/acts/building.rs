@@ -249,7 +249,7 @@ impl State {
         self.put_down(id, None);
         let joints = self.kept_joints(id, None);
         // Whoever sits there stands up, and no joint breaks.
-        self.set_seat(id, None);
+        self.vacate(id);
         let object = self.objects.remove(&id)?;
         let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);

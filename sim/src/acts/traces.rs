@@ -6,7 +6,7 @@ use metatopia_types::{Act, Build, Envelope, GovernOrder, Height, LotOrder, Objec
 use super::history::DeletedObject;
 use crate::{
     rules::{ThingTrace, build_word},
-    state::{Object, State, ThingChange},
+    state::{Object, State, ThingChange, ThingSeat},
 };
 
 impl State {
@@ -128,7 +128,8 @@ impl State {
     fn image(&self, id: ObjectId) -> Option<DeletedObject> {
         let thing = self.thing(id).ok()?;
         let body = self.put_down_body(id, thing)?;
-        let object = Object { held: None, seat: None, ..thing.clone() };
+        let seat = thing.seat.map(ThingSeat::empty);
+        let object = Object { held: None, seat, ..thing.clone() };
         let package = |script| self.scripts.get(script).map(|script| script.package);
         let packages = object.scripts.iter().filter_map(package).collect();
         Some(DeletedObject { object, body, packages, joints: Vec::new() })

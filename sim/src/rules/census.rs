@@ -136,12 +136,13 @@ impl State {
             && !self.people.bans.contains(key)
     }
 
-    /// Says whether this player takes the place of the temp admin at the next login: a player for longer, and
-    /// seen on enough days.
+    /// Says whether this player may take the place of the temp admin at the next login: a player for longer,
+    /// and seen on enough days, of which that login may count one.
     pub(crate) fn is_before_temp_admin(&self, key: &PublicKey) -> bool {
         let Some(temp) = self.governance.temp_admin else { return false };
         let place = |key: PublicKey| self.players.get(&key).map(|player| (player.first_seen, key));
-        let regular = |player: &Player| player.days >= self.charter.parameters.seen_days;
+        let seen_days = self.charter.parameters.seen_days;
+        let regular = |player: &Player| player.days.saturating_add(1) >= seen_days;
         self.players.get(key).is_some_and(regular)
             && !self.governance.admins.contains(key)
             && place(*key) < place(temp)

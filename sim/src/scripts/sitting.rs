@@ -61,6 +61,16 @@ impl State {
         }
     }
 
+    /// Has whoever sits on a thing stand up. The thing stays a seat.
+    pub(crate) fn vacate(&mut self, thing: ObjectId) {
+        if let Some(sitter) = self.sitter(thing) {
+            self.stand(sitter);
+        }
+        if let Some(object) = self.objects.get_mut(&thing) {
+            object.seat = object.seat.map(ThingSeat::empty);
+        }
+    }
+
     /// Returns what scripts are to be told of who sat down and who stood up since they were told the last
     /// time, and notes it as told.
     pub(crate) fn sitting_news(&mut self) -> Vec<(ObjectId, Event)> {

@@ -69,6 +69,13 @@ pub struct ThingSeat {
     pub told: Option<ObjectId>,
 }
 
+impl ThingSeat {
+    /// Returns the seat as it is while nobody sits there.
+    pub(crate) const fn empty(self) -> Self {
+        Self { told: None, ..self }
+    }
+}
+
 /// The last act by which somebody changed a thing. What scripts and pushes do to it is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThingChange {

@@ -46,6 +46,13 @@ fn a_thing_may_be_a_seat_from_the_beginning_without_a_script() {
     assert!(near(place(&yard, 1), vec2(3, 1)), "{}", place(&yard, 1));
     // Who sits there is no part of the seat.
     assert_eq!(listed(&yard), Some(vec2(0, 1)));
+
+    // A bench that was deleted came back as none.
+    assert_eq!(yard.try_act(100, Act::Build(Build::Delete { object: BENCH_ID })), Outcome::Ok);
+    assert_eq!(yard.try_act(100, Act::Build(Build::Undo { skip: 0 })), Outcome::Ok);
+    assert_eq!(listed(&yard), Some(vec2(0, 1)));
+    assert_eq!(yard.try_act(1, sit(Some(BENCH_ID))), Outcome::Ok);
+    yard.check_leaves();
 }
 
 fn sit(on: Option<ObjectId>) -> Act {

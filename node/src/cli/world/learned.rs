@@ -98,7 +98,9 @@ impl LearnedWorld {
     pub(super) fn keep(&self, folder: &OverlayFolder) -> Result<(), Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
         folder.keep_office(&self.sets).map_err(|error| failed(&error))?;
-        folder.keep_map_from(self.map_from).map_err(|error| failed(&error))?;
+        // Whoever joins again may ask a node that has an older map.
+        let known = folder.map_from().map_err(|error| failed(&error))?;
+        folder.keep_map_from(self.map_from.max(known)).map_err(|error| failed(&error))?;
         for (file, entries) in [
             (folder.contacts(), &self.answer.contacts),
             (folder.office_servers(), &self.answer.office_servers),

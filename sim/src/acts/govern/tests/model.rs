@@ -83,7 +83,7 @@ impl Model {
         let (Some(temp), Some(known)) = (self.temp_admin(), self.players.get(&n)) else {
             return false;
         };
-        let stands = known.days >= SEEN_DAYS && !self.admins.contains(&n);
+        let stands = known.days + 1 >= SEEN_DAYS && !self.admins.contains(&n);
         stands && (known.first, n) < (self.players[&temp].first, temp)
     }
 
