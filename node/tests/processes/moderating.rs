@@ -68,6 +68,8 @@ fn who_is_blocked_is_not_heard_also_from_afar_and_privately_and_moderators_act_i
     let sim = Plaza::start_at(&folder.join("world"), 1, &ground(&folder));
     let url = sim.servers[0].url.as_str();
     let mut pest = Person::enter_as("Pest", url, &key(&folder, "pest"));
+    // Orders name only people who are here: an answer shows that the pest has entered.
+    talks(&mut pest, &[("who", "that is you")]);
     let ada_key = key(&folder, "ada");
     let mut ada = Person::enter_as("Ada", url, &ada_key);
     talks(

@@ -66,6 +66,9 @@ fn whose_only_known_server_is_killed_goes_on_at_one_that_it_was_told_of() {
     let plaza = Plaza::start(&folder.join("world"), 4);
     plaza.knows_endpoints(1, 4);
     let mut other = Person::enter(&plaza.servers[3].url, &key(&folder, "bob"));
+    // Who has not entered hears nobody.
+    other.types("look");
+    other.sees("what you see is proven");
     let mut person = Person::enter(&plaza.servers[1].url, &key(&folder, "ada"));
     person.types("look");
     person.sees("what you see is proven");

@@ -44,6 +44,8 @@ fn two_people_talk_privately_and_no_server_keeps_what_they_say() {
     let mut ada = Person::enter_as("Ada", first, &ada_key);
     let mut bob = Person::enter_as("Bob", second, &bob_key);
     let eve = Person::enter_as("Eve", first, &eve_key);
+    // Only who is here is found by a name: what Ada says below is decided after Bob's entry.
+    talks(&mut bob, &[("who", "that is you")]);
     talks(
         &mut ada,
         &[
