@@ -84,16 +84,19 @@ fn who_is_blocked_is_not_heard_also_from_afar_and_privately_and_moderators_act_i
         ],
     );
     talks(&mut pest, &[("shout pots", "You shout: pots"), ("tell Ada pans", "You tell Ada")]);
+    let admin = sim.dir.join("admin.key").display().to_string();
+    let mut warden = Person::enter_as("Warden", url, &admin);
+    talks(&mut warden, &[("shout lids", "You shout: lids")]);
     ada.leaves();
-    // The list lies beside the key. What was told meanwhile comes again, and is not shown either.
+    // The list lies beside the key. What was said meanwhile comes again, and is not shown either: the pots came
+    // before the lids did.
     let mut ada = Person::enter_as("Ada", url, &ada_key);
+    ada.sees("Warden shouts: lids");
     talks(&mut ada, &[("mailbox", "Your mailbox is empty"), ("unblock Pest", "You read words")]);
     talks(&mut pest, &[("shout kettles", "You shout: kettles")]);
     ada.sees("Pest shouts: kettles");
     assert!(!ada.has_seen("pots") && !ada.has_seen("pans"), "a blocked person is heard");
 
-    let admin = sim.dir.join("admin.key").display().to_string();
-    let mut warden = Person::enter_as("Warden", url, &admin);
     talks(&mut warden, &[("mute Pest for 1 hour because noise", "Pest is muted for 1 hour")]);
     talks(&mut pest, &[("say hm", "muted you")]);
     talks(
