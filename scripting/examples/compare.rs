@@ -201,7 +201,8 @@ fn print(json: bool, handler: &str, engine: &str, nanoseconds: u64) {
 
 fn main() {
     let json = std::env::args().any(|argument| argument == "--json");
-    let only = std::env::args().nth(1).filter(|argument| argument != "--json");
+    let mut words = std::env::args().skip(1).filter(|argument| argument != "--json");
+    let (only, engine) = (words.next(), words.next().unwrap_or_else(|| "metatopia".into()));
     let view: Arc<dyn WorldView> = Arc::new(Crowd::new());
     let state = Arc::new(ScriptState::default());
     let tick = Event::Tick { dt: Fx::from_ratio(1, 60) };
@@ -219,7 +220,7 @@ fn main() {
         let mut engines = if name == "greeter" { greeters() } else { engines(name, source) };
         if only.is_some() {
             // For a profiler: nothing else runs.
-            engines.truncate(1);
+            engines.retain(|(name, _)| *name == engine);
         }
         same(&view, &engines, event);
         let mut least_of = vec![u64::MAX; engines.len()];

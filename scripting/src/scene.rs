@@ -117,6 +117,21 @@ impl ScriptContext {
         Ok(object)
     }
 
+    /// Reads a vector of an object. A view is large: it is looked at where it is, and not moved.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::object`].
+    pub(crate) fn vector_of(
+        &self,
+        id: ObjectId,
+        read: fn(&ObjectView<'_>) -> Vec2,
+    ) -> Result<Vec2, HostFault> {
+        match &self.object(id) {
+            Ok(view) => Ok(read(view)),
+            Err(_) => Err(gone(id)),
+        }
+    }
+
     /// At most [`NEARBY_MAX`] other objects within `radius` metres of where the own object was at
     /// the start of the tick, nearest first, at the same distance by id.
     ///

@@ -36,7 +36,7 @@ pub(super) fn row(registers: &mut [Datum], first: u16, count: u16) -> &mut [Datu
 pub(super) fn put_fixed(register: &mut Datum, value: Fx) {
     match register {
         Datum::Fixed(old) => *old = value,
-        other => *other = Datum::Fixed(value),
+        other => other.put(Datum::Fixed(value)),
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn put_fixed(register: &mut Datum, value: Fx) {
 pub(super) fn put_int(register: &mut Datum, value: i64) {
     match register {
         Datum::Int(old) => *old = value,
-        other => *other = Datum::Int(value),
+        other => other.put(Datum::Int(value)),
     }
 }
 
@@ -222,8 +222,7 @@ impl CallMachine<'_> {
                 let found = scene.nearby(radius)?;
                 let looked = scene.take_looked() as u64;
                 self.meter.pay(looked * prices::LOOK)?;
-                let list = DatumList::of(found.into_iter().map(Datum::Object).collect());
-                let list = Datum::Array(Arc::new(list));
+                let list = Datum::Array(Arc::new(DatumList::of_objects(found)));
                 self.meter.take(list.size())?;
                 Some(list)
             }

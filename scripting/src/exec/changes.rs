@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     ErrorKind,
-    host::{Access, HostProperty},
+    host::{Access, HostProperty, SetField},
     ir::{BinaryOp, IrLink, IrLinkKind},
     lang::SourcePoint,
     limits::{
@@ -69,6 +69,15 @@ impl CallMachine<'_> {
         at: SourcePoint,
     ) -> CallOutcome<()> {
         let links = &self.program.paths[usize::from(path)].links[..];
+        if let ([link], Datum::Object(object)) = (links, &registers[usize::from(root)])
+            && *object == self.me
+            && let IrLinkKind::Name(name) = link.kind
+            && let Some(property) = self.program.names[usize::from(name)].property
+            && let Access::Field(_, Some(set)) = property.access
+        {
+            self.meter.pay(prices::PATH_LINK)?;
+            return at_link(self.set_own(property.name, set, &value), link);
+        }
         let mut variable = core::mem::take(&mut registers[usize::from(root)]);
         let path = PartPath { links, registers, at };
         let result = self.walk(&mut variable, path, PartChange::Store(value));
@@ -290,11 +299,7 @@ impl CallMachine<'_> {
         if let (true, PartChange::Store(value), Access::Field(_, Some(set))) =
             (writes, &change, property.access)
         {
-            // The world itself sees whether that changes anything.
-            self.meter.pay(if POSE.contains(&property.name) { prices::POSE } else { 0 })?;
-            self.meter.walk(value)?;
-            let value = value_of(value)?;
-            set(self.scene()?, &[value])?;
+            self.set_own(property.name, set, value)?;
             return Ok(Datum::Unit);
         }
         let before = self.field(object, property)?;
@@ -314,11 +319,17 @@ impl CallMachine<'_> {
             let words = format!("{name} of another object cannot be written: send it a message");
             return Err(refused(words));
         }
-        self.meter.pay(if POSE.contains(&name) { prices::POSE } else { 0 })?;
-        self.meter.walk(&inner)?;
-        let value = value_of(&inner)?;
-        set(self.scene()?, &[value])?;
+        self.set_own(name, set, &inner)?;
         Ok(result)
+    }
+
+    /// Writes a field of the own object. The world itself sees whether that changes anything.
+    fn set_own(&mut self, name: &str, set: SetField, value: &Datum) -> CallOutcome<()> {
+        self.meter.pay(if POSE.contains(&name) { prices::POSE } else { 0 })?;
+        self.meter.walk(value)?;
+        let value = value_of(value)?;
+        set(self.scene()?, &[value])?;
+        Ok(())
     }
 
     fn with_letter(&mut self, text: &str, place: i64, letter: &Datum) -> CallOutcome<Datum> {

@@ -70,6 +70,34 @@ impl Datum {
         Self::Text(Arc::new(text.into()))
     }
 
+    /// Says whether it holds no memory of its own.
+    #[inline]
+    const fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Self::Unit
+                | Self::Bool(_)
+                | Self::Int(_)
+                | Self::Fixed(_)
+                | Self::Vec2(_)
+                | Self::Object(_)
+                | Self::Range(..)
+                | Self::RangeTo(..)
+                | Self::State
+        )
+    }
+
+    /// Puts another value in its place. Most values hold no memory: the call that would drop one took as long
+    /// as the operation itself.
+    #[inline]
+    pub(super) fn put(&mut self, value: Self) {
+        if self.is_plain() {
+            core::mem::forget(core::mem::replace(self, value));
+        } else {
+            *self = value;
+        }
+    }
+
     /// Its kind; none for a whole error, which no script can name.
     pub(super) const fn kind(&self) -> Option<ValueKind> {
         Some(match self {
@@ -135,6 +163,13 @@ impl DatumList {
         Self { items, bytes, depth }
     }
 
+    /// Returns a list of objects, each of which counts the same.
+    pub(super) fn of_objects(objects: Vec<ObjectId>) -> Self {
+        let bytes = VALUE_BYTES * objects.len() as u64;
+        Self { items: objects.into_iter().map(Datum::Object).collect(), bytes, depth: 0 }
+    }
+
+    #[inline]
     pub(super) fn items(&self) -> &[Datum] {
         &self.items
     }

@@ -190,8 +190,9 @@ impl Handler for ScriptHandler {
 fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> CallOutcome<()> {
     let state = (wire::length(&**call.state) / STATE_BYTES_PER_GAS) as u64;
     machine.meter.pay((GAS_PER_CALL_MIN + state) * NANOSECONDS_PER_GAS)?;
-    let parameters = machine.program.functions[usize::from(function)].parameters;
-    let mut stack = Vec::new();
+    let of = &machine.program.functions[usize::from(function)];
+    let parameters = of.parameters;
+    let mut stack = Vec::with_capacity(of.registers.max(4));
     arguments(call.event, &mut stack);
     stack.truncate(usize::from(parameters));
     for value in &stack {

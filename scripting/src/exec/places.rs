@@ -2,6 +2,9 @@
 
 use alloc::{boxed::Box, format, string::String, sync::Arc};
 
+use metatopia_math::Vec2;
+use metatopia_types::ObjectId;
+
 use super::{
     datum::Datum,
     loaded::LoadedName,
@@ -10,7 +13,7 @@ use super::{
     prices,
 };
 use crate::{
-    ErrorKind, Value,
+    ErrorKind, ObjectView, Value,
     host::{Access, HostProperty},
     limits::TEXT_BYTES,
 };
@@ -51,7 +54,7 @@ impl CallMachine<'_> {
                 Ok(Datum::Fixed(*coordinate(&mut { *vector })))
             }
             (Datum::Object(object), _, Some(property)) => match name.vector {
-                Some(read) => Ok(Datum::Vec2(read(&self.scene()?.object(*object)?))),
+                Some(read) => self.vector_of(*object, read).map(Datum::Vec2),
                 None => self.field(*object, property),
             },
             (Datum::Map(map), ..) => {
@@ -63,9 +66,18 @@ impl CallMachine<'_> {
         }
     }
 
+    /// Reads a property of an object that is a vector.
+    pub(super) fn vector_of(
+        &mut self,
+        object: ObjectId,
+        read: fn(&ObjectView<'_>) -> Vec2,
+    ) -> CallOutcome<Vec2> {
+        Ok(self.scene()?.vector_of(object, read)?)
+    }
+
     pub(super) fn field(
         &mut self,
-        object: metatopia_types::ObjectId,
+        object: ObjectId,
         property: &HostProperty,
     ) -> CallOutcome<Datum> {
         let Access::Field(read, _) = property.access else {

@@ -477,7 +477,7 @@ impl CallMachine<'_> {
             return self.run(stack, floor);
         };
         if stack.len() < base + ported.window {
-            stack.resize(base + ported.window, Datum::Unit);
+            stack.resize_with(base + ported.window, Datum::default);
         }
         let result = (ported.body)(self, &mut stack[base..]);
         self.frames.truncate(floor);
@@ -494,7 +494,7 @@ impl CallMachine<'_> {
         let registers = self.program.functions[usize::from(function)].registers;
         let result = (self.bodies[usize::from(function)].body)(self, stack);
         self.frames.pop();
-        stack[..registers].fill(Datum::Unit);
+        stack[..registers].iter_mut().for_each(|register| register.put(Datum::Unit));
         match result {
             Ok(value) => {
                 stack[0] = value;
