@@ -87,7 +87,7 @@ impl Region {
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         let content = (
-            self.tier().map_or(NEWTON1, |tier| tier.name()),
+            self.tier_name(),
             SurroundingsForm::from(self.surroundings),
             self.bodies(),
             self.contacts(),

@@ -245,6 +245,12 @@ impl Region {
         self.tier.as_deref()
     }
 
+    /// Returns the name and the version of what moves the bodies: of the tier, or [`NEWTON1`].
+    #[must_use]
+    pub fn tier_name(&self) -> &'static str {
+        self.tier().map_or(NEWTON1, |tier| tier.name())
+    }
+
     /// Returns the state of the tier. With the bodies and the contacts it is the complete state of the
     /// region; `None` if they alone are.
     #[must_use]
