@@ -149,14 +149,17 @@ mod overflow;
 mod polygon;
 mod query;
 mod ray;
+mod recording;
 mod region;
 mod restore;
 mod shape;
 mod shape_cast;
+mod snapshot;
 mod solver;
 mod solver_body;
 mod spec;
 mod step;
+mod stream;
 mod surroundings;
 mod tier;
 mod touch;
@@ -173,6 +176,7 @@ pub use movement::OutOfRange;
 pub use polygon::{Polygon, PolygonError};
 pub use query::NearbyBody;
 pub use ray::RayHit;
+pub use recording::{RecordingError, RegionRecorder, RegionReplay, ReplayedTick};
 pub use region::{
     Aspect, Changes, ImpulseError, InsertError, MissingBody, MotionError, OutOfBounds, Region,
     ReshapeError, RevertError, VelocityError,
@@ -180,8 +184,11 @@ pub use region::{
 pub use restore::RestoreRegionError;
 pub use shape::{Shape, ShapeError, SizeError};
 pub use shape_cast::ShapeCast;
+pub use snapshot::RegionSnapshotError;
 pub use spec::{BodySpec, Pose};
+pub use stream::{RegionCommand, RegionReply};
 pub use tier::{
-    BodyMotion, Tier, TierMaker, TierStateError, TierStep, TierView, TooManyForTier, Touching,
+    BodyMotion, NEWTON1, Tier, TierMaker, TierStateError, TierStep, TierView, TooManyForTier,
+    Touching,
 };
 pub use touch::{Hit, StepEvents, Touch};

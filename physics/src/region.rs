@@ -10,7 +10,6 @@ use crate::contact::Contact;
 use crate::fixed::Q20;
 use crate::grid::{Cell, Grid};
 use crate::joint_store::JointStore;
-use crate::limits::{HIT_SPEED_MIN, SPEED_MAX};
 use crate::mass_props::MassProps;
 use crate::solver::Solver;
 use crate::step::step;
@@ -184,12 +183,10 @@ impl Region {
     }
 
     /// Returns this region with the report of hits at no less than a speed, in metres a second, of at least
-    /// [`HIT_SPEED_MIN`]; or without it, as at first. Whoever restores a region sets it again.
+    /// [`HIT_SPEED_MIN`](crate::limits::HIT_SPEED_MIN); or without it, as at first. Whoever restores a region sets it again.
     #[must_use]
     pub fn with_hits(mut self, least: Option<Fx>) -> Self {
-        let low = Q20::constant(HIT_SPEED_MIN);
-        let high = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(2)));
-        self.surroundings.hit_speed = least.map(|speed| Q20::clamped(speed, low, high));
+        self.surroundings.set_hit_speed(least);
         self
     }
 

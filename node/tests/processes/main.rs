@@ -23,6 +23,7 @@ mod places;
 mod plaza;
 mod private;
 mod recovery;
+mod regions;
 mod rotation;
 mod scenario;
 mod scripting;

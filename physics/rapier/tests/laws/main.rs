@@ -1,6 +1,8 @@
 //! The laws of the second tier, tested through the public interface of a region.
 
 mod bounds;
+#[path = "../../../tests/laws/draws.rs"]
+mod draws;
 mod golden;
 mod hazards;
 mod joints;
@@ -9,6 +11,7 @@ mod restoring;
 #[path = "../../../tests/laws/scenes.rs"]
 mod scenes;
 mod sleep;
+mod snapshots;
 
 use metatopia_physics::Region;
 use metatopia_physics_rapier::Newton2;
