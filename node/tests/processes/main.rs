@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_memory;
 mod building;
 mod crossing;
+mod friends;
 mod full_disk;
 mod guarding;
 mod healing;

@@ -257,6 +257,7 @@ impl State {
         self.census.move_entry(*key, before, CensusEntry::default());
         // Who owns nothing has no scripts to pay for.
         self.owners.remove(&Some(*key));
+        self.people.friends.take(key);
         self.forgotten.push((*key, gone.since));
     }
 

@@ -495,3 +495,33 @@ pub const PORTS_MAX: usize = 16;
 /// Turns from an act that names a port to the first turn in which it runs: a server that lacks it learns that
 /// before, as it learns of changes of who votes.
 pub const PORT_NOTICE: u64 = metatopia_types::limits::SET_LAG;
+
+/// Friends whom one person names for a lost key. In the types, an act names as many.
+pub const FRIENDS_MAX: usize = 8;
+
+/// Keys of which the sim keeps friends: of at most 1.5 kB each, with a list that waits, the words of friends and
+/// their quiet times, they are 6 MiB.
+pub const FRIENDS_KEPT_MAX: usize = 4_096;
+
+/// The same, when a newcomer would be one more: keys that cost nothing fill no more than half of the room.
+pub const FRIENDS_OF_NEWCOMERS_MAX: usize = 2_048;
+
+/// How long the owner of a key may cancel a recovery, and how long friends are named before they count, in
+/// milliseconds of governance time: 72 hours.
+pub const RECOVERY_MS: u64 = 72 * 3_600 * 1_000;
+
+/// How long a recovery stays open for which too few friends vouch, in milliseconds of governance time: a week.
+pub const VOUCHES_MS: u64 = 7 * 86_400 * 1_000;
+
+/// How long a friend may not vouch again whose word the owner cancelled, in milliseconds of governance time: 30
+/// days. So eight friends who nag are heard of eight times a month, and an honest one is not silenced by them.
+pub const QUIET_MS: u64 = 30 * 86_400 * 1_000;
+
+/// Recoveries that are open at one time.
+pub const RECOVERIES_OPEN_MAX: usize = 256;
+
+/// Open recoveries of the keys of newcomers: keys that cost nothing fill no more than half of the room.
+pub const RECOVERIES_OF_NEWCOMERS_MAX: usize = 128;
+
+/// Lists that begin to count in one turn, and recoveries that end: each may move all that a key has.
+pub const RECOVERIES_PER_TURN_MAX: usize = 4;

@@ -14,7 +14,7 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 34] = [
+const FORMATS: [(&str, u32); 35] = [
     (kinds::CLOCK, 2),
     (kinds::PARAMETERS, 4),
     (kinds::GOVERNANCE, 3),
@@ -49,6 +49,7 @@ const FORMATS: [(&str, u32); 34] = [
     (kinds::REPORTS, 2),
     (kinds::TRACES, 2),
     (kinds::MAILBOXES, 1),
+    (kinds::FRIENDS, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

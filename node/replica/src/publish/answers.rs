@@ -12,7 +12,7 @@ use metatopia_types::{
     Certificate, Header, Height, PublicKey, Receipt, SimId, ValidatorSet, limits, merkle,
 };
 
-use super::{Publisher, facts, people, standing::Taken};
+use super::{Publisher, facts, friends, people, standing::Taken};
 use crate::{
     Asker, Config, Effect, PeerMessage, Reader,
     context::ReplicaContext,
@@ -204,6 +204,8 @@ impl Publisher {
             | Question::Joints { .. }
             | Question::Reports { .. }
             | Question::Mailbox { .. }
+            | Question::Friends { .. }
+            | Question::TryFriends { .. }
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -240,6 +242,8 @@ impl Publisher {
             Question::Joints { near } => Some(Answer::Joints(facts::joints(world, *near))),
             Question::Reports { after } => Some(Answer::Reports(people::reports(world, *after))),
             Question::Mailbox { of, after } => Some(people::mailbox(world, *of, *after)),
+            Question::Friends { of } => Some(friends::friends(world, *of)),
+            Question::TryFriends { author, act } => Some(friends::attempt(world, *author, act)),
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
@@ -310,6 +314,8 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Joints { .. }
         | Question::Reports { .. }
         | Question::Mailbox { .. }
+        | Question::Friends { .. }
+        | Question::TryFriends { .. }
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)
