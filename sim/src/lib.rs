@@ -146,8 +146,8 @@ pub use space::{
 pub use state::flipped;
 pub use state::{
     AMENDABLE, AVATAR, AgreedPort, AgreedPorts, AgreedPortsError, AmendError, Applied,
-    AvatarParameters, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule,
-    CapsuleError, ChangedObject, Charter, ChatParameters, Course, FirstLogin, Frozen,
+    AvatarParameters, BorderAnswer, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT,
+    Capsule, CapsuleError, ChangedObject, Charter, ChatParameters, Course, FirstLogin, Frozen,
     GasParameters, Genesis, GenesisError, Held, Introduction, IntroductionError, LandClaims,
     LeafEntry, LogLine, LotParameters, Manifest, MissingPort, MissingTier, Object, ObjectSpec,
     ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession, PortsTextError,

@@ -59,7 +59,7 @@ pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
 pub(crate) use census::Census;
 #[cfg(not(feature = "controls"))]
 pub(crate) use controls::Controls;
-pub(crate) use crossing::{CrossingEvent, HomeReason, Judgement, Pinned};
+pub(crate) use crossing::{CrossingEvent, HomeReason, Judgement};
 pub(crate) use governance::DAY_MS;
 pub(crate) use land_register::{LandRegister, lies_on};
 pub(crate) use lots::Lots;

@@ -5,6 +5,8 @@
 use metatopia_math::Fx;
 use metatopia_scripting::limits::TOPIC_BYTES_MAX;
 
+pub use metatopia_types::limits::HANDS_MAX;
+
 /// Lanes remembered at once. 64 Ki windows of about 120 B are 8 MiB in memory and on disk.
 pub const LANES_MAX: usize = 1 << 16;
 
@@ -158,9 +160,6 @@ pub const ADVANCED_BODIES_MAX: usize = 2_000;
 /// forgets them, and the next tick begins from the bodies. They find room in a snapshot because so
 /// few bodies leave it.
 pub const TIER_BYTES_MAX: usize = 8 * 1_024 * 1_024;
-
-/// Things that one person holds: two in each hand.
-pub const HANDS_MAX: usize = 4;
 
 /// Joints that hold one object.
 pub const OBJECT_JOINTS_MAX: usize = 16;

@@ -76,9 +76,9 @@ pub use build::{AssetLicence, Blueprint, Build, BuiltJoint, Outline, ParseAssetL
 pub use certificate::{Certificate, CertificateError};
 pub use crossing::{
     BorderDeparture, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass,
-    DISPATCH_FORMAT, Dispatch, DispatchedState, HearRefusal, Parcel, ParcelError, PassRefusal,
-    ProvedSaid, Said, SaidError, TravelRefusal, Traveller, TravellingPerson, TravellingScript,
-    TravellingThing, Worth, said_key,
+    DISPATCH_FORMAT, Dispatch, DispatchedState, HandRefusal, HandsMark, HearRefusal, NearPerson,
+    Parcel, ParcelError, PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal, Traveller,
+    TravellingPerson, TravellingScript, TravellingThing, Worth, said_key,
 };
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
