@@ -346,6 +346,9 @@ pub enum Refusal {
     /// What a package imports may not be imported by it, or is too much with it.
     #[error("a licence forbids what it imports, or it is too much with all that it imports")]
     BadImport,
+    /// The beacons of a square change once a governance day, and so many minutes of it are left.
+    #[error("the beacons of this square changed today; they may again in {0} minutes")]
+    BeaconsWait(u32),
 }
 
 impl core::fmt::Display for Outcome {

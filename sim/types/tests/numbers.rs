@@ -144,10 +144,10 @@ fn each_number_keeps_its_refusal() {
                 NoLot LotTaken TooManyLots NotEmpty NotOnLot NoWayHome Rotated KnownKey \
                 Held HandsFull NotHeld Joined OwnersDiffer JoinedToItself TooManyJoints NotJoined \
                 NothingToSitOn SeatTaken QueueFull TooManyReports NoReport BadSeal NotOpened SlowMode \
-                QuietHours MissingImport BadImport";
+                QuietHours MissingImport BadImport BeaconsWait";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
-        // All but seven are their numbers; those name a sim, a key, a package, a reason or a time behind them.
+        // All but eight are their numbers; those name a sim, a key, a package, a reason or a time behind them.
         let plain = wire::decode(&[number], 33);
         let reasoned = || wire::decode(&[number, 0], 33);
         let named = wire::encode(&taken);

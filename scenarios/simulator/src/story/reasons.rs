@@ -125,6 +125,7 @@ reasons! {
         Refusal::NoReport => "no-report",
         Refusal::MissingImport(_) => "missing-import",
         Refusal::BadImport => "bad-import",
+        Refusal::BeaconsWait(_) => "beacons-wait",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
