@@ -43,7 +43,7 @@ pub(super) fn apply_land_change(state: &mut State, change: LandChange) {
             state.byte_budget.take(LAND_BYTES_MAX);
         }
         LandChange::Replace(grant, validators) => {
-            register.replace(grant, validators);
+            register.replace(grant, validators, state.governance.time);
             state.byte_budget.take(LAND_BYTES_MAX);
         }
         LandChange::Remove(square) => {
@@ -93,6 +93,10 @@ impl ActContext<'_> {
             LandOrder::SetBeacons { square, beacons } => {
                 self.check_beacons(&beacons)?;
                 let grant = self.own_grant(register, square, false)?;
+                let time = self.state.governance.time;
+                if let Some(minutes) = register.beacons_wait(grant, &beacons, time) {
+                    return Err(Refusal::BeaconsWait(minutes));
+                }
                 let epoch = grant.epoch.saturating_add(1);
                 self.replaced(register, LandGrant { beacons, epoch, ..grant.clone() })?
             }

@@ -338,6 +338,10 @@ pub const LANES_PER_AUTHOR_CROWDED_MAX: usize = 2;
 /// of a leaf, and the squares beside theirs.
 pub const LAND_PER_WEEK_MAX: u64 = 1_024;
 
+/// Milliseconds of governance time between two changes of a grant's beacons: a day. Each beacon may enter a
+/// land office by invitation, so holders let in four keys a day and square, and no more.
+pub const BEACONS_CHANGE_MS_MIN: u64 = 24 * 3_600_000;
+
 /// Grants that fall back in one turn: of 65,536 that end at once, the last does so within four minutes.
 pub const LAND_LAPSES_PER_TURN: usize = 16;
 

@@ -36,7 +36,7 @@ const FORMATS: [(&str, u32); 35] = [
     (kinds::OUTCOMES, 1),
     (kinds::LAND, 2),
     (kinds::GRANTS, 1),
-    (kinds::GRANTED, 1),
+    (kinds::GRANTED, 2),
     (kinds::NEIGHBOUR, 2),
     (kinds::PARCEL, 2),
     (kinds::LOTS, 1),

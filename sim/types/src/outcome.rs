@@ -370,6 +370,9 @@ pub enum Refusal {
     /// As many recoveries are open as may be, or as many of newcomers.
     #[error("as many recoveries are open as the sim keeps; try again later")]
     TooManyRecoveries,
+    /// The beacons of a square change once a governance day, and so many minutes of it are left.
+    #[error("the beacons of this square changed today; they may again in {0} minutes")]
+    BeaconsWait(u32),
 }
 
 impl core::fmt::Display for Outcome {

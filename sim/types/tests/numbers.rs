@@ -148,7 +148,7 @@ fn each_number_keeps_its_refusal() {
                 Held HandsFull NotHeld Joined OwnersDiffer JoinedToItself TooManyJoints NotJoined \
                 NothingToSitOn SeatTaken QueueFull TooManyReports NoReport BadSeal NotOpened SlowMode \
                 QuietHours MissingImport BadImport BadFriends TooManyFriends NotFriend \
-                FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries";
+                FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries BeaconsWait";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
         // All but eight are their numbers; those name a sim, a key, a package, a reason or a time behind them.

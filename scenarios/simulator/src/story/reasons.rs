@@ -133,6 +133,7 @@ reasons! {
         Refusal::RecoveryOpen => "recovery-open",
         Refusal::NoRecovery => "no-recovery",
         Refusal::TooManyRecoveries => "too-many-recoveries",
+        Refusal::BeaconsWait(_) => "beacons-wait",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
