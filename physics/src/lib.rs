@@ -11,8 +11,8 @@
 //! # What it promises
 //!
 //! - A step is a pure function of the bodies, the [`Contact`]s, the joints and the region's parameters.
-//!   A region [restored](Region::restore) from them goes on exactly as the one that they were taken from.
-//!   Every other structure follows from them.
+//!   A region [restored](Region::restore) from them goes on exactly as the one that they were taken from,
+//!   and a [snapshot](Region::snapshot) has all of them. Every other structure follows from them.
 //! - The order of commands on different bodies makes no difference.
 //! - The arguments of a command are rounded and clamped to the [`limits`], or refused. Nothing can
 //!   make a step panic, overflow or take more than a bounded time. A heap of bodies in one place
@@ -163,6 +163,11 @@ mod stream;
 mod surroundings;
 mod tier;
 mod touch;
+
+/// Has the example of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;
 
 pub use body::Body;
 pub use bounds::{Bounds, BoundsError};

@@ -3,9 +3,9 @@
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
     Body, BodySpec, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
-    RegionCommand, Shape, Spring, StepEvents, Touch,
+    RegionCommand, RegionReply, Shape, Spring, StepEvents, Touch,
 };
-use metatopia_types::ObjectId;
+use metatopia_types::{Digest, ObjectId, wire};
 
 /// Returns `value / 100`.
 pub(crate) fn cm(value: i64) -> Fx {
@@ -72,20 +72,42 @@ pub(crate) struct Scene {
     pub(crate) name: &'static str,
     pub(crate) build: fn() -> Region,
     pub(crate) commands: fn(u64) -> Vec<RegionCommand>,
+    /// How the digest of 600 steps begins, in every build and on every processor. A change of one changes
+    /// the rules of all worlds.
+    pub(crate) digest: &'static str,
 }
 
 pub(crate) const SCENES: [Scene; 8] = [
-    Scene { name: "billiards", build: billiards, commands: nothing },
-    Scene { name: "bulldozer", build: bulldozer, commands: nothing },
-    Scene { name: "turntable", build: turntable, commands: nothing },
-    Scene { name: "crowd", build: crowd, commands: walk },
-    Scene { name: "workshop", build: workshop, commands: rearrange },
-    Scene { name: "quarry", build: quarry, commands: rearrange },
-    Scene { name: "playground", build: playground, commands: rearrange_joints },
-    Scene { name: "mobile", build: mobile, commands: rearrange_joints },
+    Scene { name: "billiards", build: billiards, commands: nothing, digest: "344c738e008b4b82" },
+    Scene { name: "bulldozer", build: bulldozer, commands: nothing, digest: "a296338709555f1d" },
+    Scene { name: "turntable", build: turntable, commands: nothing, digest: "d5fa765de8183231" },
+    Scene { name: "crowd", build: crowd, commands: walk, digest: "84912baeb86d5256" },
+    Scene { name: "workshop", build: workshop, commands: rearrange, digest: "9403117fe052d85e" },
+    Scene { name: "quarry", build: quarry, commands: rearrange, digest: "fe0cd5d06da6f74f" },
+    Scene {
+        name: "playground",
+        build: playground,
+        commands: rearrange_joints,
+        digest: "fe3c6491c2d05c92",
+    },
+    Scene { name: "mobile", build: mobile, commands: rearrange_joints, digest: "34fbc4ae312ffcd0" },
 ];
 
 impl Scene {
+    /// Plays 600 steps, and returns the digest of all replies and all states.
+    pub(crate) fn found(&self) -> Digest {
+        let mut region = (self.build)();
+        let mut digest = region.digest();
+        for step in 0..600 {
+            let commands = (self.commands)(step).into_iter().chain([RegionCommand::Step]);
+            let replies: Vec<RegionReply> =
+                commands.map(|command| region.apply(&command)).collect();
+            let all = [&digest.0, region.digest().0.as_slice(), &wire::encode(&replies)].concat();
+            digest = Digest::of("metatopia-physics scene", &all);
+        }
+        digest
+    }
+
     /// Gives the region the commands of a step, and steps it.
     pub(crate) fn step(&self, region: &mut Region, step: u64) -> Vec<Touch> {
         self.step_events(region, step).touches

@@ -8,6 +8,7 @@ mod hazards;
 mod joints;
 mod likeness;
 mod restoring;
+#[expect(dead_code, reason = "their digests are those of the other tier")]
 #[path = "../../../tests/laws/scenes.rs"]
 mod scenes;
 mod sleep;
