@@ -7,16 +7,16 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Act, Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
-    PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof, Tick, TilePoint,
-    Turn, ValidatorSet,
+    Act, Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact,
+    ObjectId, PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof,
+    Tick, TilePoint, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, FriendsEntry, IntendedOrder,
-    JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry, ReportEntry,
-    SignedAnnouncement, ToldMessage,
+    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, FriendsEntry,
+    IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry,
+    ReportEntry, SignedAnnouncement, ToldMessage,
 };
 
 /// What a client may ask.
