@@ -1,7 +1,8 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
 //! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
 //! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`], [`Question::Reports`] and
-//! [`Question::Friends`], which are for people to read. What is in a mailbox is signed by who told it; that nothing is missing is not shown.
+//! [`Question::Friends`], which are for people to read. What is in a mailbox is signed by who told it; that
+//! nothing is missing is not shown.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 

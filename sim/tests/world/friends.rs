@@ -6,7 +6,7 @@ use metatopia_math::Fx;
 use metatopia_physics::Motion;
 use metatopia_sim::{
     Register, WHISPERED,
-    limits::{QUIET_MS, RECOVERIES_PER_TURN_MAX, RECOVERY_MS, VOUCHES_MS},
+    limits::{FRIENDS_MAX, QUIET_MS, RECOVERIES_PER_TURN_MAX, RECOVERY_MS, VOUCHES_MS},
 };
 use metatopia_types::{
     Act, GovernOrder, Look, ObjectId, Outcome, PublicKey, Refusal, RoleRight, Rotation,
@@ -223,7 +223,7 @@ fn friends_are_one_to_eight_players_and_no_fewer_than_two_are_needed_of_several(
     assert_eq!(yard.try_act(ADA, twice), bad);
     assert_eq!(yard.try_act(ADA, name(&[BOB, 99], 2)), refused(Refusal::NoPlayer));
     assert_eq!(yard.try_act(ADA, name(&[], 0)), refused(Refusal::AlreadySo));
-    assert_eq!(yard.try_act(ADA, name(&all[..8], 8)), Outcome::Ok);
+    assert_eq!(yard.try_act(ADA, name(&all[..FRIENDS_MAX], FRIENDS_MAX as u8)), Outcome::Ok);
     assert_eq!(yard.try_act(ADA, name(&[BOB], 1)), Outcome::Ok);
     assert_eq!(yard.try_act(ADA, name(&[BOB], 1)), refused(Refusal::AlreadySo));
     assert_eq!(yard.try_act(ADA, name(&[], 0)), Outcome::Ok);
