@@ -1,22 +1,23 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
 //! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
 //! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`], [`Question::Reports`] and
-//! [`Question::Friends`], which are for people to read. What is in a mailbox is signed by who told it; that nothing is missing is not shown.
+//! [`Question::Friends`], which are for people to read. What is in a mailbox is signed by who told it; that
+//! nothing is missing is not shown.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Act, Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
-    PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof, Tick, TilePoint,
-    Turn, ValidatorSet,
+    Act, Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact,
+    ObjectId, PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof,
+    Tick, TilePoint, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, FriendsEntry, IntendedOrder,
-    JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry, ReportEntry,
-    SignedAnnouncement, ToldMessage,
+    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, FriendsEntry,
+    IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry,
+    ReportEntry, SignedAnnouncement, ToldMessage,
 };
 
 /// What a client may ask.

@@ -30,7 +30,10 @@ pub(super) async fn obey(
         }
         FriendCommand::Vouch(old, new) => {
             let Some((old, _)) = player(room, &old).await? else { return Ok(()) };
-            (Act::Vouch { old, new }, "You vouch for the new key; the owner of the old one is told.")
+            (
+                Act::Vouch { old, new },
+                "You vouch for the new key; the owner of the old one is told.",
+            )
         }
         FriendCommand::Cancel => {
             (Act::CancelRecovery, "Your key stays yours; who vouched is quiet for a month.")

@@ -42,7 +42,7 @@ pub(super) enum KeysCommand {
     Friends(friends::FriendsArgs),
     /// Vouch for the new key of a friend who lost the old one.
     #[command(after_help = friends::VOUCH)]
-    Vouch(friends::VouchArgs),
+    Vouch(friends::FriendVouchArgs),
     /// List the keys that friends want to replace, proved.
     #[command(after_help = friends::RECOVERIES)]
     Recoveries(friends::RecoveriesArgs),

@@ -35,8 +35,8 @@ fn a_person_names_friends_who_do_not_count_yet_and_everybody_sees_that_nothing_i
     ada_here.leaves();
 
     let tried = json_of(&by_ada(&["keys", "friends", "bob", "--dry-run"]));
-    assert_eq!((&tried["dry_run"], &tried["height"]), (&true.into(), &().into()));
-    assert_eq!(json_of(&by_ada(&["keys", "friends"]))["next"], ().into(), "only a try");
+    assert!(tried["dry_run"] == true && tried["height"].is_null(), "{tried}");
+    assert!(json_of(&by_ada(&["keys", "friends"]))["next"].is_null(), "only a try");
     let named = json_of(&by_ada(&["keys", "friends", "bob"]));
     assert!(named["height"].is_number());
     assert_eq!(named["next"]["friends"][0].as_str(), Some(bob.as_str()));

@@ -329,7 +329,7 @@ impl State {
     }
 
     /// Does what time does to lists and recoveries, those that are due first coming first.
-    pub(super) fn pass_friends(&mut self) {
+    pub(crate) fn pass_friends(&mut self) {
         let time = self.governance.time;
         for _ in 0..RECOVERIES_PER_TURN_MAX {
             let Some((due, key)) = self.people.friends.due.first().copied() else { return };

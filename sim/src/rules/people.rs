@@ -323,7 +323,6 @@ impl State {
                 Ending::Mute => self.people.set_mute(key, None),
             }
         }
-        self.pass_friends();
     }
 
     /// Records what somebody did by more than everybody's right.

@@ -102,6 +102,8 @@ impl State {
         self.move_things(old, new);
         self.end_powers(old);
         self.move_standing(old, new);
+        // No login tells of the new key.
+        self.arrived.push(new);
         let first_seen = self.governance.time;
         self.give_place(old, new, 0, gone.map(|player| Player { first_seen, ..player }));
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
 use metatopia_sim::{
-    WHISPERED,
-    limits::{QUIET_MS, RECOVERIES_PER_TURN_MAX, RECOVERY_MS, VOUCHES_MS},
+    Register, WHISPERED,
+    limits::{FRIENDS_MAX, QUIET_MS, RECOVERIES_PER_TURN_MAX, RECOVERY_MS, VOUCHES_MS},
 };
 use metatopia_types::{
     Act, GovernOrder, Look, ObjectId, Outcome, PublicKey, Refusal, RoleRight, Rotation,
@@ -95,8 +95,8 @@ fn seventy_two_hours_after_enough_friends_vouched_the_new_key_takes_the_place() 
     assert_eq!(open.expect("one friend opens it").chosen, None);
     assert_eq!(yard.try_act(BOB, vouch(ADA, NEW)), refused(Refusal::AlreadySo));
     assert_eq!(yard.try_act(CAROL, vouch(ADA, NEW)), Outcome::Ok);
-    assert_eq!(yard.try_act(DAN, vouch(ADA, NEWER)), refused(Refusal::RecoveryOpen), "it waits");
     let from = now(&yard);
+    assert_eq!(yard.try_act(DAN, vouch(ADA, NEWER)), refused(Refusal::RecoveryOpen), "it waits");
     let open: Vec<_> =
         yard.world.recoveries_after(None).map(|(key, open)| (key, open.ends)).collect();
     assert_eq!(open, [(public(ADA), from + RECOVERY_MS)]);
@@ -105,7 +105,11 @@ fn seventy_two_hours_after_enough_friends_vouched_the_new_key_takes_the_place() 
 
     pass(&mut yard, from, RECOVERY_MS - 60_000);
     assert!(yard.world.player(&public(NEW)).is_none());
+    // A server that never stopped judges the next turn as one that was just started, without a login.
+    let mut register = Register::of(&yard.world);
     yard.play();
+    register.renew(yard.log.last().expect("a turn"), &yard.world);
+    assert_eq!(register, Register::of(&yard.world));
 
     let after = yard.world.player(&public(NEW)).expect("a player");
     assert_eq!((&after.name, after.days), (&before.name, before.days));
@@ -219,7 +223,7 @@ fn friends_are_one_to_eight_players_and_no_fewer_than_two_are_needed_of_several(
     assert_eq!(yard.try_act(ADA, twice), bad);
     assert_eq!(yard.try_act(ADA, name(&[BOB, 99], 2)), refused(Refusal::NoPlayer));
     assert_eq!(yard.try_act(ADA, name(&[], 0)), refused(Refusal::AlreadySo));
-    assert_eq!(yard.try_act(ADA, name(&all[..8], 8)), Outcome::Ok);
+    assert_eq!(yard.try_act(ADA, name(&all[..FRIENDS_MAX], FRIENDS_MAX as u8)), Outcome::Ok);
     assert_eq!(yard.try_act(ADA, name(&[BOB], 1)), Outcome::Ok);
     assert_eq!(yard.try_act(ADA, name(&[BOB], 1)), refused(Refusal::AlreadySo));
     assert_eq!(yard.try_act(ADA, name(&[], 0)), Outcome::Ok);
@@ -299,22 +303,22 @@ fn a_ban_and_a_mute_move_and_the_banned_owner_may_cancel() {
 fn rights_in_the_sim_do_not_move_and_whoever_recovers_is_last_in_line() {
     let (mut yard, _) = yard();
     let rights = BTreeSet::from([RoleRight::Moderate]);
-    let grant = GovernOrder::Grant { key: public(ADMIN), rights, seconds: None };
-    let appoint = GovernOrder::NameAdmin { key: public(DAN) };
+    let grant = GovernOrder::Grant { key: public(ADA), rights, seconds: None };
+    let appoint = GovernOrder::NameAdmin { key: public(ADA) };
+    assert_eq!(yard.try_act(ADMIN, order(grant)), Outcome::Ok);
     assert_eq!(yard.try_act(ADMIN, order(appoint)), Outcome::Ok);
-    assert_eq!(yard.try_act(DAN, order(grant)), Outcome::Ok);
-    assert_eq!(yard.try_act(ADMIN, name(&[BOB, CAROL], 2)), Outcome::Ok);
+    assert_eq!(yard.try_act(ADA, name(&[BOB, CAROL], 2)), Outcome::Ok);
     let from = now(&yard);
     pass(&mut yard, from, RECOVERY_MS);
     come(&mut yard, &[BOB, CAROL]);
-    assert_eq!(yard.try_act(BOB, vouch(ADMIN, NEW)), Outcome::Ok);
-    assert_eq!(yard.try_act(CAROL, vouch(ADMIN, NEW)), Outcome::Ok);
+    assert_eq!(yard.try_act(BOB, vouch(ADA, NEW)), Outcome::Ok);
+    assert_eq!(yard.try_act(CAROL, vouch(ADA, NEW)), Outcome::Ok);
     let from = now(&yard);
     pass(&mut yard, from, RECOVERY_MS);
 
     let world = &yard.world;
-    assert_eq!(world.governance().admins, BTreeSet::from([public(DAN)]));
-    assert!(world.role(&public(NEW)).is_none() && world.role(&public(ADMIN)).is_none());
+    assert_eq!(world.governance().admins, BTreeSet::from([public(ADMIN)]));
+    assert!(world.role(&public(NEW)).is_none() && world.role(&public(ADA)).is_none());
     assert_eq!(world.player(&public(NEW)).expect("a player").first_seen, now(&yard));
     come(&mut yard, &[NEW]);
     let kick = order(GovernOrder::Kick { key: public(BOB) });

@@ -1,8 +1,6 @@
 //! What servers tell of the friends who get a lost key back.
 
-use metatopia_protocol::{
-    Answer, FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry,
-};
+use metatopia_protocol::{Answer, FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry};
 use metatopia_sim::{FriendList, KeyFriends, World};
 use metatopia_types::{Act, PublicKey};
 

@@ -65,7 +65,7 @@ pub(in crate::cli) struct FriendsArgs {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct VouchArgs {
+pub(in crate::cli) struct FriendVouchArgs {
     /// The key that was lost: 64 hexadecimal digits.
     #[arg(long = "for", value_name = "OLD")]
     old: PublicKey,
@@ -105,7 +105,7 @@ struct FriendsLine {
 
 /// A recovery as a line of JSON has it.
 #[derive(Debug, Serialize)]
-struct RecoveryLine {
+struct KeyRecoveryLine {
     key: String,
     /// Each friend who vouched, with the new key.
     vouches: Vec<(String, String)>,
@@ -118,7 +118,7 @@ struct RecoveryLine {
     text: String,
 }
 
-impl fmt::Display for RecoveryLine {
+impl fmt::Display for KeyRecoveryLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n  {}", self.key, self.text)
     }
@@ -134,7 +134,7 @@ struct KeptLine {
     height: Option<u64>,
     counted: FriendsLine,
     next: Option<FriendsLine>,
-    recovery: Option<RecoveryLine>,
+    recovery: Option<KeyRecoveryLine>,
     #[serde(skip)]
     text: String,
 }
@@ -154,9 +154,9 @@ fn list(list: &FriendListEntry, counts_in: u64) -> FriendsLine {
     FriendsLine { friends, need: list.need, counts_in }
 }
 
-fn recovery(of: PublicKey, need: u8, open: &RecoveryEntry) -> RecoveryLine {
+fn recovery(of: PublicKey, need: u8, open: &RecoveryEntry) -> KeyRecoveryLine {
     let vouch = |(by, new): &(FriendEntry, PublicKey)| (by.key.to_string(), new.to_string());
-    RecoveryLine {
+    KeyRecoveryLine {
         key: of.to_string(),
         vouches: open.vouches.iter().map(vouch).collect(),
         need,
@@ -206,8 +206,8 @@ async fn name(
     act_or_try(driver, act, (&args.player, args.dry_run), console).await
 }
 
-pub(super) async fn vouch(args: VouchArgs, console: Console) -> Result<(), Failure> {
-    let VouchArgs { old, new, dry_run, player } = args;
+pub(super) async fn vouch(args: FriendVouchArgs, console: Console) -> Result<(), Failure> {
+    let FriendVouchArgs { old, new, dry_run, player } = args;
     act_by(Act::Vouch { old, new }, (player, dry_run), console).await
 }
 
@@ -273,7 +273,7 @@ pub(super) async fn recoveries(args: RecoveriesArgs, console: Console) -> Result
     driver.leave().await;
     let proved = proved?;
     let open = proved.friends.iter().filter_map(|(key, kept)| proven(*key, kept, proved.time));
-    let open: Vec<RecoveryLine> = open.collect();
+    let open: Vec<KeyRecoveryLine> = open.collect();
     if open.is_empty() {
         console.note(&format!("no recovery was open after turn {}", proved.height));
     }
@@ -281,7 +281,7 @@ pub(super) async fn recoveries(args: RecoveriesArgs, console: Console) -> Result
 }
 
 /// Returns the line of a recovery that is proved, if one is open.
-fn proven(key: PublicKey, kept: &KeyFriends, time: u64) -> Option<RecoveryLine> {
+fn proven(key: PublicKey, kept: &KeyFriends, time: u64) -> Option<KeyRecoveryLine> {
     let open = kept.recovery.as_ref()?;
     // The state has no names beside the keys.
     let friend = |key: PublicKey| FriendEntry { key, name: String::new() };

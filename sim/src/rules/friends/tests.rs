@@ -1,5 +1,7 @@
 //! The limits of lists and recoveries, which would take long to play, and what a list may be.
 
+mod model;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{Digest, PublicKey, Refusal, wire};
