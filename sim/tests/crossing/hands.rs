@@ -63,6 +63,9 @@ fn what_she_holds_goes_over_with_her_and_back_and_is_in_her_hands_at_once() {
         // In the turn in which she is there, it is in her hands.
         let ball = found(&town, to, origin);
         assert_eq!((ball.held, ball.owner), (avatar, Some(ada)));
+        // Pinned with her, it would not leave with her at once.
+        let told = town[to].world.border_answer(&town[1 - to].id(), &ada).hands;
+        assert_eq!(told, [(ball.id, HandRefusal::HeldFast)]);
         for _ in 0..8 {
             step(&mut town, 50);
         }
