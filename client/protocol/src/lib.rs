@@ -37,7 +37,7 @@ use alloc::vec::Vec;
 
 pub use border::{
     BorderEntry, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion,
-    NEIGHBOUR_NODES_MAX,
+    NEIGHBOUR_NODES_MAX, PassAnswer,
 };
 pub use chat::{ChatMessage, FormMessage, SoundMessage};
 pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};

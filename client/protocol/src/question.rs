@@ -141,7 +141,10 @@ pub enum Question {
     /// answered once there is news, or after the time that it names.
     Dispatch(DispatchQuestion),
     /// The borders of the sim.
-    Borders,
+    Borders {
+        /// Somebody near one of them, who is told what of her does not go over it.
+        of: Option<PublicKey>,
+    },
     /// What was ordered about this key.
     Person {
         /// The key that is asked about.

@@ -11,7 +11,7 @@ use metatopia_types::{
 use crate::{
     people::{EAST, WEST, said, walk_until},
     rolling::{QUIET, ball, geneses, package, rolling, thing, way},
-    town::{ADMIN, Place, drive, places, places_of_thing, public, step, town_of},
+    town::{ADMIN, Place, drive, places, places_of_thing, public, step, tell, town_of},
 };
 
 /// A ball of Ada's, by its number in the west.
@@ -63,6 +63,9 @@ fn what_she_holds_goes_over_with_her_and_back_and_is_in_her_hands_at_once() {
         // In the turn in which she is there, it is in her hands.
         let ball = found(&town, to, origin);
         assert_eq!((ball.held, ball.owner), (avatar, Some(ada)));
+        // Pinned with her, it would not leave with her at once.
+        let told = town[to].world.border_answer(&town[1 - to].id(), &ada).hands;
+        assert_eq!(told, [(ball.id, HandRefusal::HeldFast)]);
         for _ in 0..8 {
             step(&mut town, 50);
         }
@@ -242,6 +245,35 @@ fn if_she_is_not_taken_what_she_held_comes_home_with_her() {
     let ball = found(&town, 0, origin);
     assert_eq!((ball.held, ball.position.x), (None, Fx::from_int(32)));
     check_roots(&town);
+}
+
+#[test]
+fn what_was_in_her_hands_comes_home_by_severing_and_is_taken_out_of_them_over_there() {
+    let (mut town, ada, origin) = carried(true);
+    while town[0].world.avatar(&ada).is_some() {
+        drive(&mut town, ada, EAST);
+        step(&mut town, 50);
+    }
+    town[0].idle(2);
+    tell(&mut town, 0, 1);
+    town[1].play(50);
+    let avatar = town[1].world.avatar(&ada).expect("she was taken");
+    assert_eq!(town[1].world.in_hands_of(avatar).count(), 1);
+    // The west hears nothing for a day, and gives the east up.
+    let neighbour = town[1].id();
+    town[0].play(86_400_001);
+    let act = town[0].order(&BorderOrder::Sever { neighbour });
+    town[0].play(50);
+    assert_eq!(town[0].outcome(&act), Outcome::Ok);
+    assert_eq!(thing(&town[0], origin).expect("it came home").held, None);
+    town[0].idle(2);
+    tell(&mut town, 0, 1);
+    town[1].play(50);
+    assert_eq!(places_of_thing(&town, origin), 1);
+    assert_eq!(town[1].world.in_hands_of(avatar).count(), 0);
+    assert_eq!(town[1].world.borders()[0].pinned, 0);
+    check_roots(&town);
+    town[1].restore();
 }
 
 #[test]

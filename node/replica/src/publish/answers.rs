@@ -199,7 +199,7 @@ impl Publisher {
             | Question::Governance
             | Question::Tickets
             | Question::Packages { .. }
-            | Question::Borders
+            | Question::Borders { .. }
             | Question::Lots { .. }
             | Question::Joints { .. }
             | Question::Reports { .. }
@@ -235,8 +235,8 @@ impl Publisher {
             Question::Players => Some(Answer::Players(facts::players(world))),
             Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
             Question::Tickets => Some(Answer::Tickets(facts::tickets(world))),
-            Question::Borders => {
-                Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes)))
+            Question::Borders { of } => {
+                Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes, *of)))
             }
             Question::Lots { after } => Some(Answer::Lots(facts::lots(world, *after))),
             Question::Joints { near } => Some(Answer::Joints(facts::joints(world, *near))),
@@ -309,7 +309,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::LoginTerms { .. }
         | Question::Land { .. }
         | Question::Dispatch(_)
-        | Question::Borders
+        | Question::Borders { .. }
         | Question::Lots { .. }
         | Question::Joints { .. }
         | Question::Reports { .. }
