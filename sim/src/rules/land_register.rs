@@ -212,12 +212,7 @@ impl LandRegister {
         self.enter(grant, validators, None);
     }
 
-    fn enter(
-        &mut self,
-        grant: LandGrant,
-        validators: Vec<Validator>,
-        beacons_at: Option<Millis>,
-    ) {
+    fn enter(&mut self, grant: LandGrant, validators: Vec<Validator>, beacons_at: Option<Millis>) {
         let (code, square) = (code(grant.square), grant.square);
         self.sims.insert(grant.sim, GrantedSim { square, validators, beacons_at });
         *self.held.entry(grant.holder).or_default() += 1;

@@ -309,7 +309,8 @@ fn an_office_by_invitation_lets_holders_and_beacons_in_without_a_ticket() {
 fn beacons_change_once_a_day_and_other_orders_do_not_begin_the_day_anew() {
     let (mut yard, sim) = with_neighbour();
     let at = square(2, 0);
-    let set = |keys: [u8; 2]| LandOrder::SetBeacons { square: at, beacons: keys.map(public).into() };
+    let set =
+        |keys: [u8; 2]| LandOrder::SetBeacons { square: at, beacons: keys.map(public).into() };
     assert_eq!(ordered(&mut yard, 1, &set([60, 61])), Outcome::Ok);
     let wait = |outcome| match outcome {
         Outcome::Refused(Refusal::BeaconsWait(minutes)) => u64::from(minutes),
