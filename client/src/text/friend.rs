@@ -8,7 +8,7 @@ use alloc::{
 };
 
 use metatopia_protocol::{FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry, span};
-use metatopia_types::PublicKey;
+use metatopia_types::NewKeyWord;
 
 use super::printable;
 
@@ -19,8 +19,8 @@ pub enum FriendCommand {
     List,
     /// Name people of these names or keys, of whom it takes so many; nobody takes it back.
     Name(Vec<String>, u8),
-    /// Vouch for a new key of the person of this name or key.
-    Vouch(String, PublicKey),
+    /// Vouch for a new key of the person of this name or key, with its word.
+    Vouch(String, NewKeyWord),
     /// Say that one's key is not lost.
     Cancel,
 }
@@ -32,7 +32,9 @@ pub enum FriendLineError {
     #[error("that is `friends`, `friends are ADA, BOB, CAROL need 2` or `friends are nobody`")]
     Friends,
     /// A line that vouches for nothing.
-    #[error("that is `vouch for OLD NEW`: a name or the old key, and the new key of 64 digits")]
+    #[error(
+        "that is `vouch for OLD TEXT`: a name or the old key, and the text that `keys ask` printed for its owner"
+    )]
     Vouch,
     /// A line about a recovery that is none.
     #[error("that is `recovery cancel`, by which you say that your key is not lost")]
@@ -117,6 +119,7 @@ pub fn recovery_line(open: &RecoveryEntry, need: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use metatopia_types::{PublicKey, SigningKey};
 
     fn friend(n: u8, name: &str) -> FriendEntry {
         FriendEntry { key: PublicKey([n; 32]), name: name.to_string() }
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_friend_vouches_for_a_whole_key_and_one_word_cancels() {
-        let new = PublicKey([7; 32]);
+        let new = NewKeyWord::new(&SigningKey::from_seed([7; 32]), &PublicKey([3; 32]));
         let vouch = Ok(FriendCommand::Vouch("Ada".to_string(), new));
         assert_eq!(parse("vouch", &format!("for Ada {new}")), vouch);
         assert_eq!(parse("vouch", &format!("Ada {new}")), vouch);

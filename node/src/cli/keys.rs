@@ -40,6 +40,9 @@ pub(super) enum KeysCommand {
     /// Name the friends who together get you a new key if you lose yours, or show whom you named.
     #[command(after_help = friends::FRIENDS)]
     Friends(friends::FriendsArgs),
+    /// Print what your friends need to vouch for your new key.
+    #[command(after_help = friends::ASK)]
+    Ask(friends::AskArgs),
     /// Vouch for the new key of a friend who lost the old one.
     #[command(after_help = friends::VOUCH)]
     Vouch(friends::FriendVouchArgs),
@@ -125,6 +128,7 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
             (keys::load(&args.out)?, args.out)
         }
         KeysCommand::Friends(args) => return wait(friends::friends(args, console)),
+        KeysCommand::Ask(args) => return friends::ask(&args, console),
         KeysCommand::Vouch(args) => return wait(friends::vouch(args, console)),
         KeysCommand::Recoveries(args) => return wait(friends::recoveries(args, console)),
         KeysCommand::CancelRecovery(args) => return wait(friends::cancel(args, console)),

@@ -46,6 +46,9 @@ fn a_person_names_friends_who_do_not_count_yet_and_everybody_sees_that_nothing_i
     let shown = json_of(&by_ada(&["keys", "friends"]));
     assert_eq!(shown["next"]["need"], 1);
 
+    let asked = json(&["keys", "ask", &new_key, "--for", &ada, "--json"]);
+    assert_eq!((asked["new"].as_str(), asked["old"].as_str()), (Some(&*new), Some(&*ada)));
+    let new = asked["text"].as_str().expect("a text").to_owned();
     let vouch = ["keys", "vouch", "--for", &ada, "--new", &new, "--node", url, "--key", &bob_key];
     bob_here.leaves();
     let vouch_as_bob = [&vouch[..], &["--name", "Bob"]].concat();
@@ -64,7 +67,7 @@ fn a_person_names_friends_who_do_not_count_yet_and_everybody_sees_that_nothing_i
         &mut bob_here,
         &[
             (&typed, "less than 72 hours ago"),
-            ("vouch for Ada", "that is `vouch for OLD NEW`"),
+            ("vouch for Ada", "that is `vouch for OLD TEXT`"),
             ("recovery cancel", "nobody asks for a recovery"),
             ("friends are nobody", "That did not work"),
         ],

@@ -1,7 +1,7 @@
 //! Friends of a key: decides whom somebody names, what a friend vouches for, and what its owner cancels.
 
 use metatopia_math::Vec2;
-use metatopia_types::{ObjectId, PublicKey};
+use metatopia_types::{NewKeyWord, ObjectId, PublicKey};
 
 use super::{
     changes::StateChange,
@@ -21,9 +21,10 @@ impl ActContext<'_> {
     }
 
     /// Decides whether a friend vouches for a new key. The owner of the old one hears of it.
-    pub(super) fn vouch(&self, old: PublicKey, new: PublicKey) -> ActResult {
+    pub(super) fn vouch(&self, old: PublicKey, new: &NewKeyWord) -> ActResult {
         let player = self.renewed_player()?;
-        let kept = self.state.with_vouch(&self.author(), old, new)?;
+        let scheme = &*self.executor.tools.verify;
+        let kept = self.state.with_vouch(&self.author(), old, new, scheme)?;
         let line = kept.recovery.as_ref().map(|open| StateChange::Chat(self.warning(old, open)));
         let mut changes = vec![StateChange::Player(self.author(), player)];
         changes.push(StateChange::Friends(old, Box::new(kept)));

@@ -210,7 +210,9 @@ impl ActContext<'_> {
         let mut beside: Vec<Square> =
             register.beside(square).filter(own).map(|grant| grant.square).collect();
         let scheme = &*self.executor.tools.verify;
-        let speaks = is_admin || !beside.is_empty();
+        // Whoever has a key that was given up, or lost, speaks for nobody.
+        let is_given_up = self.state.people.rotated.contains(&sponsor.holder);
+        let speaks = !is_given_up && (is_admin || !beside.is_empty());
         if !speaks || !sponsor.verify(self.world(), sim, square, &author, scheme) {
             return Err(Refusal::NoSponsor);
         }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{Act, PublicKey, Refusal};
+use metatopia_types::{Act, NewKeyWord, PublicKey, Refusal, Verify};
 use serde::{Deserialize, Serialize};
 
 use super::authority::{ActTarget, Right};
@@ -91,11 +91,24 @@ impl KeyFriends {
         if let Some((next, from)) = self.next.take() {
             if from <= time {
                 self.list = next;
+                self.recount();
             } else {
                 self.next = Some((next, from));
             }
         }
         self.quiet.retain(|_, until| *until > time);
+    }
+
+    /// Counts the vouches again: whoever is named no more does not count any more. A recovery for which too few
+    /// are left falls.
+    fn recount(&mut self) {
+        let Some(open) = &mut self.recovery else { return };
+        open.vouches.retain(|friend, _| self.list.friends.contains(friend));
+        let votes = open.chosen.map_or(open.vouches.len(), |new| open.votes(&new));
+        let least = open.chosen.map_or(1, |_| usize::from(self.list.need));
+        if votes < least {
+            self.recovery = None;
+        }
     }
 
     /// Says whether nothing is in it any more.
@@ -110,8 +123,10 @@ pub(crate) struct Friends {
     pub(crate) all: Tracked<PublicKey, KeyFriends>,
     /// Index: when something changes by itself.
     due: BTreeSet<(u64, PublicKey)>,
-    /// Index: the keys of which a recovery is open, each with whether its owner was a newcomer.
-    open: BTreeMap<PublicKey, bool>,
+    /// Index: the keys of which a recovery is open.
+    open: BTreeSet<PublicKey>,
+    /// Index: those for which enough friends vouched, each with whether its owner was a newcomer.
+    chosen: BTreeMap<PublicKey, bool>,
 }
 
 impl Friends {
@@ -119,10 +134,11 @@ impl Friends {
     pub(crate) fn index(&mut self) {
         let due = self.all.iter().filter_map(|(key, friends)| Some((friends.due()?, *key)));
         self.due = due.collect();
-        let open = self.all.iter().filter_map(|(key, friends)| {
-            friends.recovery.as_ref().map(|recovery| (*key, recovery.newcomer))
-        });
-        self.open = open.collect();
+        let open =
+            || self.all.iter().filter_map(|(key, kept)| Some((*key, kept.recovery.as_ref()?)));
+        self.open = open().map(|(key, _)| key).collect();
+        let chosen = open().filter(|(_, recovery)| recovery.chosen.is_some());
+        self.chosen = chosen.map(|(key, recovery)| (key, recovery.newcomer)).collect();
     }
 
     /// Sets what is kept of a key; forgets it if that is nothing.
@@ -133,7 +149,8 @@ impl Friends {
         }
         self.due.extend(friends.due().map(|due| (due, key)));
         if let Some(recovery) = &friends.recovery {
-            self.open.insert(key, recovery.newcomer);
+            self.open.insert(key);
+            self.chosen.extend(recovery.chosen.map(|_| (key, recovery.newcomer)));
         }
         self.all.insert(key, friends);
     }
@@ -145,12 +162,13 @@ impl Friends {
             self.due.remove(&(due, *key));
         }
         self.open.remove(key);
+        self.chosen.remove(key);
         Some(friends)
     }
 
     /// Ends all recoveries, as in a successor: nobody was told of them there.
     pub(crate) fn drop_recoveries(&mut self) {
-        let open: Vec<PublicKey> = self.open.keys().copied().collect();
+        let open: Vec<PublicKey> = self.open.iter().copied().collect();
         for key in open {
             self.drop_recovery(key);
         }
@@ -180,13 +198,18 @@ impl Friends {
         if has_room { Ok(()) } else { Err(Refusal::TooManyFriends) }
     }
 
-    /// Checks that one more recovery may be open.
+    /// Says whether a key's recovery waits for its end.
+    pub(crate) fn is_chosen(&self, key: &PublicKey) -> bool {
+        self.chosen.contains_key(key)
+    }
+
+    /// Checks that one more recovery may wait for its end.
     ///
     /// # Errors
-    /// When as many are as may.
-    fn check_open(&self, is_newcomer: bool) -> Result<(), Refusal> {
-        let of_newcomers = self.open.values().filter(|newcomer| **newcomer).count();
-        let is_full = self.open.len() >= RECOVERIES_OPEN_MAX;
+    /// When as many do as may.
+    fn check_chosen(&self, is_newcomer: bool) -> Result<(), Refusal> {
+        let of_newcomers = self.chosen.values().filter(|newcomer| **newcomer).count();
+        let is_full = self.chosen.len() >= RECOVERIES_OPEN_MAX;
         if is_full || is_newcomer && of_newcomers >= RECOVERIES_OF_NEWCOMERS_MAX {
             return Err(Refusal::TooManyRecoveries);
         }
@@ -245,8 +268,10 @@ impl State {
         &self,
         author: &PublicKey,
         old: PublicKey,
-        new: PublicKey,
+        word: &NewKeyWord,
+        scheme: &dyn Verify,
     ) -> Result<KeyFriends, Refusal> {
+        let new = word.key;
         let time = self.governance.time;
         self.check_recovered(&old, &new)?;
         let owner = self.players.get(&old).ok_or(Refusal::NoPlayer)?;
@@ -261,19 +286,22 @@ impl State {
         let mut recovery = match kept.recovery.take() {
             Some(open) if open.chosen.is_some() => return Err(Refusal::RecoveryOpen),
             Some(open) => open,
-            None => {
-                self.people.friends.check_open(newcomer)?;
-                OpenRecovery::begun(time, newcomer)
-            }
+            None => OpenRecovery::begun(time, newcomer),
         };
-        if recovery.vouches.insert(friend, new) == Some(new) {
+        let is_again = recovery.vouches.insert(friend, new) == Some(new);
+        let is_enough = recovery.votes(&new) >= usize::from(kept.list.need);
+        if is_again && !is_enough {
             return Err(Refusal::AlreadySo);
         }
-        // Whoever was named no more does not count any more.
-        recovery.vouches.retain(|friend, _| kept.list.friends.contains(friend));
-        if recovery.votes(&new) >= usize::from(kept.list.need) {
+        if is_enough {
+            // One that waits for friends takes no place of others: it has a list of its own.
+            self.people.friends.check_chosen(newcomer)?;
             recovery.chosen = Some(new);
             recovery.ends = time.saturating_add(RECOVERY_MS);
+        }
+        // A signature is dear, so it comes last.
+        if !word.verify(&old, scheme) {
+            return Err(Refusal::NoKeyWord);
         }
         kept.recovery = Some(recovery);
         Ok(kept)
@@ -377,7 +405,10 @@ impl World {
                 let kept = self.state.with_friends(author, newcomer, friends, *need)?;
                 Ok((*author, kept))
             }
-            Act::Vouch { old, new } => Ok((*old, self.state.with_vouch(author, *old, *new)?)),
+            Act::Vouch { old, new } => {
+                let scheme = &*self.tools.verify;
+                Ok((*old, self.state.with_vouch(author, *old, new, scheme)?))
+            }
             Act::CancelRecovery => Ok((*author, self.state.with_cancelled(author)?)),
             _ => Err(Refusal::BadFriends),
         }
@@ -389,7 +420,7 @@ impl World {
         after: Option<PublicKey>,
     ) -> impl Iterator<Item = (PublicKey, &OpenRecovery)> {
         let friends = &self.state.people.friends;
-        let open = friends.open.keys().filter(move |key| after.is_none_or(|after| **key > after));
+        let open = friends.open.iter().filter(move |key| after.is_none_or(|after| **key > after));
         open.filter_map(|key| Some((*key, friends.recovery(key)?)))
     }
 }

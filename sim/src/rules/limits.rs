@@ -520,10 +520,11 @@ pub const VOUCHES_MS: u64 = 7 * 86_400 * 1_000;
 /// days. So eight friends who nag are heard of eight times a month, and an honest one is not silenced by them.
 pub const QUIET_MS: u64 = 30 * 86_400 * 1_000;
 
-/// Recoveries that are open at one time.
+/// Recoveries at one time for which enough friends vouched: each waits for its end, and moves a key. One that waits
+/// for friends takes no place of others, or free keys would take all.
 pub const RECOVERIES_OPEN_MAX: usize = 256;
 
-/// Open recoveries of the keys of newcomers: keys that cost nothing fill no more than half of the room.
+/// Such recoveries of the keys of newcomers: keys that cost nothing fill no more than half of the room.
 pub const RECOVERIES_OF_NEWCOMERS_MAX: usize = 128;
 
 /// Lists that begin to count in one turn, and recoveries that end: each may move all that a key has.

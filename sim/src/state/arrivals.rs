@@ -127,14 +127,15 @@ impl State {
         let (object, mut body) = self.avatar_of(key, &person.name, person.look, place);
         body.velocity = person.velocity;
         let avatar = self.spawn(object, &body).map_err(|_| TravelRefusal::Full)?;
+        // Before her hands are filled: one of these things may be of who is forgotten, who then owned something.
+        if let Some(forgotten) = forgotten {
+            self.forget(&forgotten);
+        }
         if let Err(why) = self.fill_hands(avatar, &person.hands, hands) {
             self.objects.remove(&avatar);
             self.bodies.remove(avatar).expect("the body that was just made");
             self.present.remove(&key);
             return Err(why);
-        }
-        if let Some(forgotten) = forgotten {
-            self.forget(&forgotten);
         }
         let heading = heading_of(person.heading);
         self.log_in(&person, known, session, (lane, heading, Presence::Here(avatar)));

@@ -9,7 +9,7 @@ use metatopia_sim::{
     limits::{FRIENDS_MAX, QUIET_MS, RECOVERIES_PER_TURN_MAX, RECOVERY_MS, VOUCHES_MS},
 };
 use metatopia_types::{
-    Act, GovernOrder, Look, ObjectId, Outcome, PublicKey, Refusal, RoleRight, Rotation,
+    Act, GovernOrder, Look, NewKeyWord, ObjectId, Outcome, PublicKey, Refusal, RoleRight, Rotation,
 };
 
 use crate::yard::{Builder, Yard, key, public};
@@ -47,7 +47,8 @@ fn name(friends: &[u8], need: u8) -> Act {
 }
 
 fn vouch(old: u8, new: u8) -> Act {
-    Act::Vouch { old: public(old), new: public(new) }
+    let old = public(old);
+    Act::Vouch { old, new: NewKeyWord::new(&key(new), &old) }
 }
 
 fn refused(why: Refusal) -> Outcome {
@@ -201,6 +202,38 @@ fn friends_who_collude_without_waiting_are_refused_by_name() {
     let kept = yard.world.friends(&public(ADA)).expect("hers");
     assert_eq!(kept.recovery.as_ref().expect("open").vouches.len(), 1);
     yard.check_leaves();
+}
+
+/// A friend of somebody who was banned vouched for the key of a stranger, who then was banned.
+#[test]
+fn friends_vouch_for_no_key_that_did_not_ask_for_it() {
+    let (mut yard, _) = befriended();
+    let forged = NewKeyWord { key: public(NEW), ..NewKeyWord::new(&key(BOB), &public(ADA)) };
+    let of_another = NewKeyWord::new(&key(NEW), &public(DAN));
+    for new in [forged, of_another] {
+        let vouch = Act::Vouch { old: public(ADA), new };
+        assert_eq!(yard.try_act(BOB, vouch), refused(Refusal::NoKeyWord));
+    }
+    assert_eq!(yard.world.recoveries_after(None).count(), 0);
+}
+
+/// Friends who were taken off the list in time carried on: their word had been counted before.
+#[test]
+fn a_recovery_falls_when_too_few_of_those_who_vouched_are_friends_any_more() {
+    let (mut yard, thing) = befriended();
+    assert_eq!(yard.try_act(ADA, name(&[DAN], 1)), Outcome::Ok);
+    let from = now(&yard);
+    pass(&mut yard, from, RECOVERY_MS - 3_600_000);
+    come(&mut yard, &[BOB, CAROL]);
+    assert_eq!(yard.try_act(BOB, vouch(ADA, NEW)), Outcome::Ok);
+    assert_eq!(yard.try_act(CAROL, vouch(ADA, NEW)), Outcome::Ok);
+    assert_eq!(yard.world.recoveries_after(None).count(), 1);
+    pass(&mut yard, from, RECOVERY_MS);
+    assert_eq!(yard.world.recoveries_after(None).count(), 0);
+    yard.check_leaves();
+    let from = now(&yard);
+    pass(&mut yard, from, RECOVERY_MS);
+    assert_eq!(yard.world.object(thing).expect("it stays").owner, Some(public(ADA)));
 }
 
 #[test]

@@ -8,9 +8,9 @@ use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
 use metatopia_types::{
     ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, Digest, Emote, Evidence,
-    GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NodeContact,
-    ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject, RoleRight, Round, Ruling,
-    ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
+    GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NewKeyWord,
+    NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject, RoleRight,
+    Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -69,7 +69,7 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::Tell { to: public(ADMIN), sealed: nowhere },
         Act::EmptyMailbox { up_to: 1 },
         Act::NameFriends { friends: vec![public(BOB)], need: 1 },
-        Act::Vouch { old: public(BOB), new: public(8) },
+        Act::Vouch { old: public(BOB), new: NewKeyWord::new(&key(8), &public(BOB)) },
         Act::CancelRecovery,
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
         Act::Approach { from: SimId(Digest::ZERO) },

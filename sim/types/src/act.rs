@@ -175,8 +175,8 @@ pub enum Act {
     Vouch {
         /// The key that was lost.
         old: PublicKey,
-        /// The key that takes its place.
-        new: PublicKey,
+        /// The key that takes its place, and its word for that.
+        new: NewKeyWord,
     },
     /// Says that the author's key is not lost: what friends vouched for is void.
     CancelRecovery,

@@ -103,7 +103,7 @@ pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use report::{ReportSubject, Ruling};
 pub use roster::{Member, Roster, RosterError};
-pub use rotation::Rotation;
+pub use rotation::{NewKeyWord, Rotation};
 pub use sealed_words::{
     OpenedWords, SealedWords, class_of_sealed, class_of_words, is_told, words_commitment,
 };

@@ -373,6 +373,11 @@ pub enum Refusal {
     /// The beacons of a square change once a governance day, and so many minutes of it are left.
     #[error("the beacons of this square changed today; they may again in {0} minutes")]
     BeaconsWait(u32),
+    /// The new key did not say that it takes the place of the old one.
+    #[error(
+        "the new key did not sign that it takes the place of that one; its owner must ask for it"
+    )]
+    NoKeyWord,
 }
 
 impl core::fmt::Display for Outcome {

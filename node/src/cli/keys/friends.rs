@@ -1,6 +1,6 @@
 //! `keys friends`, `vouch`, `recoveries` and `cancel-recovery`: a lost key that friends get back.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, path::PathBuf};
 
 use clap::Args;
 use metatopia_client::text::{friends_lines, recovery_line};
@@ -9,14 +9,17 @@ use metatopia_protocol::{
     Answer, FriendEntry, FriendListEntry, FriendsEntry, Question, RecoveryEntry,
 };
 use metatopia_sim::{KeyFriends, limits::FRIENDS_MAX};
-use metatopia_types::{Act, PublicKey, Refusal};
+use metatopia_types::{Act, NewKeyWord, PublicKey, Refusal};
 use serde::Serialize;
 
-use crate::cli::{
-    console::Console,
-    failure::Failure,
-    say::{PROVEN, carry_through, reader},
-    session::{ANSWER, NodeArgs, PlayerArgs},
+use crate::{
+    cli::{
+        console::Console,
+        failure::Failure,
+        say::{PROVEN, carry_through, reader},
+        session::{ANSWER, NodeArgs, PlayerArgs},
+    },
+    keys,
 };
 
 pub(super) const FRIENDS: &str = "Examples:\n  \
@@ -29,13 +32,18 @@ pub(super) const FRIENDS: &str = "Examples:\n  \
     before, and talk\nto them by other ways than the sim: they must know that it is you who asks.";
 
 pub(super) const VOUCH: &str = "Examples:\n  \
-    metatopia keys vouch --for OLD --new NEW --key me.key --dry-run\n  \
-    metatopia keys vouch --for OLD --new NEW --key me.key\n\n\
-    Do it only if she asked you face to face, or in a voice that you know. NEW must be a key that nobody has \
-    used in\nthe sim; she makes it by `metatopia keys new` and must not log in with it yet. Once enough friends \
+    metatopia keys vouch --for OLD --new TEXT --key me.key --dry-run\n  \
+    metatopia keys vouch --for OLD --new TEXT --key me.key\n\n\
+    Do it only if she asked you face to face, or in a voice that you know. She makes a new key by `metatopia \
+    keys new`,\nand the TEXT by `metatopia keys ask`; she must not log in with that key yet. Once enough friends \
     vouch for the\nsame key, 72 hours pass in which the old key hears of it at each login and may cancel. Then \
-    NEW has the name, the\nthings, the land and the days seen, and OLD is refused. What the sim trusted OLD with \
-    ends: an admin gives NEW\nits rights.";
+    the new key has the name, the\nthings, the land and the days seen, and OLD is refused. What the sim trusted OLD with \
+    ends: an admin gives the new key\nits rights.";
+
+pub(super) const ASK: &str = "Example:\n  \
+    metatopia keys new --out new.key\n  metatopia keys ask new.key --for OLD\n\n\
+    Give the text to your friends, by another way than the sim. It says that the new key takes the place of OLD \
+    wherever\nthey vouch for it, and nobody else can use it.";
 
 pub(super) const RECOVERIES: &str = "Examples:\n  \
     metatopia keys recoveries\n  metatopia keys recoveries --json\n\n\
@@ -65,13 +73,36 @@ pub(in crate::cli) struct FriendsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct AskArgs {
+    /// The file of the new key.
+    file: PathBuf,
+    /// The key that was lost: 64 hexadecimal digits. Friends see it beside your name.
+    #[arg(long = "for", value_name = "OLD")]
+    old: PublicKey,
+}
+
+/// What the owner of a new key gives her friends.
+#[derive(Debug, Serialize)]
+struct AskLine {
+    old: String,
+    new: String,
+    text: String,
+}
+
+impl fmt::Display for AskLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct FriendVouchArgs {
     /// The key that was lost: 64 hexadecimal digits.
     #[arg(long = "for", value_name = "OLD")]
     old: PublicKey,
-    /// The key that is to take its place.
-    #[arg(long, value_name = "NEW")]
-    new: PublicKey,
+    /// What `keys ask` printed for the owner of the new key.
+    #[arg(long, value_name = "TEXT")]
+    new: NewKeyWord,
     /// Only say what it would do.
     #[arg(long)]
     dry_run: bool,
@@ -204,6 +235,13 @@ async fn name(
     let need = args.need.unwrap_or_else(|| count.saturating_sub(1).max(count.min(2)));
     let act = Act::NameFriends { friends: named.into_iter().collect(), need };
     act_or_try(driver, act, (&args.player, args.dry_run), console).await
+}
+
+/// Prints the word of a new key that it takes the place of a lost one.
+pub(super) fn ask(args: &AskArgs, console: Console) -> Result<(), Failure> {
+    let word = NewKeyWord::new(&keys::load(&args.file)?, &args.old);
+    let (old, new) = (args.old.to_string(), word.key.to_string());
+    console.show(&AskLine { old, new, text: word.to_string() })
 }
 
 pub(super) async fn vouch(args: FriendVouchArgs, console: Console) -> Result<(), Failure> {

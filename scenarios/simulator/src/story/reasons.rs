@@ -134,6 +134,7 @@ reasons! {
         Refusal::NoRecovery => "no-recovery",
         Refusal::TooManyRecoveries => "too-many-recoveries",
         Refusal::BeaconsWait(_) => "beacons-wait",
+        Refusal::NoKeyWord => "no-key-word",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

@@ -21,7 +21,7 @@ fn list() -> FriendList {
 }
 
 fn open(newcomer: bool) -> KeyFriends {
-    let recovery = OpenRecovery::begun(0, newcomer);
+    let recovery = OpenRecovery { chosen: Some(key(99)), ..OpenRecovery::begun(0, newcomer) };
     KeyFriends { list: list(), recovery: Some(recovery), ..KeyFriends::default() }
 }
 
@@ -46,19 +46,19 @@ fn newcomers_fill_half_of_the_lists_and_nobody_more_than_all() {
 fn newcomers_have_half_of_the_recoveries_and_the_end_of_one_makes_room() {
     let mut friends = Friends::default();
     for n in 0..RECOVERIES_OF_NEWCOMERS_MAX {
-        assert_eq!(friends.check_open(true), Ok(()));
+        assert_eq!(friends.check_chosen(true), Ok(()));
         friends.set(key(n), open(true));
     }
-    assert_eq!(friends.check_open(true), Err(Refusal::TooManyRecoveries));
+    assert_eq!(friends.check_chosen(true), Err(Refusal::TooManyRecoveries));
     for n in RECOVERIES_OF_NEWCOMERS_MAX..RECOVERIES_OPEN_MAX {
-        assert_eq!(friends.check_open(false), Ok(()));
+        assert_eq!(friends.check_chosen(false), Ok(()));
         friends.set(key(n), open(false));
     }
-    assert_eq!(friends.check_open(false), Err(Refusal::TooManyRecoveries));
+    assert_eq!(friends.check_chosen(false), Err(Refusal::TooManyRecoveries));
 
     friends.drop_recovery(key(0));
 
-    assert_eq!(friends.check_open(true), Ok(()));
+    assert_eq!(friends.check_chosen(true), Ok(()));
     assert_eq!(friends.all.get(&key(0)).expect("the list stays").list, list());
 }
 

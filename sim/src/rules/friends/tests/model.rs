@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::Stream;
-use metatopia_types::{Height, Look, PublicKey, Refusal};
+use metatopia_types::{Height, Look, NewKeyWord, PublicKey, Refusal, Signature, Verify};
 
 use crate::{
     acts::test_genesis,
@@ -27,6 +27,19 @@ const fn key(n: u8) -> PublicKey {
     PublicKey([n; 32])
 }
 
+/// The model knows no signatures, so all are good.
+struct Believed;
+
+impl Verify for Believed {
+    fn verify(&self, _: &PublicKey, _: &[u8], _: &Signature) -> bool {
+        true
+    }
+
+    fn is_key(&self, _: &PublicKey) -> bool {
+        true
+    }
+}
+
 /// Something that was done, and no rule refused.
 #[derive(Clone, Debug)]
 enum Deed {
@@ -41,6 +54,12 @@ struct Open {
     vouches: BTreeMap<u8, u8>,
     ends: u64,
     chosen: Option<u8>,
+}
+
+impl Open {
+    fn votes(&self, new: u8) -> usize {
+        self.vouches.values().filter(|named| **named == new).count()
+    }
 }
 
 /// All that happened.
@@ -70,9 +89,26 @@ impl Model {
         last.map_or_else(Default::default, |n| (named[n].1.clone(), named[n].2))
     }
 
+    /// Returns what is left of a recovery when other friends count than at an earlier time.
+    fn recounted(&self, open: Option<Open>, (before, now): (u64, u64)) -> Option<Open> {
+        let (counted, need) = self.counted(now);
+        if self.counted(before) == (counted.clone(), need) {
+            return open;
+        }
+        let mut open = open?;
+        open.vouches.retain(|friend, _| counted.contains(friend));
+        let is_enough = match open.chosen {
+            None => !open.vouches.is_empty(),
+            Some(new) => open.votes(new) >= usize::from(need),
+        };
+        is_enough.then_some(open)
+    }
+
     fn open(&self) -> Option<Open> {
-        let mut open: Option<Open> = None;
+        let (mut open, mut before): (Option<Open>, u64) = (None, 0);
         for (time, deed) in &self.deeds {
+            open = self.recounted(open, (before, *time));
+            before = *time;
             open = open.filter(|open| open.ends > *time);
             match deed {
                 Deed::Name(..) => {}
@@ -80,17 +116,15 @@ impl Model {
                 Deed::Vouch(friend, new) => {
                     let ends = time + VOUCHES_MS;
                     let begun = open.get_or_insert_with(|| Open { ends, ..Open::default() });
-                    let (counted, need) = self.counted(*time);
+                    let (_, need) = self.counted(*time);
                     begun.vouches.insert(*friend, *new);
-                    begun.vouches.retain(|friend, _| counted.contains(friend));
-                    let votes = begun.vouches.values().filter(|named| *named == new).count();
-                    if votes >= usize::from(need) {
+                    if begun.votes(*new) >= usize::from(need) {
                         (begun.chosen, begun.ends) = (Some(*new), time + RECOVERY_MS);
                     }
                 }
             }
         }
-        open
+        self.recounted(open, (before, self.time))
     }
 
     /// Returns until when a friend is quiet, by what was cancelled.
@@ -129,7 +163,12 @@ impl Model {
                 }
                 match open {
                     Some(open) if open.chosen.is_some() => Err(Refusal::RecoveryOpen),
-                    Some(open) if open.vouches.get(friend) == Some(new) => Err(Refusal::AlreadySo),
+                    Some(open)
+                        if open.vouches.get(friend) == Some(new)
+                            && open.votes(*new) < usize::from(self.counted(self.time).1) =>
+                    {
+                        Err(Refusal::AlreadySo)
+                    }
                     _ => Ok(()),
                 }
             }
@@ -144,7 +183,11 @@ fn act(state: &mut State, deed: &Deed) -> Result<(), Refusal> {
             let friends: Vec<PublicKey> = friends.iter().map(|n| key(*n)).collect();
             state.with_friends(&key(OWNER), false, &friends, *need)?
         }
-        Deed::Vouch(friend, new) => state.with_vouch(&key(*friend), key(OWNER), key(*new))?,
+        Deed::Vouch(friend, new) => {
+            let signature = Signature::from_bytes([0; 64]);
+            let word = NewKeyWord { key: key(*new), signature };
+            state.with_vouch(&key(*friend), key(OWNER), &word, &Believed)?
+        }
         Deed::Cancel => state.with_cancelled(&key(OWNER))?,
     };
     state.people.friends.set(key(OWNER), kept);
