@@ -192,7 +192,7 @@ impl State {
         let first = self.clock.next_object;
         let mut id = first;
         for (thing, ready) in hands.iter().zip(&ready) {
-            let mut body = ready.body.clone();
+            let mut body = ready.body;
             body.pose.position = place;
             let object = self.guest_of(thing, id, ready.guest);
             if self.insert_thing(id, object, &body).is_err() {
