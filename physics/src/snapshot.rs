@@ -77,7 +77,7 @@ pub(crate) struct SurroundingsForm {
 }
 
 /// What is encoded of a region beside the state of its tier, in this order.
-type Content = (String, SurroundingsForm, Vec<Body>, Vec<Contact>, Vec<Joint>);
+type SnapshotContent = (String, SurroundingsForm, Vec<Body>, Vec<Contact>, Vec<Joint>);
 
 impl Region {
     /// Returns all that the region is, in bytes. [`Region::from_snapshot`] makes a region of them that goes on
@@ -134,7 +134,7 @@ impl Region {
     ) -> Result<Self, RegionSnapshotError> {
         let (content, state) = opened(bytes)?;
         // One region has one snapshot, so no longer forms of numbers are taken.
-        let content: Result<Content, _> = wire::decode(content, content.len());
+        let content: Result<SnapshotContent, _> = wire::decode(content, content.len());
         let (tier, surroundings, bodies, contacts, joints) =
             content.map_err(|_| RegionSnapshotError::Malformed)?;
         let surroundings =

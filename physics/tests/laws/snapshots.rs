@@ -61,12 +61,12 @@ fn regions_that_go_on_alike_have_one_digest_and_others_have_another() {
 }
 
 /// The parameters as they are encoded: two corners, gravity, sleep, least speed of a hit.
-type Parameters = ([[i32; 2]; 3], bool, Option<i32>);
+type ForgedParameters = ([[i32; 2]; 3], bool, Option<i32>);
 
-const USUAL: Parameters = ([[-1 << 30, -1 << 30], [1 << 30, 1 << 30], [0, 0]], true, None);
+const USUAL: ForgedParameters = ([[-1 << 30, -1 << 30], [1 << 30, 1 << 30], [0, 0]], true, None);
 
 /// Writes a snapshot of anything, with the digest that belongs to it.
-fn forged(tier: &str, parameters: Parameters, bodies: &[Body], state: &[u8]) -> Vec<u8> {
+fn forged(tier: &str, parameters: ForgedParameters, bodies: &[Body], state: &[u8]) -> Vec<u8> {
     let none: (&[Contact], &[Joint]) = (&[], &[]);
     let content = wire::encode(&(tier, parameters, bodies, none));
     let length = (content.len() as u32).to_le_bytes();
