@@ -160,7 +160,7 @@ fn sweep_strip(
 
 /// Sweeps all bodies as one. Returns how many pairs of boxes it compared.
 ///
-/// Two bodies of one [`Class`] have no pair, so a sweep skips from one body of a class to the next that is
+/// Two bodies of one [`SweepClass`] have no pair, so a sweep skips from one body of a class to the next that is
 /// of another one. That is what makes a heap in one place cheap: once two bodies have all the partners that
 /// they may have, the one no longer looks at the other.
 fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) -> usize {
@@ -173,7 +173,7 @@ fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<Pa
     found.clear();
     partners.clear();
     partners.resize(bodies.len(), [0; PairKind::COUNT]);
-    skips.begin(sorted.iter().map(|entry| Class::of(&bodies[entry.index as usize])));
+    skips.begin(sorted.iter().map(|entry| SweepClass::of(&bodies[entry.index as usize])));
     let mut compared = 0;
     for (position, first) in sorted.iter().enumerate() {
         let mut at = position;
@@ -203,7 +203,7 @@ fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<Pa
 
 /// The bodies that have no pair among each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum SweepClass {
     /// It may have pairs with all others.
     Open,
     /// A sensor.
@@ -214,7 +214,7 @@ enum Class {
     Full,
 }
 
-impl Class {
+impl SweepClass {
     /// The number of classes whose bodies are skipped.
     const SKIPPED: usize = 3;
 
@@ -240,27 +240,28 @@ impl Class {
 /// Where a sweep goes on that leaves out the bodies of one class, by their positions in it.
 #[derive(Debug, Default)]
 struct Skips {
-    classes: Vec<Class>,
+    classes: Vec<SweepClass>,
     /// For each class and position, a later position that is no further than the next one of another
     /// class; the position itself, if it is of another class.
-    leaps: [Vec<u32>; Class::SKIPPED],
+    leaps: [Vec<u32>; SweepClass::SKIPPED],
 }
 
 impl Skips {
     /// Begins a sweep of bodies of these classes.
-    fn begin(&mut self, classes: impl Iterator<Item = Class>) {
+    fn begin(&mut self, classes: impl Iterator<Item = SweepClass>) {
         refill(&mut self.classes, classes);
         let classes = &self.classes;
         for (index, leaps) in self.leaps.iter_mut().enumerate() {
-            let leap = |(at, class): (u32, &Class)| at + u32::from(class.index() == Some(index));
+            let leap =
+                |(at, class): (u32, &SweepClass)| at + u32::from(class.index() == Some(index));
             refill(leaps, (0..).zip(classes).map(leap));
         }
     }
 
     /// Notes that the body at a position is full.
     fn fill(&mut self, position: usize) {
-        self.classes[position] = Class::Full;
-        self.leaps[Class::SKIPPED - 1][position] = position as u32 + 1;
+        self.classes[position] = SweepClass::Full;
+        self.leaps[SweepClass::SKIPPED - 1][position] = position as u32 + 1;
     }
 
     /// Returns the first position, from one on, that may have a pair with the body at `first`; the number of

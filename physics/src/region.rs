@@ -116,14 +116,12 @@ impl Region {
         let mass_props: Vec<MassProps> = bodies.iter().map(MassProps::of).collect();
         let flags = bodies.iter().zip(&mass_props).map(|(body, props)| BodyFlags::of(body, props));
         let flags: Vec<BodyFlags> = flags.collect();
-        let mut grid = Grid::default();
-        for (body, flags) in bodies.iter().zip(&flags) {
-            grid.insert(flags.cell, body.id);
-        }
+        let grid = Grid::of(bodies.iter().zip(&flags).map(|(body, flags)| (flags.cell, body.id)));
         // A state may be taken between a command and a step, so contacts may name removed bodies.
+        // Bodies are large: a search among their ids alone stays in the processor's memory.
+        let ids: Vec<ObjectId> = bodies.iter().map(|body| body.id).collect();
         let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);
-        let removed = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
-        let removed = removed.collect();
+        let removed = ends.filter(|id| ids.binary_search(id).is_err()).collect();
         Self {
             bodies,
             mass_props,

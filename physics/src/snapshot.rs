@@ -2,7 +2,8 @@
 //!
 //! A snapshot begins with [`MAGIC`] and the number of its format, and ends with the digest of all before.
 //! Between them is the canonical encoding of the tier's name, which says its version, of the parameters,
-//! the bodies, the contacts and the joints, and after it the state of the tier.
+//! the bodies, the contacts and the joints, behind its length in four bytes, the lowest first; and after it
+//! the state of the tier.
 
 use metatopia_types::{Digest, wire};
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,7 @@ pub(crate) struct SurroundingsForm {
 }
 
 /// What is encoded of a region beside the state of its tier, in this order.
-type Content = (String, SurroundingsForm, Vec<Body>, Vec<Contact>, Vec<Joint>);
+type SnapshotContent = (String, SurroundingsForm, Vec<Body>, Vec<Contact>, Vec<Joint>);
 
 impl Region {
     /// Returns all that the region is, in bytes. [`Region::from_snapshot`] makes a region of them that goes on
@@ -93,8 +94,11 @@ impl Region {
             self.contacts(),
             self.joints(),
         );
+        let content = wire::encode(&content);
+        let length = u32::try_from(content.len()).expect("a region has less than 4 GiB");
         let state = self.tier_state().unwrap_or_default();
-        let mut bytes = [MAGIC, &[FORMAT], &wire::encode(&content), &state].concat();
+        let mut bytes =
+            [MAGIC, &[FORMAT], length.to_le_bytes().as_slice(), &content, &state].concat();
         let seal = seal(&bytes);
         bytes.extend(seal.0);
         bytes
@@ -128,13 +132,11 @@ impl Region {
         bytes: &[u8],
         makers: &[&dyn TierMaker],
     ) -> Result<Self, RegionSnapshotError> {
-        let content = opened(bytes)?;
-        let parts: Content =
-            wire::decode_first(content).map_err(|_| RegionSnapshotError::Malformed)?;
+        let (content, state) = opened(bytes)?;
         // One region has one snapshot, so no longer forms of numbers are taken.
-        let state = content.strip_prefix(wire::encode(&parts).as_slice());
-        let state = state.ok_or(RegionSnapshotError::Malformed)?;
-        let (tier, surroundings, bodies, contacts, joints) = parts;
+        let content: Result<SnapshotContent, _> = wire::decode(content, content.len());
+        let (tier, surroundings, bodies, contacts, joints) =
+            content.map_err(|_| RegionSnapshotError::Malformed)?;
         let surroundings =
             Surroundings::try_from(surroundings).map_err(RegionSnapshotError::Parameter)?;
         let mut region = Self::restore(bodies, contacts)?.with_joints(joints)?;
@@ -154,8 +156,8 @@ impl Region {
     }
 }
 
-/// Returns what is between the head of a snapshot and its digest, if the digest is that of its bytes.
-fn opened(bytes: &[u8]) -> Result<&[u8], RegionSnapshotError> {
+/// Returns the content of a snapshot and the state of the tier, if the digest is that of its bytes.
+fn opened(bytes: &[u8]) -> Result<(&[u8], &[u8]), RegionSnapshotError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(RegionSnapshotError::Foreign)?;
     let (format, rest) = rest.split_first().ok_or(RegionSnapshotError::Foreign)?;
     if *format != FORMAT {
@@ -165,7 +167,10 @@ fn opened(bytes: &[u8]) -> Result<&[u8], RegionSnapshotError> {
     if seal(&bytes[..bytes.len() - SEAL]) != Digest(*found) {
         return Err(RegionSnapshotError::Damaged);
     }
-    Ok(content)
+    let cut = content.split_first_chunk::<4>().and_then(|(length, rest)| {
+        rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
+    });
+    cut.ok_or(RegionSnapshotError::Malformed)
 }
 
 /// Returns the digest of a snapshot without its end.

@@ -15,7 +15,7 @@ mod scenes;
 
 use scenes::SCENES;
 
-/// Records some steps of a scene, and returns what a replay must print.
+/// Records some steps of a scene. Returns the recording, and the region after it.
 fn recorded(region: Region, commands: fn(u64) -> Vec<RegionCommand>) -> (Vec<u8>, Region) {
     let mut recorder = RegionRecorder::new(region);
     for step in 0..60 {

@@ -78,19 +78,19 @@ pub(crate) struct Scene {
 }
 
 pub(crate) const SCENES: [Scene; 8] = [
-    Scene { name: "billiards", build: billiards, commands: nothing, digest: "344c738e008b4b82" },
-    Scene { name: "bulldozer", build: bulldozer, commands: nothing, digest: "a296338709555f1d" },
-    Scene { name: "turntable", build: turntable, commands: nothing, digest: "d5fa765de8183231" },
-    Scene { name: "crowd", build: crowd, commands: walk, digest: "84912baeb86d5256" },
-    Scene { name: "workshop", build: workshop, commands: rearrange, digest: "9403117fe052d85e" },
-    Scene { name: "quarry", build: quarry, commands: rearrange, digest: "fe0cd5d06da6f74f" },
+    Scene { name: "billiards", build: billiards, commands: nothing, digest: "7393d47f994da352" },
+    Scene { name: "bulldozer", build: bulldozer, commands: nothing, digest: "7736115224a14699" },
+    Scene { name: "turntable", build: turntable, commands: nothing, digest: "89482549870949e0" },
+    Scene { name: "crowd", build: crowd, commands: walk, digest: "bcef0508cca32b5e" },
+    Scene { name: "workshop", build: workshop, commands: rearrange, digest: "7d7075685636643f" },
+    Scene { name: "quarry", build: quarry, commands: rearrange, digest: "ef74e4613dddb4c5" },
     Scene {
         name: "playground",
         build: playground,
         commands: rearrange_joints,
-        digest: "fe3c6491c2d05c92",
+        digest: "78c3f94c82b3be24",
     },
-    Scene { name: "mobile", build: mobile, commands: rearrange_joints, digest: "34fbc4ae312ffcd0" },
+    Scene { name: "mobile", build: mobile, commands: rearrange_joints, digest: "13dc61ca84a6c260" },
 ];
 
 impl Scene {

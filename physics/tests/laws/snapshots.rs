@@ -61,15 +61,16 @@ fn regions_that_go_on_alike_have_one_digest_and_others_have_another() {
 }
 
 /// The parameters as they are encoded: two corners, gravity, sleep, least speed of a hit.
-type Parameters = ([[i32; 2]; 3], bool, Option<i32>);
+type ForgedParameters = ([[i32; 2]; 3], bool, Option<i32>);
 
-const USUAL: Parameters = ([[-1 << 30, -1 << 30], [1 << 30, 1 << 30], [0, 0]], true, None);
+const USUAL: ForgedParameters = ([[-1 << 30, -1 << 30], [1 << 30, 1 << 30], [0, 0]], true, None);
 
 /// Writes a snapshot of anything, with the digest that belongs to it.
-fn forged(tier: &str, parameters: Parameters, bodies: &[Body], state: &[u8]) -> Vec<u8> {
+fn forged(tier: &str, parameters: ForgedParameters, bodies: &[Body], state: &[u8]) -> Vec<u8> {
     let none: (&[Contact], &[Joint]) = (&[], &[]);
     let content = wire::encode(&(tier, parameters, bodies, none));
-    sealed([b"region\x01", content.as_slice(), state].concat())
+    let length = (content.len() as u32).to_le_bytes();
+    sealed([b"region\x01", length.as_slice(), &content, state].concat())
 }
 
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -97,6 +98,8 @@ fn bytes_that_are_no_snapshot_are_refused_by_name() {
         "a snapshot of format 2, and this program reads format 1"
     );
     assert_eq!(refused(&sealed(b"region\x01".to_vec())), RegionSnapshotError::Malformed);
+    let short = sealed(b"region\x01\x09\0\0\0bodies".to_vec());
+    assert_eq!(refused(&short), RegionSnapshotError::Malformed);
     assert_eq!(refused(&forged(NEWTON1, USUAL, &[], &[7])), RegionSnapshotError::Malformed);
 }
 

@@ -107,9 +107,11 @@ fn a_snapshot_with_a_damaged_state_of_the_tier_or_too_many_bodies_is_refused() {
     let cold = newton2(Region::new());
     let (tier, state) = (cold.tier().expect("a tier").name(), cold.tier_state().expect("a state"));
     let many = resealed(&crowd.snapshot(), |bytes| {
-        // Behind the head of seven bytes is the length of the name, in one byte, and the name.
-        let rest = bytes.split_off(8 + NEWTON1.len());
+        // Behind the head of seven bytes and the length of four are that of the name, in one byte, and the name.
+        let rest = bytes.split_off(12 + NEWTON1.len());
         bytes.truncate(7);
+        let length = (1 + tier.len() + rest.len()) as u32;
+        bytes.extend(length.to_le_bytes());
         bytes.push(tier.len() as u8);
         bytes.extend([tier.as_bytes(), &rest, &state].concat());
     });
