@@ -5,6 +5,7 @@ mod beyond;
 mod block;
 mod destination;
 mod form;
+mod friend;
 mod lot;
 mod moderate;
 mod private;
@@ -31,6 +32,7 @@ pub use self::{
     block::BlockCommand,
     destination::Destination,
     form::{ReplyError, form_lines, reply},
+    friend::{FriendCommand, FriendLineError, friends_lines, recovery_line},
     lot::{LotCommand, LotLineError},
     moderate::{ModerateCommand, ModerateLineError, ModerateMeasure},
     private::{PrivateCommand, PrivateLineError, told, unreadable},
@@ -79,6 +81,8 @@ pub enum TextCommand {
     Private(PrivateCommand),
     /// Show no words of a person any more, or show them again.
     Block(BlockCommand),
+    /// Name friends who get a lost key back, vouch for one, or cancel that.
+    Friend(FriendCommand),
     /// Mute, kick or ban a person, as a moderator, or end that.
     Moderate(ModerateCommand),
     /// Reply to the last form that was shown.
@@ -137,6 +141,9 @@ pub enum ParseError {
     /// A line about reports that is not understood.
     #[error(transparent)]
     Report(#[from] ReportLineError),
+    /// A line about friends that is not understood.
+    #[error(transparent)]
+    Friend(#[from] FriendLineError),
     /// A moderator's line that is not understood.
     #[error(transparent)]
     Moderate(#[from] ModerateLineError),
@@ -171,6 +178,8 @@ who             who is here; `who did THING`: who made it, and who changed it la
 report NAME ..  tell moderators what is wrong with a person or a thing; `reports` tells what they decided
 report words N  show moderators private words of that number, with what is wrong; they read no others
 mute NAME       for moderators, as `kick`, `ban` and `unmute`; `mute NAME for 2 hours because WORDS`; `unban KEY`
+friends         who gets your key back if you lose it; `friends are ADA, BOB, CAROL need 2` names them
+vouch for A KEY A lost her key and has this one; if she did not, `recovery cancel` of hers stops it
 rules           who decides, and which changes of who votes wait
 source THING    the source of the scripts on it
 edit THING      change that source in your editor; `edit bell` begins with an example
@@ -237,6 +246,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "say" => TextCommand::Say(words(need("say", "words")?)?),
         "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
         "block" | "unblock" | "blocks" => TextCommand::Block(block::parse(&first, rest)?),
+        "friends" | "vouch" | "recovery" => TextCommand::Friend(friend::parse(&first, rest)?),
         "tell" | "mailbox" => TextCommand::Private(private::parse(&first, rest)?),
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "forbid" => TextCommand::Forbid,

@@ -39,6 +39,8 @@ pub mod trial;
 pub use folder::OverlayFolder;
 pub use member::{MapView, MemberSetup, OverlayMember, start};
 pub use office::OfficeSets;
+#[cfg(test)]
+pub(crate) use office::office_of_tests;
 pub use place::{WorldPlace, WorldPlaceSetup};
 
 #[cfg(test)]

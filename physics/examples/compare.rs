@@ -1,6 +1,8 @@
 //! Measures this engine beside rapier2d, scene by scene, on one thread:
 //! `cargo run --release -p metatopia-physics --features compare --example compare -- --json`.
 //!
+//! Afterwards it measures bodies that sleep, and how many bytes the state of both engines has.
+//!
 //! Both engines make their steps in turns, so that a machine that slows down slows both. A figure is the
 //! median of the processor time of the last quarter of the steps. Names of scenes select them.
 
@@ -14,6 +16,9 @@ use rapier2d::prelude::{
 };
 use rustix::time::{ClockId, clock_gettime};
 
+#[path = "compare/states.rs"]
+mod states;
+
 /// A scene that both engines play.
 struct Contest {
     name: &'static str,
@@ -25,8 +30,8 @@ struct Contest {
 
 const CONTESTS: [Contest; 4] = [
     Contest { name: "sparse_10000", bound: 0.5, steps: 400, build: sparse },
-    Contest { name: "balls_5000", bound: 1.5, steps: 600, build: || falling(|_| true) },
-    Contest { name: "mix_5000", bound: 1.5, steps: 600, build: || falling(|n| n % 2 == 0) },
+    Contest { name: "balls_5000", bound: 1.5, steps: 600, build: || falling(5_000, |_| true) },
+    Contest { name: "mix_5000", bound: 1.5, steps: 600, build: || falling(5_000, |n| n % 2 == 0) },
     Contest { name: "pyramid_100", bound: 1.75, steps: 500, build: pyramid },
 ];
 
@@ -34,16 +39,27 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let json = words.iter().any(|word| word == "--json");
     let named: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    let is_wanted = |name: &str| named.is_empty() || named.iter().any(|wanted| *wanted == name);
+    let known: Vec<&str> =
+        CONTESTS.iter().map(|contest| contest.name).chain(states::names()).collect();
+    if let Some(unknown) = named.iter().find(|name| !known.contains(&name.as_str())) {
+        eprintln!("there is no scene {unknown}; there are {}", known.join(", "));
+        std::process::exit(2);
+    }
     if !json {
         println!(
             "scene           ours ms  rapier ms   ratio   bound   fall of the highest body, m"
         );
     }
     for contest in CONTESTS {
-        if named.is_empty() || named.iter().any(|name| *name == contest.name) {
+        if is_wanted(contest.name) {
             measure(&contest, json);
         }
     }
+    if !json {
+        println!("scene            figure                  ours       rapier  ratio   bound");
+    }
+    states::measure(is_wanted, json);
 }
 
 /// Plays a scene in both engines, in turns, and prints a row.
@@ -217,15 +233,15 @@ fn sparse() -> Pair {
     pair
 }
 
-/// Builds 5,000 bodies that fall into a walled arena and come to rest in a pile.
-fn falling(is_ball: fn(i32) -> bool) -> Pair {
+/// Builds bodies that fall into a walled arena and come to rest in a pile.
+fn falling(count: i32, is_ball: fn(i32) -> bool) -> Pair {
     let (mut pair, mut dice) = (Pair::new(-10.0), Dice(SEED));
     let half = 61.0;
     pair.wall((0.0, -5.0), (half + 10.0, 5.0), ROUGH);
     for side in [-half - 5.0, half + 5.0] {
         pair.wall((side, 240.0), (5.0, 250.0), ROUGH);
     }
-    for n in 0..5_000 {
+    for n in 0..count {
         let (column, row) = (f64::from(n % 100), f64::from(n / 100));
         let x = (column + 0.5) * 1.2 - 60.0 + dice.around_zero() * 0.1;
         let form = if is_ball(n) { Form::Ball(0.5) } else { Form::Block(0.5, 0.5) };

@@ -54,6 +54,11 @@ impl Bounds {
         Ok(bounds)
     }
 
+    /// Returns the south-western and the north-eastern corner.
+    pub(crate) const fn corners(&self) -> (Vector, Vector) {
+        (self.low, self.high)
+    }
+
     /// Returns whether a position is inside or on the edge.
     #[must_use]
     pub fn contains(&self, position: Vec2) -> bool {

@@ -40,6 +40,7 @@ pub(crate) struct SweepMemory {
     order: Vec<i64>,
     sorted: Vec<SweepEntry>,
     partners: Vec<[u8; PairKind::COUNT]>,
+    skips: Skips,
 }
 
 /// The height of a strip, as a number of bits: 8 m, a few times the size of most bodies.
@@ -99,7 +100,7 @@ fn sweep_strips(
     bodies: &[SolverBody],
     found: &mut Vec<PairKey>,
 ) -> Option<()> {
-    let SweepMemory { unsorted, order, sorted, partners } = memory;
+    let SweepMemory { unsorted, order, sorted, partners, .. } = memory;
     order.clear();
     for entry in &*unsorted {
         // By the strip, then by the lower end, and by index where that is the same.
@@ -157,9 +158,13 @@ fn sweep_strip(
     Some(())
 }
 
-/// Sweeps all bodies as one.
-fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) {
-    let SweepMemory { unsorted, order, sorted, partners } = memory;
+/// Sweeps all bodies as one. Returns how many pairs of boxes it compared.
+///
+/// Two bodies of one [`SweepClass`] have no pair, so a sweep skips from one body of a class to the next that is
+/// of another one. That is what makes a heap in one place cheap: once two bodies have all the partners that
+/// they may have, the one no longer looks at the other.
+fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) -> usize {
+    let SweepMemory { unsorted, order, sorted, partners, skips } = memory;
     // By the lower end, and by index where that is the same: in one number, which sorts fast.
     let key = |entry: &SweepEntry| (i64::from(entry.low) << 32) | i64::from(entry.index);
     refill(order, unsorted.iter().map(key));
@@ -168,11 +173,17 @@ fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<Pa
     found.clear();
     partners.clear();
     partners.resize(bodies.len(), [0; PairKind::COUNT]);
+    skips.begin(sorted.iter().map(|entry| SweepClass::of(&bodies[entry.index as usize])));
+    let mut compared = 0;
     for (position, first) in sorted.iter().enumerate() {
-        for second in &sorted[position + 1..] {
-            if second.low > first.high {
+        let mut at = position;
+        loop {
+            // Looked up each time: the first body may get its last partner meanwhile.
+            at = skips.next_from(position, at + 1);
+            let Some(second) = sorted.get(at).filter(|second| second.low <= first.high) else {
                 break;
-            }
+            };
+            compared += 1;
             if first.is_apart_across(second) {
                 continue;
             }
@@ -181,8 +192,94 @@ fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<Pa
             if *count < PARTNERS_MAX {
                 *count += 1;
                 found.push(key);
+                if *count == PARTNERS_MAX && matches!(kind, PairKind::Mover) {
+                    skips.fill(if owner == first.index { position } else { at });
+                }
             }
         }
+    }
+    compared
+}
+
+/// The bodies that have no pair among each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SweepClass {
+    /// It may have pairs with all others.
+    Open,
+    /// A sensor.
+    Sensor,
+    /// A body of infinite mass.
+    Wall,
+    /// A body of finite mass that has as many partners of finite mass as it may have.
+    Full,
+}
+
+impl SweepClass {
+    /// The number of classes whose bodies are skipped.
+    const SKIPPED: usize = 3;
+
+    /// Returns the class of a body that has no partners yet.
+    fn of(body: &SolverBody) -> Self {
+        match (body.sensor, body.has_infinite_mass()) {
+            (true, _) => Self::Sensor,
+            (false, true) => Self::Wall,
+            (false, false) => Self::Open,
+        }
+    }
+
+    const fn index(self) -> Option<usize> {
+        match self {
+            Self::Open => None,
+            Self::Sensor => Some(0),
+            Self::Wall => Some(1),
+            Self::Full => Some(2),
+        }
+    }
+}
+
+/// Where a sweep goes on that leaves out the bodies of one class, by their positions in it.
+#[derive(Debug, Default)]
+struct Skips {
+    classes: Vec<SweepClass>,
+    /// For each class and position, a later position that is no further than the next one of another
+    /// class; the position itself, if it is of another class.
+    leaps: [Vec<u32>; SweepClass::SKIPPED],
+}
+
+impl Skips {
+    /// Begins a sweep of bodies of these classes.
+    fn begin(&mut self, classes: impl Iterator<Item = SweepClass>) {
+        refill(&mut self.classes, classes);
+        let classes = &self.classes;
+        for (index, leaps) in self.leaps.iter_mut().enumerate() {
+            let leap =
+                |(at, class): (u32, &SweepClass)| at + u32::from(class.index() == Some(index));
+            refill(leaps, (0..).zip(classes).map(leap));
+        }
+    }
+
+    /// Notes that the body at a position is full.
+    fn fill(&mut self, position: usize) {
+        self.classes[position] = SweepClass::Full;
+        self.leaps[SweepClass::SKIPPED - 1][position] = position as u32 + 1;
+    }
+
+    /// Returns the first position, from one on, that may have a pair with the body at `first`; the number of
+    /// bodies if there is none.
+    fn next_from(&mut self, first: usize, from: usize) -> usize {
+        let Some(index) = self.classes[first].index() else {
+            return from;
+        };
+        let leaps = &mut self.leaps[index];
+        let mut at = from;
+        while let Some(leap) = leaps.get(at).map(|leap| *leap as usize).filter(|leap| *leap > at) {
+            // Halves the way for whoever comes next.
+            if let Some(further) = leaps.get(leap).copied() {
+                leaps[at] = further;
+            }
+            at = leap;
+        }
+        at
     }
 }
 

@@ -72,6 +72,14 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
+    /// Returns the grid of many bodies at once, which takes a fraction of the time of adding each.
+    pub(crate) fn of(bodies: impl Iterator<Item = (Cell, ObjectId)>) -> Self {
+        let cells: BTreeSet<(Cell, ObjectId)> = bodies.collect();
+        let mut counts = [0; LEVELS.len()];
+        cells.iter().for_each(|(cell, _)| counts[cell.level()] += 1);
+        Self { cells, counts }
+    }
+
     /// Adds a body to a cell.
     pub(crate) fn insert(&mut self, cell: Cell, id: ObjectId) {
         if self.cells.insert((cell, id)) {

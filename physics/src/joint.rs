@@ -188,7 +188,7 @@ impl Joint {
 }
 
 /// The end of a joint that nobody asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JointEnded {
     /// The id of the joint, which is free again.
     pub id: JointId,
@@ -197,7 +197,7 @@ pub struct JointEnded {
 }
 
 /// A reason why a joint ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JointEnd {
     /// It had to hold more than it can.
     Broke {

@@ -11,8 +11,8 @@
 //! # What it promises
 //!
 //! - A step is a pure function of the bodies, the [`Contact`]s, the joints and the region's parameters.
-//!   A region [restored](Region::restore) from them goes on exactly as the one that they were taken from.
-//!   Every other structure follows from them.
+//!   A region [restored](Region::restore) from them goes on exactly as the one that they were taken from,
+//!   and a [snapshot](Region::snapshot) has all of them. Every other structure follows from them.
 //! - The order of commands on different bodies makes no difference.
 //! - The arguments of a command are rounded and clamped to the [`limits`], or refused. Nothing can
 //!   make a step panic, overflow or take more than a bounded time. A heap of bodies in one place
@@ -149,17 +149,25 @@ mod overflow;
 mod polygon;
 mod query;
 mod ray;
+mod recording;
 mod region;
 mod restore;
 mod shape;
 mod shape_cast;
+mod snapshot;
 mod solver;
 mod solver_body;
 mod spec;
 mod step;
+mod stream;
 mod surroundings;
 mod tier;
 mod touch;
+
+/// Has the example of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;
 
 pub use body::Body;
 pub use bounds::{Bounds, BoundsError};
@@ -173,6 +181,7 @@ pub use movement::OutOfRange;
 pub use polygon::{Polygon, PolygonError};
 pub use query::NearbyBody;
 pub use ray::RayHit;
+pub use recording::{RecordingError, RegionRecorder, RegionReplay, ReplayedTick};
 pub use region::{
     Aspect, Changes, ImpulseError, InsertError, MissingBody, MotionError, OutOfBounds, Region,
     ReshapeError, RevertError, VelocityError,
@@ -180,8 +189,11 @@ pub use region::{
 pub use restore::RestoreRegionError;
 pub use shape::{Shape, ShapeError, SizeError};
 pub use shape_cast::ShapeCast;
+pub use snapshot::RegionSnapshotError;
 pub use spec::{BodySpec, Pose};
+pub use stream::{RegionCommand, RegionReply};
 pub use tier::{
-    BodyMotion, Tier, TierMaker, TierStateError, TierStep, TierView, TooManyForTier, Touching,
+    BodyMotion, NEWTON1, Tier, TierMaker, TierStateError, TierStep, TierView, TooManyForTier,
+    Touching,
 };
 pub use touch::{Hit, StepEvents, Touch};

@@ -17,7 +17,8 @@ pub const BODIES_MAX: usize = 16_384;
 ///
 /// Bodies that do not overlap have room for fewer. Pairs beyond the limit are left out, the same
 /// ones on every machine, and their bodies pass through each other. So a heap of bodies in one
-/// place costs a time in proportion to its bodies, and no other body loses a contact by it.
+/// place has contacts in proportion to its bodies, and no other body loses a contact by it. To find
+/// them, bodies that have room left are compared with all others in the heap: all pairs at worst.
 pub const PARTNERS_MAX: u8 = 32;
 
 /// Pairs that one step looks at.

@@ -2,6 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use crate::body::Body;
 use crate::filter::Filter;
@@ -11,7 +12,7 @@ use crate::region::Region;
 use crate::solver_body::Aabb;
 
 /// A body near a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearbyBody {
     /// The id of the body.
     pub id: ObjectId,

@@ -2,6 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use crate::body::Body;
 use crate::filter::Filter;
@@ -16,7 +17,7 @@ use crate::solver_body::Aabb;
 const PIECE: i32 = 8;
 
 /// Where a ray meets a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RayHit {
     /// The id of the body.
     pub id: ObjectId,

@@ -10,7 +10,6 @@ use crate::contact::Contact;
 use crate::fixed::Q20;
 use crate::grid::{Cell, Grid};
 use crate::joint_store::JointStore;
-use crate::limits::{HIT_SPEED_MIN, SPEED_MAX};
 use crate::mass_props::MassProps;
 use crate::solver::Solver;
 use crate::step::step;
@@ -117,14 +116,12 @@ impl Region {
         let mass_props: Vec<MassProps> = bodies.iter().map(MassProps::of).collect();
         let flags = bodies.iter().zip(&mass_props).map(|(body, props)| BodyFlags::of(body, props));
         let flags: Vec<BodyFlags> = flags.collect();
-        let mut grid = Grid::default();
-        for (body, flags) in bodies.iter().zip(&flags) {
-            grid.insert(flags.cell, body.id);
-        }
+        let grid = Grid::of(bodies.iter().zip(&flags).map(|(body, flags)| (flags.cell, body.id)));
         // A state may be taken between a command and a step, so contacts may name removed bodies.
+        // Bodies are large: a search among their ids alone stays in the processor's memory.
+        let ids: Vec<ObjectId> = bodies.iter().map(|body| body.id).collect();
         let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);
-        let removed = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
-        let removed = removed.collect();
+        let removed = ends.filter(|id| ids.binary_search(id).is_err()).collect();
         Self {
             bodies,
             mass_props,
@@ -184,12 +181,10 @@ impl Region {
     }
 
     /// Returns this region with the report of hits at no less than a speed, in metres a second, of at least
-    /// [`HIT_SPEED_MIN`]; or without it, as at first. Whoever restores a region sets it again.
+    /// [`HIT_SPEED_MIN`](crate::limits::HIT_SPEED_MIN); or without it, as at first. Whoever restores a region sets it again.
     #[must_use]
     pub fn with_hits(mut self, least: Option<Fx>) -> Self {
-        let low = Q20::constant(HIT_SPEED_MIN);
-        let high = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(2)));
-        self.surroundings.hit_speed = least.map(|speed| Q20::clamped(speed, low, high));
+        self.surroundings.set_hit_speed(least);
         self
     }
 

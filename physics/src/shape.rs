@@ -126,11 +126,14 @@ pub enum ShapeError {
     Polygon(#[from] PolygonError),
 }
 
-/// A radius or half width outside the range for this kind of motion.
+/// A size outside the range for this kind of motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a size of {size} m is not in {SIZE_MIN}..={limit} m for a {motion} body")]
+#[error("{field}: a size of {size} m is not in {SIZE_MIN}..={limit} m for a {motion} body")]
 pub struct SizeError {
-    /// The radius or half width, in metres.
+    /// The name of the field of the [`Shape`]: `radius`, `half`, `half.x` or `half.y`; `reach` for the
+    /// distance of a polygon's furthest corner.
+    pub field: &'static str,
+    /// The size that was given, in metres.
     pub size: Fx,
     /// The largest size allowed.
     pub limit: Fx,
@@ -160,21 +163,25 @@ impl Geometry {
     /// Rounds a shape, if its sizes are in the range for `motion`.
     pub(crate) fn new(shape: Shape, motion: Motion) -> Result<Self, ShapeError> {
         let limit = size_max(motion);
-        let fit = |size: Fx| {
+        let fit = |field, size: Fx| {
             if size < SIZE_MIN || size > limit {
-                return Err(SizeError { size, limit, motion });
+                return Err(SizeError { field, size, limit, motion });
             }
             Ok(Q20::clamped(size, Q20::ZERO, Q20::constant(limit)))
         };
         Ok(match shape {
-            Shape::Circle { radius } => Self::Circle(fit(radius)?),
-            Shape::Rect { half } => Self::Rect(Vector::new(fit(half.x)?, fit(half.y)?)),
-            Shape::Capsule { half, radius } => Self::Capsule(fit(half)?, fit(radius)?),
+            Shape::Circle { radius } => Self::Circle(fit("radius", radius)?),
+            Shape::Rect { half } => {
+                Self::Rect(Vector::new(fit("half.x", half.x)?, fit("half.y", half.y)?))
+            }
+            Shape::Capsule { half, radius } => {
+                Self::Capsule(fit("half", half)?, fit("radius", radius)?)
+            }
             Shape::Polygon(polygon) => {
                 polygon.check()?;
                 // The last bit is that of rounding up.
                 let reach = Q20(polygon.bounding_radius().0 - 1);
-                fit(reach.fx())?;
+                fit("reach", reach.fx())?;
                 Self::Polygon(polygon)
             }
         })

@@ -6,6 +6,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use crate::body::Body;
 use crate::filter::Filter;
@@ -16,7 +17,7 @@ use crate::shape::{Geometry, Shape, ShapeError};
 use crate::spec::Pose;
 
 /// A shape that is moved along a straight way without turning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeCast {
     /// The shape, with the sizes that a moving body may have.
     pub shape: Shape,

@@ -20,6 +20,10 @@ use crate::region::Region;
 use crate::step::JointChanges;
 use crate::touch::{Hit, StepEvents, Touch};
 
+/// The name of the region's own solver, and its version. Another version moves bodies differently: whoever
+/// changes what a step computes counts it up.
+pub const NEWTON1: &str = "newton1, version 1";
+
 /// What moves the bodies of a region in place of the region's own solver.
 ///
 /// A step must be a pure function of the view and of [`Tier::state`]. A step that panics must leave a
@@ -239,6 +243,12 @@ impl Region {
     #[must_use]
     pub fn tier(&self) -> Option<&dyn Tier> {
         self.tier.as_deref()
+    }
+
+    /// Returns the name and the version of what moves the bodies: of the tier, or [`NEWTON1`].
+    #[must_use]
+    pub fn tier_name(&self) -> &'static str {
+        self.tier().map_or(NEWTON1, |tier| tier.name())
     }
 
     /// Returns the state of the tier. With the bodies and the contacts it is the complete state of the

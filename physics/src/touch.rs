@@ -2,11 +2,12 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use crate::joint::JointEnded;
 
 /// A beginning or end of contact. `a` is the lower id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Touch {
     /// The two did not touch in the step before, and do now.
     Began {
@@ -40,7 +41,7 @@ impl Touch {
 
 /// A hard hit: two bodies met faster than a threshold. Unlike [`Touch::Began`] it also tells when bodies
 /// that touch already hit each other, as a crate that tips over onto its next corner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// The lower id.
     pub a: ObjectId,
@@ -55,7 +56,7 @@ pub struct Hit {
 }
 
 /// All that a step reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepEvents {
     /// The beginnings of touches, then the ends, each in id order.
     pub touches: Vec<Touch>,

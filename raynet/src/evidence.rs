@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_types::{Digest, Millis, SimId, Verify, wire};
+use metatopia_types::{Digest, SimId, Verify, wire};
 use serde::{Deserialize, Serialize};
 
 use crate::{ProveLand, Shelf, ShelfError, SignedSiteRecord, SiteName, SiteRecordError, limits};
@@ -33,12 +33,23 @@ pub enum OverlayEvidence {
 
 /// What a piece of evidence is about: of two about one subject, the one of the higher rank is kept. Whoever
 /// signed cannot make another one about the same by signing again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceSubject {
     /// A digest of the sim, or of the block of the plane.
     pub subject: Digest,
     /// The epoch of the grant, or the height of the map.
     pub rank: u64,
+}
+
+/// What members say to each other so that evidence reaches those who were not there when it was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EvidencePull {
+    /// Asks which evidence the other one keeps.
+    Ask,
+    /// What all that it keeps is about.
+    Kept(Vec<EvidenceSubject>),
+    /// Asks for the pieces about these subjects, each of which comes in a frame of its own.
+    Want(Vec<Digest>),
 }
 
 /// Why something is no evidence.
@@ -96,14 +107,14 @@ impl OverlayEvidence {
         core::iter::once(first).chain(second).map(Vec::as_slice)
     }
 
-    /// Checks that the two things are genuine, and contradict each other.
+    /// Checks that the two things are genuine, and contradict each other. Records are evidence also when
+    /// their time is over.
     ///
     /// # Errors
     /// Why it is no evidence.
     pub fn check(
         &self,
         world: SimId,
-        now: Millis,
         land: &dyn ProveLand,
         scheme: &dyn Verify,
     ) -> Result<(), OverlayEvidenceError> {
@@ -117,7 +128,7 @@ impl OverlayEvidence {
                 }
                 let shelf = open(shelf, world, land)?;
                 for record in [first, second] {
-                    record.check_form(world, now)?;
+                    record.check_shape(world)?;
                     let grant = record.middle().and_then(|middle| shelf.grant_at(middle));
                     record.check_grant(grant, scheme)?;
                 }
@@ -178,6 +189,25 @@ impl KeptEvidence {
             let oldest = oldest.map(|(subject, _)| *subject);
             oldest.map(|oldest| self.pieces.remove(&oldest));
         }
+    }
+
+    /// Returns the piece about a subject.
+    pub(crate) fn get(&self, subject: &Digest) -> Option<&OverlayEvidence> {
+        self.pieces.get(subject).map(|piece| &piece.evidence)
+    }
+
+    /// Returns what the pieces are about.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = EvidenceSubject> {
+        let about = |(subject, piece): (&Digest, &KeptPiece)| EvidenceSubject {
+            subject: *subject,
+            rank: piece.rank,
+        };
+        self.pieces.iter().map(about)
+    }
+
+    /// Returns how many pieces were ever kept.
+    pub(crate) const fn ever(&self) -> u64 {
+        self.count
     }
 
     pub(crate) fn subjects(&self) -> impl Iterator<Item = &Digest> {

@@ -35,7 +35,7 @@
 //! * A view admits a site that is checked and that **spoke itself**. What others say of a site's health
 //!   does not count; a dial that fails, or six questions without an answer, bury it for 15 cycles.
 //! * Two records of one site and epoch, or two shelves of one block and height, are **evidence**: kept, told
-//!   to others, and handed out.
+//!   to others when it is found, and pulled by those who come later.
 //! * A lookup asks on two ways that share no site. The newest certified map wins; who contradicts it is
 //!   counted. Without a map that is new enough the answer is [`LookupOutcome::Unproved`].
 //!
@@ -159,7 +159,7 @@ mod sites;
 pub use cell::{CellEstimator, ExactPlane, Rays};
 pub use config::{OverlayConfig, OverlayEffect, OverlayInput};
 pub use dial_back::{DialBackMessage, DialBackOutcome, observed_ip};
-pub use evidence::{EvidenceSubject, OverlayEvidence, OverlayEvidenceError};
+pub use evidence::{EvidencePull, EvidenceSubject, OverlayEvidence, OverlayEvidenceError};
 pub use land::{LandMap, ProveLand, Shelf, ShelfError, ShelfPlaced};
 pub use lookup::{LookupAnswer, LookupOutcome};
 pub use message::{GossipLayer, NearerSites, OverlayFrameError, OverlayMessage, TipExchange};

@@ -67,6 +67,12 @@ pub const CONVICTED_MAX: usize = 512;
 /// Pieces of evidence of one peer that are looked at in a cycle: to check one costs two proofs.
 pub const EVIDENCE_PER_CYCLE_MAX: u32 = 8;
 
+/// Questions of one peer about kept evidence that are answered in a cycle: what there is, and some of it.
+pub const PULLS_PER_CYCLE_MAX: u32 = 4;
+
+/// Pieces of evidence in one question for them, which are half of those that are looked at in a cycle.
+pub const EVIDENCE_PER_WANT_MAX: usize = 4;
+
 /// Sites that were not spoken with before and are dialled on ways in a cycle: liars may name any address.
 pub const STRANGERS_PER_CYCLE_MAX: u32 = 256;
 

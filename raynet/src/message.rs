@@ -4,7 +4,7 @@ use metatopia_types::wire::{self, DecodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DialBackMessage, OverlayEvidence, SignedSiteRecord, SiteName, SiteTip, TilePoint,
+    DialBackMessage, EvidencePull, OverlayEvidence, SignedSiteRecord, SiteName, SiteTip, TilePoint,
     limits::{self, OVERLAY_FRAME_BYTES_MAX},
 };
 
@@ -74,6 +74,8 @@ pub enum OverlayMessage {
     Evidence(OverlayEvidence),
     /// Asks to be dialled back, or tells what came of it.
     DialBack(DialBackMessage),
+    /// Asks for evidence, or says what there is.
+    Pull(EvidencePull),
 }
 
 /// Why bytes are no frame of the overlay.
@@ -91,6 +93,14 @@ pub enum OverlayFrameError {
     /// Too many points.
     #[error("{0} points, where {max} are allowed", max = limits::SHELVES_PER_WANT_MAX)]
     Points(usize),
+    /// Too many pieces of evidence are named.
+    #[error("{found} pieces of evidence are named, where {max} are allowed")]
+    Pieces {
+        /// How many.
+        found: usize,
+        /// How many may be.
+        max: usize,
+    },
     /// Too many sites in an answer.
     #[error("{0} nearer sites, where {max} are allowed", max = limits::NEARER_MAX)]
     Nearer(usize),
@@ -120,6 +130,9 @@ impl OverlayMessage {
         let within = |count: usize, most: usize, error: fn(usize) -> OverlayFrameError| {
             if count <= most { Ok(()) } else { Err(error(count)) }
         };
+        let pieces = |found: usize, max: usize| {
+            if found <= max { Ok(()) } else { Err(OverlayFrameError::Pieces { found, max }) }
+        };
         match self {
             Self::Exchange(half) | Self::Answer(half) => {
                 within(half.tips.len(), limits::TIPS_MAX, OverlayFrameError::Tips)
@@ -146,7 +159,13 @@ impl OverlayMessage {
                     .proofs()
                     .try_for_each(|proof| within(proof.len(), most, OverlayFrameError::Proof))
             }
-            Self::Seek { .. } | Self::DialBack(_) => Ok(()),
+            Self::Pull(EvidencePull::Kept(kept)) => {
+                pieces(kept.len(), limits::OVERLAY_EVIDENCE_MAX)
+            }
+            Self::Pull(EvidencePull::Want(wanted)) => {
+                pieces(wanted.len(), limits::EVIDENCE_PER_WANT_MAX)
+            }
+            Self::Seek { .. } | Self::DialBack(_) | Self::Pull(EvidencePull::Ask) => Ok(()),
         }
     }
 }

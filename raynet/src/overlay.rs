@@ -7,6 +7,7 @@ mod learn;
 mod liveness;
 mod lookups;
 mod probes;
+mod pulls;
 mod pulse;
 mod roles;
 mod ways;
@@ -20,7 +21,7 @@ use std::{
 use metatopia_math::Stream;
 use metatopia_types::{Digest, Now, wire};
 
-use self::{lookups::Lookup, pulse::OverlayTimers, ways::SeekWay};
+use self::{lookups::Lookup, pulls::EvidencePulls, pulse::OverlayTimers, ways::SeekWay};
 use crate::{
     ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput, PlaneBlock,
     SignedSiteRecord, SiteEndpoint, SiteName, TilePoint, evidence::KeptEvidence, limits,
@@ -69,6 +70,7 @@ pub struct Overlay {
     ways: BTreeMap<u64, SeekWay>,
     lookups: BTreeMap<u64, Lookup>,
     evidence: KeptEvidence,
+    pulls: EvidencePulls,
     /// Blocks of the map that lookups were about lately, and when.
     looked_up: BTreeMap<PlaneBlock, Duration>,
     /// Sites dialled in this cycle on the way that were not spoken with.
@@ -116,6 +118,7 @@ impl Overlay {
             ways: BTreeMap::new(),
             lookups: BTreeMap::new(),
             evidence: KeptEvidence::default(),
+            pulls: EvidencePulls::default(),
             looked_up: BTreeMap::new(),
             strangers: 0,
             wanted: BTreeSet::new(),

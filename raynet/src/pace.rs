@@ -31,6 +31,12 @@ pub const REST_SAMPLE_CYCLES: u32 = 2;
 /// Cycles between two probes at rest.
 pub const REST_PROBE_CYCLES: u32 = 16;
 
+/// Others that a member asks for evidence in its first cycles, one in each.
+pub const FIRST_PULLS: usize = 3;
+
+/// Cycles between two such questions at rest.
+pub const REST_PULL_CYCLES: u32 = 64;
+
 /// Times that a newcomer seeks its own place, to learn who is around it.
 pub const ARRIVALS: u32 = 4;
 

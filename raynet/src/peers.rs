@@ -14,6 +14,7 @@ pub(crate) struct PeerLink {
     frames: u32,
     exchanges: u32,
     evidence: u32,
+    pulls: u32,
     /// Records that the peer was asked for.
     asked: u32,
     /// Records that the peer named and has not shown yet, less two for each that it has. Half of them
@@ -75,7 +76,7 @@ impl PeerLinks {
     /// Begins a new cycle of rations.
     pub(crate) fn forgive(&mut self) {
         for link in self.links.values_mut() {
-            (link.frames, link.exchanges, link.evidence) = (0, 0, 0);
+            (link.frames, link.exchanges, link.evidence, link.pulls) = (0, 0, 0, 0);
             link.owed /= 2;
             link.asked /= 2;
         }
@@ -101,6 +102,12 @@ impl PeerLink {
     pub(crate) fn takes_evidence(&mut self) -> bool {
         self.evidence = self.evidence.saturating_add(1);
         self.evidence <= limits::EVIDENCE_PER_CYCLE_MAX
+    }
+
+    /// Counts a question about kept evidence. Returns whether it is answered.
+    pub(crate) fn takes_pull(&mut self) -> bool {
+        self.pulls = self.pulls.saturating_add(1);
+        self.pulls <= limits::PULLS_PER_CYCLE_MAX
     }
 
     /// Counts a record that came. Returns whether it may be looked at.

@@ -203,7 +203,24 @@ impl SignedSiteRecord {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check_form(&self, world: SimId, now: Millis) -> Result<(), SiteRecordError> {
-        let SiteRecord { endpoints, about, expires, square, .. } = &self.record;
+        self.check_shape(world)?;
+        let expires = self.record.expires;
+        if expires <= now {
+            return Err(SiteRecordError::Expired(now.since(expires)));
+        }
+        let ahead = expires.since(now);
+        if ahead > limits::RECORD_LIFE_MS_MAX.saturating_add(pace::CLOCK_SKEW_MS) {
+            return Err(SiteRecordError::Future(ahead));
+        }
+        Ok(())
+    }
+
+    /// Checks what can be checked at any time.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check_shape(&self, world: SimId) -> Result<(), SiteRecordError> {
+        let SiteRecord { endpoints, about, square, .. } = &self.record;
         if self.record.world != world {
             return Err(SiteRecordError::World(self.record.world));
         }
@@ -220,13 +237,6 @@ impl SignedSiteRecord {
         }
         if about.licence.len() > limits::SITE_LICENCE_BYTES_MAX {
             return Err(SiteRecordError::Licence(about.licence.len()));
-        }
-        if *expires <= now {
-            return Err(SiteRecordError::Expired(now.since(*expires)));
-        }
-        let ahead = expires.since(now);
-        if ahead > limits::RECORD_LIFE_MS_MAX.saturating_add(pace::CLOCK_SKEW_MS) {
-            return Err(SiteRecordError::Future(ahead));
         }
         Ok(())
     }

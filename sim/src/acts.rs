@@ -12,6 +12,7 @@ mod changes;
 mod chat;
 mod context;
 mod executor;
+mod friends;
 mod govern;
 mod hands;
 mod history;

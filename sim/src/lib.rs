@@ -124,11 +124,12 @@ pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Shape};
 pub use rules::Controls;
 pub use rules::{
     ActFault, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange, Denied,
-    FiledReport, FirstLogins, FrozenThing, GivenRight, GivenRuling, Governance, GrantedSim,
-    HeardSaid, IssuedTicket, Judging, KeptWords, LandKeyChanges, LandWeek, LaneKey, LaneWindows,
-    Motd, OrderedDeed, RecordedOrder, Register, Right, Role, RotatedKey, Sanction, Standing,
-    Standings, ThingTrace, Tickets, ToldWords, TraceCount, TurnAdmission, TurnFault, Wall, Warrant,
-    Window, check_name, judge_act, judge_turn, limits, skeleton_of,
+    FiledReport, FirstLogins, FriendList, FrozenThing, GivenRight, GivenRuling, Governance,
+    GrantedSim, HeardSaid, IssuedTicket, Judging, KeptWords, KeyFriends, LandKeyChanges, LandWeek,
+    LaneKey, LaneWindows, Motd, OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role,
+    RotatedKey, Sanction, Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount,
+    TurnAdmission, TurnFault, Wall, Warrant, Window, check_name, judge_act, judge_turn, limits,
+    skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -145,8 +146,8 @@ pub use space::{
 pub use state::flipped;
 pub use state::{
     AMENDABLE, AVATAR, AgreedPort, AgreedPorts, AgreedPortsError, AmendError, Applied,
-    AvatarParameters, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule,
-    CapsuleError, ChangedObject, Charter, ChatParameters, Course, FirstLogin, Frozen,
+    AvatarParameters, BorderAnswer, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT,
+    Capsule, CapsuleError, ChangedObject, Charter, ChatParameters, Course, FirstLogin, Frozen,
     GasParameters, Genesis, GenesisError, Held, Introduction, IntroductionError, LandClaims,
     LeafEntry, LogLine, LotParameters, Manifest, MissingPort, MissingTier, Object, ObjectSpec,
     ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession, PortsTextError,

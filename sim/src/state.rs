@@ -13,6 +13,7 @@ mod arrivals;
 mod bit_flip;
 mod border_turn;
 mod capsule;
+mod carried;
 mod course;
 mod founding;
 mod frozen;
@@ -40,6 +41,7 @@ pub use applied::{Applied, ChangedObject, LogLine, Received, ScriptFailure, desc
 #[cfg(feature = "controls")]
 pub use bit_flip::flipped;
 pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, ReplayVerdict, differ, differ_from};
+pub use carried::BorderAnswer;
 pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
 pub use frozen::Frozen;
 pub use genesis::{

@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 
 const FAILED = 0xffffffff;
-const CHECKS = ["replay", "panics", "deepest", "widest"];
+const CHECKS = ["replay", "panics", "deepest", "widest", "scenes"];
 
 const [path] = process.argv.slice(2);
 if (path === undefined) {

@@ -49,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "audit",
         &[
             "types",
+            "physics",
             "physics-rapier",
             "sim",
             "consensus",

@@ -39,6 +39,11 @@ const REASONS: &[Reasons] = &[
         returned_in: &["sim/tests/"],
     },
     Reasons {
+        name: "HandRefusal",
+        file: "sim/types/src/crossing/reasons.rs",
+        returned_in: &["sim/tests/"],
+    },
+    Reasons {
         name: "SaidError",
         file: "sim/types/src/crossing/said.rs",
         returned_in: &["sim/types/tests/"],

@@ -1,15 +1,40 @@
 //! What a sim is by now, out of a state that is certified: of a successor it is not in the genesis.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
-use metatopia_protocol::{Answer, Question, SNAPSHOT_PART_BYTES, SnapshotOffer};
-use metatopia_sim::{Charter, Manifest};
-use metatopia_types::{Digest, limits::LEAF_BYTES_MAX, wire};
+use metatopia_protocol::{
+    Answer, LEAVES_PER_QUESTION_MAX, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
+};
+use metatopia_sim::{Charter, Governance, KeyFriends, Manifest};
+use metatopia_types::{Digest, Height, PublicKey, limits::LEAF_BYTES_MAX, wire};
 
 use super::{ClientDriver, ProofError};
 
-/// The leaf that holds it.
+/// The leaf that holds the charter.
 const LEAF: &str = "parameters";
+
+/// The leaf that holds governance, with its time.
+const GOVERNANCE: &str = "governance";
+
+/// The leaf that holds the friends of all keys, and what those are called into which it is cut.
+const FRIENDS: &str = "friends";
+const SHELVES: &str = "friends/";
+
+/// Returns the fault of a node that shows a state that it cannot mean.
+const fn other() -> ProofError {
+    ProofError::Other("another state than the header states")
+}
+
+/// The friends of all keys, out of a state that is certified.
+#[derive(Debug, Clone)]
+pub struct ProvenFriends {
+    /// The height of that state.
+    pub height: Height,
+    /// The governance time then.
+    pub time: u64,
+    /// What the state has of each key, ascending.
+    pub friends: Vec<(PublicKey, KeyFriends)>,
+}
 
 impl ClientDriver {
     /// Proves the sim's charter, from the newest snapshot that the node offers.
@@ -18,25 +43,68 @@ impl ClientDriver {
     /// See [`ProofError`]. Nothing is taken on trust: the header is certified, the manifest has its
     /// root, and the leaf the hash that the manifest says.
     pub async fn prove_charter(&mut self, wait: Duration) -> Result<Charter, ProofError> {
+        let (_, leaves) = self.prove_leaves(wait, |key| key == LEAF).await?;
+        let content = leaves.first().ok_or_else(other)?;
+        wire::decode(content, LEAF_BYTES_MAX).map_err(|_| other())
+    }
+
+    /// Proves whom everybody named as friends and which recoveries are open, from the newest snapshot that the
+    /// node offers. The node can leave out none of them: the manifest names all leaves.
+    ///
+    /// # Errors
+    /// See [`ClientDriver::prove_charter`].
+    pub async fn prove_friends(&mut self, wait: Duration) -> Result<ProvenFriends, ProofError> {
+        let wanted = |key: &str| key == GOVERNANCE || key == FRIENDS || key.starts_with(SHELVES);
+        let (height, leaves) = self.prove_leaves(wait, wanted).await?;
+        // Leaves are in the order of their keys.
+        let (governance, shelves) = leaves.split_last().ok_or_else(other)?;
+        let governance: Governance =
+            wire::decode(governance, LEAF_BYTES_MAX).map_err(|_| other())?;
+        let mut friends = Vec::new();
+        for shelf in shelves {
+            let kept: Vec<(PublicKey, KeyFriends)> =
+                wire::decode(shelf, LEAF_BYTES_MAX).map_err(|_| other())?;
+            friends.extend(kept);
+        }
+        Ok(ProvenFriends { height, time: governance.time, friends })
+    }
+
+    /// Fetches all leaves of the newest snapshot whose keys are wanted, in the order of their keys, and proves
+    /// them. Returns the height of the snapshot as well.
+    async fn prove_leaves(
+        &mut self,
+        wait: Duration,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<(Height, Vec<Vec<u8>>), ProofError> {
         let answer = self.ask_until_known(Question::Snapshot, wait).await?;
         let Answer::Snapshot(offer) = answer else {
             return Err(ProofError::instead(&answer));
         };
         self.believe(&offer.header, &offer.certificate, wait).await?;
         let manifest = self.manifest(&offer, wait).await?;
-        let other = || ProofError::Other("another state than the header states");
         manifest.check(offer.header.root).map_err(|_| other())?;
-        let place = manifest.leaves.iter().position(|leaf| leaf.key.0 == LEAF).ok_or_else(other)?;
-        let leaves = vec![u32::try_from(place).map_err(|_| other())?];
-        let answer = self.ask(Question::Leaves { height: offer.height, leaves }, wait).await?;
-        let Answer::Leaves(contents) = answer else {
-            return Err(ProofError::instead(&answer));
-        };
-        let content = contents.first().ok_or_else(other)?;
-        if Digest(blake3::hash(content).into()) != manifest.leaves[place].hash {
-            return Err(other());
+        let all = (0u32..).zip(&manifest.leaves);
+        let mut open = all.filter(|(_, leaf)| wanted(&leaf.key.0)).collect::<VecDeque<_>>();
+        let mut found = Vec::new();
+        while !open.is_empty() {
+            let some = open.iter().take(LEAVES_PER_QUESTION_MAX);
+            let leaves = some.map(|(place, _)| *place).collect();
+            let answer = self.ask(Question::Leaves { height: offer.height, leaves }, wait).await?;
+            let Answer::Leaves(contents) = answer else {
+                return Err(ProofError::instead(&answer));
+            };
+            if contents.is_empty() {
+                return Err(other());
+            }
+            for content in contents {
+                let (_, leaf) = open.pop_front().ok_or_else(other)?;
+                if Digest(blake3::hash(&content).into()) != leaf.hash {
+                    return Err(other());
+                }
+                found.push(content);
+            }
         }
-        wire::decode(content, LEAF_BYTES_MAX).map_err(|_| other())
+        Ok((offer.height, found))
     }
 
     /// Fetches the manifest that an offered snapshot begins with. It is not verified yet.

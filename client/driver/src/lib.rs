@@ -55,6 +55,7 @@ use tokio::{
 use self::link::{DriverCommand, SessionTask};
 pub use self::{
     asking::{AskError, AskingSession},
+    charter::ProvenFriends,
     first_login::{FirstLoginError, login, passing_key},
     http::HttpError,
     nearest::{MEASURED_MAX, nearest},

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use metatopia_types::{Digest, Height, SimId, Square};
+use metatopia_types::{Digest, HandRefusal, Height, ObjectId, PassRefusal, SimId, Square};
 use serde::{Deserialize, Serialize};
 
 /// The longest time that a question for a dispatch stands, in milliseconds: so often a neighbour of
@@ -48,6 +48,15 @@ pub enum BorderStanding {
     Wall(String),
 }
 
+/// What is said to somebody near a border, of whatever does not go over it as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassAnswer {
+    /// Why the neighbour does not let her over; none if it does, or has not been asked.
+    pub refused: Option<PassRefusal>,
+    /// What she holds and does not bring along, and why.
+    pub hands: Vec<(ObjectId, HandRefusal)>,
+}
+
 /// A border of the sim, for people to read, and for clients that walk over it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BorderEntry {
@@ -67,4 +76,6 @@ pub struct BorderEntry {
     pub under_way: u32,
     /// Nodes of the neighbour that this node knows of, at most [`NEIGHBOUR_NODES_MAX`].
     pub nodes: Vec<String>,
+    /// What the person who was asked for is told there; none if nobody was asked for.
+    pub answer: Option<PassAnswer>,
 }

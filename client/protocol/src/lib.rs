@@ -21,6 +21,7 @@ extern crate alloc;
 mod border;
 mod chat;
 mod endpoint;
+mod friends;
 mod invite;
 mod invite_text;
 mod joints;
@@ -36,10 +37,11 @@ use alloc::vec::Vec;
 
 pub use border::{
     BorderEntry, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion,
-    NEIGHBOUR_NODES_MAX,
+    NEIGHBOUR_NODES_MAX, PassAnswer,
 };
 pub use chat::{ChatMessage, FormMessage, SoundMessage};
 pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};
+pub use friends::{FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry};
 pub use invite::{
     Applicant, Grant, INVITE_ADDRESSES_MAX, INVITE_BYTES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS,
     Invite, InviteError, JoinRefusal, JoinRequest, SignedInvite,

@@ -1,22 +1,23 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
 //! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
-//! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`] and [`Question::Reports`], which are for
-//! people to read. What is in a mailbox is signed by who told it; that nothing is missing is not shown.
+//! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`], [`Question::Reports`] and
+//! [`Question::Friends`], which are for people to read. What is in a mailbox is signed by who told it; that
+//! nothing is missing is not shown.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
-    PackageId, PublicKey, Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, TilePoint,
-    Turn, ValidatorSet,
+    Act, Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact,
+    ObjectId, PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof,
+    Tick, TilePoint, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, IntendedOrder,
-    JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry, ReportEntry,
-    SignedAnnouncement, ToldMessage,
+    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, FriendsEntry,
+    IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry,
+    ReportEntry, SignedAnnouncement, ToldMessage,
 };
 
 /// What a client may ask.
@@ -140,7 +141,10 @@ pub enum Question {
     /// answered once there is news, or after the time that it names.
     Dispatch(DispatchQuestion),
     /// The borders of the sim.
-    Borders,
+    Borders {
+        /// Somebody near one of them, who is told what of her does not go over it.
+        of: Option<PublicKey>,
+    },
     /// What was ordered about this key.
     Person {
         /// The key that is asked about.
@@ -183,6 +187,18 @@ pub enum Question {
         of: PublicKey,
         /// Only greater numbers.
         after: u64,
+    },
+    /// The friends of a key, with the recovery under way.
+    Friends {
+        /// Whose friends they are.
+        of: PublicKey,
+    },
+    /// What would be the friends of a key after an act at this moment, or the rule that refuses it.
+    TryFriends {
+        /// Who would act.
+        author: PublicKey,
+        /// The act: one that names friends, vouches or cancels.
+        act: Box<Act>,
     },
 }
 
@@ -295,6 +311,8 @@ pub enum Answer {
     Reports(Vec<ReportEntry>),
     /// Sealed words, ascending by number.
     Mailbox(Vec<ToldMessage>),
+    /// The friends that were asked for, or why an act would be refused.
+    Friends(Box<Result<FriendsEntry, Refusal>>),
 }
 
 impl Answer {
@@ -341,6 +359,7 @@ impl Answer {
             Self::Joints(_) => "Joints",
             Self::Reports(_) => "Reports",
             Self::Mailbox(_) => "Mailbox",
+            Self::Friends(_) => "Friends",
         }
     }
 }

@@ -8,7 +8,7 @@ import { JoinedSight } from '../../web/core/joined.js';
 import { Predictor } from '../../web/core/predict.js';
 
 const LINE = [{ x: 128, y: -128 }, { x: 128, y: 128 }];
-const EAST = { neighbour: 'ea', open: true, why: null, gap: 20, edge: 'east', shift: { x: -256, y: 0 }, nodes: ['http://e'], line: LINE, lookout: { x: -128, y: 3 } };
+const EAST = { neighbour: 'ea', open: true, why: null, gap: 20, edge: 'east', shift: { x: -256, y: 0 }, nodes: ['http://e'], line: LINE, lookout: { x: -128, y: 3 }, refused: null, stays: [] };
 const WALL = { ...EAST, neighbour: 'fa', open: false, gap: 5 };
 const ADA = { name: 'Ada', look: { color: 1, shape: 'star' } };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 
-import { addressOf, askMap, fastest } from '../../web/core/world-map.js';
+import { addressOf, askMap, askOwner, fastest } from '../../web/core/world-map.js';
 
 const SIM = '5e'.repeat(32);
 const WORLD = '0f'.repeat(32);
@@ -41,6 +41,21 @@ test('squares come from the proofs alone, and only words from what the servers s
 test('a node of another world than the genesis names is refused', async () => {
   serve({ 'http://n/api/world/map': { sites: [], proofs: [] }, 'http://n/api/world': { ...about, world: SIM } });
   await assert.rejects(askMap('http://n', { sim: SIM, world: WORLD, module: proving({ squares: [], oldest: null }) }), { code: 'other-map' });
+});
+
+// The page went where the map of some minutes ago had told it, to servers that had moved, or to land of another sim.
+test('who goes somewhere looks the owner up, with its proof, and takes the servers of now', async () => {
+  const site = { ...square, x: -8, label: 'garden', people: 3, licence: 'MIT', met: true, at: ['http://old'] };
+  const asked = serve({ 'http://n/api/world/find': { proof: 'aa', endpoints: [{ http: 'http://a:1/w/x' }] }, 'http://n/api/world': about });
+  const owner = (/** @type {any} */ squares) => {
+    /** @type {any} */
+    const module = { proveMap: ({ proofs }) => (assert.deepEqual(proofs, ['aa']), { squares, oldest: 7 }) };
+    return askOwner('http://n', site, { sim: WORLD, world: WORLD, module });
+  };
+  const now = { ...square, x: -8, holder: 'cd'.repeat(32) };
+  assert.deepEqual(await owner([square, now]), { ...site, holder: now.holder, at: ['http://a:1'] });
+  assert.ok(asked.includes(`http://n/api/world/find?x=-8&y=0&sim=${WORLD}`), String(asked));
+  for (const squares of [[], [square], [{ ...now, sim: WORLD }]]) await assert.rejects(owner(squares), { code: 'not-owner' });
 });
 
 test('of at most four servers the first that answers is taken', async () => {

@@ -1,6 +1,6 @@
 //! Walking over a border: the session with the neighbour, before and after the line.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use metatopia_client::{
     NEAR_BORDER, Scene, border_gap, border_lookout, border_shift, edge_gap, square_of,
@@ -9,7 +9,7 @@ use metatopia_client::{
 use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
-use metatopia_types::{Act, ActId, Outcome, SimId, Square};
+use metatopia_types::{Act, ActId, HandRefusal, ObjectId, Outcome, SimId, Square};
 use tokio::{
     task::JoinHandle,
     time::{Instant, timeout},
@@ -85,6 +85,8 @@ pub(super) struct BorderWalk {
     asked: Option<Instant>,
     opening: Option<OpeningSession>,
     ahead: Option<NeighbourSession>,
+    /// What the person was told of what she holds.
+    told: Vec<(ObjectId, HandRefusal)>,
     /// The neighbour that could not be entered, why, and when.
     failed: Option<(SimId, String, Instant)>,
 }
@@ -147,7 +149,7 @@ impl BorderWalk {
     async fn look(&mut self, driver: &mut ClientDriver, square: Square, here: Vec2) {
         if self.asked.is_none_or(|asked| asked.elapsed() >= BORDERS_AGAIN) {
             self.asked = Some(Instant::now());
-            if let Ok(Answer::Borders(borders)) = driver.ask(Question::Borders, ANSWER).await {
+            if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
                 self.borders = borders;
             }
         }
@@ -204,6 +206,18 @@ impl BorderWalk {
         }
     }
 
+    /// Returns what is held and does not come along over the border that is near, with the reason, where that is
+    /// new since this was asked last.
+    pub(super) fn stays(&mut self) -> Vec<(ObjectId, HandRefusal)> {
+        let near = self.ahead.as_ref().map(|ahead| ahead.driver.trust().sim);
+        let border = self.borders.iter().find(|border| Some(border.neighbour) == near);
+        let hands = border.and_then(|border| Some(&border.answer.as_ref()?.hands));
+        // What is not answered yet is so in a moment.
+        let is_said = |stay: &&(ObjectId, HandRefusal)| stay.1 != HandRefusal::Unanswered;
+        let hands: Vec<_> = hands.into_iter().flatten().filter(is_said).copied().collect();
+        new_of(&mut self.told, hands)
+    }
+
     /// Returns what there is beyond the border that is near, in words, if there is a session with the neighbour.
     pub(super) fn beyond(&self, driver: &ClientDriver) -> Option<String> {
         let own = square_of(&driver.trust().genesis)?;
@@ -218,7 +232,7 @@ impl BorderWalk {
         if edge_gap(square, here)? > AT_THE_LINE {
             return None;
         }
-        if let Ok(Answer::Borders(borders)) = driver.ask(Question::Borders, ANSWER).await {
+        if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
             self.borders = borders;
         }
         let at = |border: &&BorderEntry| {
@@ -230,8 +244,13 @@ impl BorderWalk {
         if let BorderStanding::Wall(why) = &border.standing {
             return Some(why.clone());
         }
+        let answer = border.answer.as_ref();
+        let is_unanswered = |(_, why): &&(ObjectId, HandRefusal)| *why == HandRefusal::Unanswered;
+        let waits = answer.and_then(|answer| answer.hands.iter().find(is_unanswered));
+        let told = answer.and_then(|answer| answer.refused).map(|why| why.to_string());
+        let told = told.or_else(|| waits.map(|(_, why)| why.to_string()));
         let ahead = self.ahead.as_ref().filter(|a| a.driver.trust().sim == border.neighbour);
-        let refused = ahead.and_then(|ahead| ahead.refused.clone());
+        let refused = told.or_else(|| ahead.and_then(|ahead| ahead.refused.clone()));
         let failed = || match &self.failed {
             Some((sim, why, _)) if *sim == border.neighbour => Some(why.clone()),
             _ => None,
@@ -299,7 +318,42 @@ async fn open(
     ClientDriver::open(nodes, trust, key).await.map_err(|error| error.to_string())
 }
 
+/// Remembers what stays now, and returns what of it was not told before.
+fn new_of(
+    told: &mut Vec<(ObjectId, HandRefusal)>,
+    stays: Vec<(ObjectId, HandRefusal)>,
+) -> Vec<(ObjectId, HandRefusal)> {
+    let before = mem::replace(told, stays);
+    told.iter().filter(|stay| !before.contains(stay)).copied().collect()
+}
+
+/// Returns the question for the borders, and for what the person of a session is told there.
+fn borders_of(driver: &ClientDriver) -> Question {
+    Question::Borders { of: Some(driver.signer().public()) }
+}
+
 /// Returns the name of the sim of a session.
 pub(super) fn name_of(driver: &ClientDriver) -> String {
     printable(&driver.trust().genesis.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::TravelRefusal;
+
+    use super::*;
+
+    #[test]
+    fn why_a_thing_stays_is_told_once_and_again_when_the_reason_is_another_one() {
+        let (lantern, full) = (ObjectId(7), HandRefusal::There(TravelRefusal::ShareFull));
+        let mut told = Vec::new();
+        let mut says = |stays: &[(ObjectId, HandRefusal)]| new_of(&mut told, stays.to_vec());
+        assert_eq!(says(&[(lantern, full)]), [(lantern, full)]);
+        assert_eq!(says(&[(lantern, full)]), []);
+        let other = (lantern, HandRefusal::NotLetGo);
+        assert_eq!(says(&[other]), [other]);
+        // It is put down, and taken again.
+        assert_eq!(says(&[]), []);
+        assert_eq!(says(&[other]), [other]);
+    }
 }

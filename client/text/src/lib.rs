@@ -40,6 +40,7 @@ mod builder;
 mod crossing;
 mod deeds;
 mod desk;
+mod friends;
 mod hands;
 mod input;
 mod joints;
@@ -221,6 +222,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
         TextCommand::Private(what) => private::obey(room, what).await?,
         TextCommand::Block(what) => blocks::obey(room, what).await?,
+        TextCommand::Friend(what) => friends::obey(room, what).await?,
         TextCommand::Moderate(what) => moderation::obey(room, what).await?,
         TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
         TextCommand::Forbid => deeds::forbid(room).await?,

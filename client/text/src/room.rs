@@ -138,13 +138,27 @@ impl TextClient {
     pub(super) async fn attend_border(&mut self) -> Result<Option<Vec2>, TextClientError> {
         let (crossing, watching) = (&mut self.crossing, crate::watching());
         match crossing.attend(&mut self.driver, self.scene.as_ref(), &watching).await {
-            Passage::None => Ok(None),
+            Passage::None => {
+                self.say_what_stays()?;
+                Ok(None)
+            }
             Passage::Arrived(crossed) => {
                 let shift = self.arrive(*crossed)?;
                 private::read(self).await?;
                 Ok(Some(shift))
             }
         }
+    }
+
+    /// Says what of the things in hand does not come along over the border that is near, and why.
+    fn say_what_stays(&mut self) -> Result<(), TextClientError> {
+        for (id, why) in self.crossing.stays() {
+            let thing =
+                self.scene.as_ref().and_then(|scene| scene.objects.iter().find(|it| it.id == id));
+            let name = thing.map_or_else(|| id.to_string(), |thing| printable(&thing.name));
+            self.tell(LineKind::Seen, &format!("{name} does not go over the border: {why}."))?;
+        }
+        Ok(())
     }
 
     /// Goes on in the sim that the avatar has come into.

@@ -18,8 +18,8 @@ const BOTH_METRES = 2;
 /** @typedef {{x: number, y: number}} Point */
 
 /**
- * A border: the edge as a point of the compass, the gap in metres, the shift to the neighbour's coordinates, and what is looked at over there in these.
- * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, edge: string, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null}} Border
+ * A border: the edge as a point of the compass, the gap in metres, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why.
+ * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, edge: string, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[]}} Border
  */
 
 /**

@@ -8,32 +8,32 @@ const ASKED_MAX = 4;
 export const OLD_MS = 24 * 3_600_000;
 
 /**
- * @typedef {object} Site a square of the map; place, sim and holder are proved, the rest is what its servers say
- * @property {number} x the western edge, in tiles of 32 m
- * @property {number} y the southern edge
- * @property {number} side in metres
- * @property {string} sim
- * @property {string} holder
- * @property {string|null} label what it is called
- * @property {number|null} people
- * @property {string|null} licence
- * @property {boolean} met does this node hear of its servers?
- * @property {string[]} at the origins of its servers
+ * A square of the map: place, sim and holder are proved, the rest is what its servers say; `at` are their origins.
+ * @typedef {{x: number, y: number, side: number, sim: string, holder: string, label: string|null, people: number|null, licence: string|null, met: boolean, at: string[]}} Site
+ * @typedef {{sim: string, world: string, module: import('../prove/module.js').Module}} Parts
  */
 
-/**
- * Asks a node for the map as far as it knows it, and has all of it proved.
- * @param {string} http the node's origin
- * @param {{sim: string, world: string, module: import('../prove/module.js').Module}} parts
- * @returns {Promise<{sites: Site[], oldest: number|null}>} rejects where the node takes part in another world
- */
-export async function askMap(http, { sim, world, module }) {
-  const ask = async (/** @type {string} */ path) => (await askHttp(http, `${path}?sim=${sim}`)).json();
-  const [about, told] = await Promise.all([ask('/api/world'), ask('/api/world/map')]);
+/** Asks a node of this world, and has its proofs opened. @param {string} http @param {string} path @param {Parts} parts */
+async function proved(http, path, { sim, world, module }) {
+  const ask = async (/** @type {string} */ of) => (await askHttp(http, `${of}sim=${sim}`)).json();
+  const [about, told] = await Promise.all([ask('/api/world?'), ask(path)]);
   if (about.world !== world) throw Object.assign(new Error('another world'), { code: 'other-map' });
-  const { squares, oldest } = module.proveMap({ world, office: about.office, links: about.links, proofs: told.proofs });
+  return { ...module.proveMap({ world, office: about.office, links: about.links, proofs: told.proofs ?? [told.proof] }), told };
+}
+
+/** Asks a node for the map as far as it knows it. @param {string} http @param {Parts} parts @returns {Promise<{sites: Site[], oldest: number|null}>} */
+export async function askMap(http, parts) {
+  const { told, squares, oldest } = await proved(http, '/api/world/map?', parts);
   const said = new Map(told.sites.map((/** @type {any} */ site) => [site.sim, site]));
   return { oldest, sites: squares.map((/** @type {any} */ square) => withWords(square, said.get(square.sim) ?? {})) };
+}
+
+/** Looks up who owns a site's ground now, and where: rejects where another sim does. @param {string} http @param {Site} site @param {Parts} parts */
+export async function askOwner(http, site, parts) {
+  const { told, squares } = await proved(http, `/api/world/find?x=${site.x}&y=${site.y}&`, parts);
+  const own = squares.find((/** @type {Site} */ { x, y, sim }) => sim === site.sim && x === site.x && y === site.y);
+  if (!own) throw Object.assign(new Error('another sim is there'), { code: 'not-owner' });
+  return withWords(own, { ...site, endpoints: told.endpoints });
 }
 
 /** @param {any} square @param {any} words what its servers say @returns {Site} */

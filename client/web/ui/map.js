@@ -1,7 +1,7 @@
 // @ts-check
 /** The map of the world: squares with their sims, who holds them, and the way there. */
 
-import { addressOf, askMap, fastest, OLD_MS } from '../core/world-map.js';
+import { addressOf, askMap, askOwner, fastest, OLD_MS } from '../core/world-map.js';
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, word } from './dom.js';
 
@@ -57,10 +57,10 @@ export function mapPanel(page) {
   /** @type {Map<string, HTMLElement>} */
   const cards = new Map();
 
+  const parts = () => ({ sim: client.status.sim, world: client.genesis?.introduction?.world ?? '', module: page.loaded.module });
   async function load() {
-    const world = client.genesis?.introduction?.world;
-    if (!world) return put(state, t('map.none'));
-    const { sites, oldest } = await askMap(client.status.http, { sim: client.status.sim, world, module: page.loaded.module });
+    if (!parts().world) return put(state, t('map.none'));
+    const { sites, oldest } = await askMap(client.status.http, parts());
     const old = oldest === null || Date.now() - oldest > OLD_MS;
     state.classList.toggle('amber', old);
     put(state, old ? t('map.old') : t('map.proved', { n: sites.length }));
@@ -93,7 +93,7 @@ export function mapPanel(page) {
   async function go(site) {
     put(state, t('map.asking', { name: called(site) }));
     try {
-      const { origin, lets } = await fastest(site);
+      const { origin, lets } = await fastest(await askOwner(client.status.http, site, parts()));
       location.assign(addressOf({ sim: site.sim, origin, lets }, location.origin, page.inFolder));
     } catch (error) {
       put(state, t('failed', { why: why(error) }));

@@ -2,6 +2,7 @@
 //!
 //! * [`verify`] checks a server's log against its certificates, and applies its turns again.
 //! * [`replay`] follows a log or a capsule and sums up what each stage of a tick led to.
+//! * [`region`] plays a recording of a physics region again.
 //! * [`bisect`] finds where two histories part; [`capsule`] explains what a server or tab kept then.
 //! * [`evidence`] finds servers that signed two things at once.
 //! * [`recover`] says from which state a stalled sim goes on; [`succeed`] founds a sim that carries on
@@ -42,6 +43,7 @@ pub mod fixture;
 pub mod kept_state;
 mod read_log;
 pub mod recover;
+pub mod region;
 pub mod replay;
 mod sim_start;
 pub mod succeed;

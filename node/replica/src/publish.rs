@@ -3,6 +3,7 @@
 
 mod answers;
 pub(crate) mod facts;
+mod friends;
 mod people;
 mod questions;
 mod recent_lines;

@@ -221,7 +221,7 @@ async fn open_by(
     mut heads: Vec<GenesisHead>,
     console: Console,
 ) -> Result<(), Failure> {
-    let Answer::Borders(known) = driver.ask(Question::Borders, ANSWER).await? else {
+    let Answer::Borders(known) = driver.ask(Question::Borders { of: None }, ANSWER).await? else {
         return Err(Failure::failed("the node does not say which borders the sim has"));
     };
     heads.retain(|head| known.iter().all(|border| border.neighbour != head.id()));
@@ -263,7 +263,7 @@ async fn change(
 }
 
 async fn list(args: &ListBordersArgs, console: Console) -> Result<(), Failure> {
-    let Answer::Borders(borders) = args.at.ask(Question::Borders).await? else {
+    let Answer::Borders(borders) = args.at.ask(Question::Borders { of: None }).await? else {
         return Err(Failure::failed("the node does not say which borders the sim has"));
     };
     if borders.is_empty() {

@@ -1,4 +1,6 @@
-//! `keys` makes key files and looks at them.
+//! `keys` makes key files and looks at them, and has friends get a lost one back.
+
+mod friends;
 
 use std::{
     fmt,
@@ -12,7 +14,7 @@ use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{console::Console, exit::Exit, failure::Failure};
+use super::{console::Console, exit::Exit, failure::Failure, wait};
 use crate::keys::{
     self, CreateKeyError, LoadKeyError, LoadRotationError, PASSPHRASE_BYTES_MAX, UnsealError,
 };
@@ -35,6 +37,21 @@ pub(super) enum KeysCommand {
     #[command(after_help = "Example:\n  metatopia keys rotate me.key --out new.key\n  \
                             metatopia client --key new.key")]
     Rotate(RotateArgs),
+    /// Name the friends who together get you a new key if you lose yours, or show whom you named.
+    #[command(after_help = friends::FRIENDS)]
+    Friends(friends::FriendsArgs),
+    /// Print what your friends need to vouch for your new key.
+    #[command(after_help = friends::ASK)]
+    Ask(friends::AskArgs),
+    /// Vouch for the new key of a friend who lost the old one.
+    #[command(after_help = friends::VOUCH)]
+    Vouch(friends::FriendVouchArgs),
+    /// List the keys that friends want to replace, proved.
+    #[command(after_help = friends::RECOVERIES)]
+    Recoveries(friends::RecoveriesArgs),
+    /// Say that your key is not lost, so that nobody takes its place.
+    #[command(after_help = friends::CANCEL)]
+    CancelRecovery(friends::CancelArgs),
 }
 
 #[derive(Debug, Args)]
@@ -110,6 +127,11 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
             keys::rotate(&args.out, &old, number)?;
             (keys::load(&args.out)?, args.out)
         }
+        KeysCommand::Friends(args) => return wait(friends::friends(args, console)),
+        KeysCommand::Ask(args) => return friends::ask(&args, console),
+        KeysCommand::Vouch(args) => return wait(friends::vouch(args, console)),
+        KeysCommand::Recoveries(args) => return wait(friends::recoveries(args, console)),
+        KeysCommand::CancelRecovery(args) => return wait(friends::cancel(args, console)),
     };
     let (public, file) = (key.public().to_string(), file.display().to_string());
     console.show(&Key { public, file })

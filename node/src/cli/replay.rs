@@ -1,6 +1,8 @@
-//! `replay` shows what a server's log or a capsule leads to, turn by turn, on this machine.
+//! `replay` shows what a server's log or a capsule leads to, turn by turn, on this machine; and what a
+//! recording of a physics region leads to, tick by tick.
 
 mod pace;
+mod region;
 #[cfg(test)]
 mod tests;
 
@@ -33,7 +35,8 @@ use super::{
     metatopia replay server-0 --at 1200 --json           the state after turn 1200\n  \
     metatopia replay server-0 --speed 50x                no faster than 50 times real time\n  \
     metatopia replay server-0 --stages --from 1190 --at 1200\n  \
-    metatopia replay capsule-1201.capsule                what a server or a tab wrote\n\n\
+    metatopia replay capsule-1201.capsule                what a server or a tab wrote\n  \
+    metatopia replay --region heap.stream                what a region of physics was told\n\n\
     Nothing is changed, and the server may be running. Every root that is stated or noted is \
     compared. At the\nend there is one digest for each stage of a tick, over all ticks. A stage \
     whose digests differ on two\nmachines is where they part. Then --stages shows the tick, and \
@@ -42,8 +45,11 @@ use super::{
     to; 3 when the state after --at is not there, because the log ends\nbefore it, or was pruned \
     and begins after it.")]
 pub(super) struct ReplayArgs {
-    /// The data directory of a server, or a capsule.
+    /// The data directory of a server, or a capsule; with --region, a recording.
     path: PathBuf,
+    /// Play a recording of a physics region, and compare the digest at every tick.
+    #[arg(long, conflicts_with_all = ["genesis", "at", "speed", "stages", "from", "quick"])]
+    region: bool,
     /// The sim's genesis [default: the file `genesis` in the data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
@@ -216,6 +222,9 @@ impl ReplayObserver {
 }
 
 pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
+    if args.region {
+        return region::run(&args.path, console);
+    }
     let path = args.path.display().to_string();
     let mut observer = ReplayObserver::new(args, console);
     console.note(&format!("replaying {path}"));

@@ -99,7 +99,7 @@ async fn say(
 }
 
 /// Returns the key of who is to read private words.
-async fn reader(driver: &mut ClientDriver, typed: &str) -> Result<PublicKey, Failure> {
+pub(super) async fn reader(driver: &mut ClientDriver, typed: &str) -> Result<PublicKey, Failure> {
     if let Ok(key) = typed.parse() {
         return Ok(key);
     }

@@ -111,3 +111,20 @@ impl ProveLand for OfficeSets {
         LandProof::decode(proof).ok()?.about()
     }
 }
+
+/// Returns the land office of a world that tests make up.
+#[cfg(test)]
+pub(crate) fn office_of_tests() -> OfficeSets {
+    use metatopia_sim::Genesis;
+    use metatopia_types::{OfficeFounding, PublicKey, Sign as _, SigningKey, Square};
+    let key = |n| SigningKey::from_seed([n; 32]).public();
+    let (holder, beacons): (PublicKey, _) = (key(1), vec![key(2)]);
+    let square = Square { x: 0, y: 0, doublings: 2 };
+    let genesis = Genesis {
+        office: Some(OfficeFounding { square, holder, beacons }),
+        admins: [holder].into(),
+        validators: [(key(3), Default::default())].into(),
+        ..Genesis::empty()
+    };
+    OfficeSets::new(genesis.id(), genesis.head()).expect("it founds a world")
+}

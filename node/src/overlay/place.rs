@@ -10,11 +10,11 @@ use metatopia_raynet::{
 };
 use metatopia_sim::Genesis;
 use metatopia_transport::peers::StartPeersError;
-use metatopia_types::{Ed25519, Sign as _, SimId, Site, Square};
+use metatopia_types::{Ed25519, Height, Sign as _, SimId, Site, Square};
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    MemberSetup, OverlayMember,
+    MapView, MemberSetup, OverlayMember,
     address::SiteAddress,
     answers::{EndpointEntry, FindAnswer, MapAnswer, ReachAnswer, ReachEntry, WorldAnswer, hex},
     folder::{OverlayFolder, OverlayFolderError},
@@ -63,6 +63,8 @@ pub struct WorldPlace {
     office: Vec<SiteEndpoint>,
     /// What the node listens on by TCP, besides the overlay.
     ports: Vec<(&'static str, u16)>,
+    /// Maps that are older do not count for it.
+    map_from: Height,
 }
 
 /// What a member of a world begins with, besides its folder.
@@ -136,6 +138,12 @@ fn distinct<'a>(endpoints: impl IntoIterator<Item = &'a SiteEndpoint>) -> Vec<En
     entries
 }
 
+/// Returns the parts of a map that are no older than that of this height.
+fn counted(mut shelves: Vec<Arc<Shelf>>, map_from: Height) -> Vec<Arc<Shelf>> {
+    shelves.retain(|shelf| shelf.height >= map_from);
+    shelves
+}
+
 /// Returns the oldest part of a map: who joins by it believes nothing older.
 fn oldest_of(shelves: &[Arc<Shelf>]) -> Option<&Shelf> {
     shelves.iter().map(|shelf| &**shelf).min_by_key(|shelf| (shelf.height, shelf.block))
@@ -169,6 +177,7 @@ impl WorldPlace {
         let beacon = folder.beacon_key()?;
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).expect("the operating system gives random bytes");
+        let map_from = folder.map_from()?;
         let config = OverlayConfig {
             world,
             peer,
@@ -176,7 +185,7 @@ impl WorldPlace {
             extent: Extent::PLANE,
             seed,
             cycle: CYCLE,
-            map_from: folder.map_from()?,
+            map_from,
             scheme: Arc::new(Ed25519),
             land: Arc::clone(&sets) as Arc<dyn ProveLand>,
         };
@@ -216,7 +225,7 @@ impl WorldPlace {
         )
         .await?;
         folder.keep_office(&sets)?;
-        Ok(Self { member, sets, site: place, office, ports: setup.ports })
+        Ok(Self { member, sets, site: place, office, ports: setup.ports, map_from })
     }
 
     /// Renews the grant of the sim's square from time to time, if this server has a beacon.
@@ -265,9 +274,16 @@ impl WorldPlace {
         &self.sets
     }
 
+    /// Returns what the member knows, without maps that do not count.
+    async fn view(&self) -> Option<MapView> {
+        let mut view = self.member.map().await?;
+        view.shelves = counted(view.shelves, self.map_from);
+        Some(view)
+    }
+
     /// Says what this node is in which world.
     pub async fn facts(&self) -> Option<WorldAnswer> {
-        let view = self.member.map().await?;
+        let view = self.view().await?;
         let world = self.sets.world();
         let is_office = self.site.is_some_and(|(sim, _)| sim == world);
         let own = view.own.iter().filter(|_| is_office);
@@ -315,7 +331,32 @@ impl WorldPlace {
 
     /// Returns the map as far as it is known here.
     pub async fn map(&self) -> Option<MapAnswer> {
-        let view = self.member.map().await?;
+        let view = self.view().await?;
         Some(MapAnswer::of(self.sets.world().to_string(), &view))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Digest, Millis, PlaneBlock};
+
+    use super::*;
+
+    /// A member that had joined by a newer map showed older ones, as lookups never did.
+    #[test]
+    fn a_map_shows_no_part_that_is_older_than_the_one_by_which_the_member_joined() {
+        let shelf = |height| {
+            Arc::new(Shelf {
+                world: SimId(Digest([1; 32])),
+                block: PlaneBlock::PLANE,
+                height: Height(height),
+                time: Millis(height),
+                grants: Vec::new(),
+                proof: Vec::new(),
+            })
+        };
+        let shown = counted([4, 5, 6].map(shelf).to_vec(), Height(5));
+        assert_eq!(shown.iter().map(|shelf| shelf.height.0).collect::<Vec<_>>(), [5, 6]);
+        assert_eq!(oldest_of(&shown).map(|shelf| shelf.height), Some(Height(5)));
     }
 }

@@ -3,6 +3,9 @@
 //! Rapier keeps every pair of bodies whose boxes overlap, so a heap of bodies in one place would cost a
 //! time and a memory in proportion to its square. Of such a heap some take part, and the others wait until
 //! there is room. Who waits follows from the bodies alone.
+//!
+//! Only a heap makes anybody wait. Some posts in one place do not: whoever walks into them would wait for as
+//! long as they are there.
 
 use metatopia_physics::{Body, Filter, Motion, Shape, limits::PARTNERS_MAX};
 use metatopia_types::ObjectId;
@@ -25,8 +28,24 @@ struct Overlaps {
     sensors: u32,
 }
 
-/// Returns the bodies that wait in this step, in id order: each overlaps more than
-/// [`PARTNERS_MAX`] walls, as many sensors, or as many movable bodies with lower ids.
+/// Pairs of all crowded bodies together that rapier gets: as many as a pile of a thousand bodies has.
+const CROWDED_PAIRS: u32 = 4_096;
+
+impl Overlaps {
+    /// Returns whether the body has more partners of a kind than [`PARTNERS_MAX`].
+    fn is_crowded(&self) -> bool {
+        let kinds = [self.walls, self.lower, self.sensors];
+        kinds.into_iter().any(|count| count > u32::from(PARTNERS_MAX))
+    }
+
+    const fn pairs(&self) -> u32 {
+        self.walls + self.lower + self.sensors
+    }
+}
+
+/// Returns the bodies that wait in this step, in id order. A body is crowded that overlaps more than
+/// [`PARTNERS_MAX`] walls, as many sensors, or as many movable bodies with lower ids. Where the crowded
+/// bodies have more than [`CROWDED_PAIRS`] together, the most crowded ones wait.
 pub(crate) fn waiting(bodies: &[Body]) -> Vec<ObjectId> {
     let max = usize::from(PARTNERS_MAX);
     if bodies.len() <= max {
@@ -46,11 +65,19 @@ pub(crate) fn waiting(bodies: &[Body]) -> Vec<ObjectId> {
         }
         open.push(place);
     }
-    let is_full = |crowd: &Overlaps| {
-        [crowd.walls, crowd.lower, crowd.sensors].into_iter().any(|n| n > u32::from(PARTNERS_MAX))
+    let crowded = (0..).zip(&crowds).filter(|(_, crowd)| crowd.is_crowded());
+    let mut crowded: Vec<(u32, usize)> =
+        crowded.map(|(index, crowd)| (crowd.pairs(), index)).collect();
+    crowded.sort_unstable();
+    let mut pairs = 0;
+    let waits = |(more, _): &(u32, usize)| {
+        pairs += more;
+        pairs > CROWDED_PAIRS
     };
-    let full = bodies.iter().zip(&crowds).filter(|(_, crowd)| is_full(crowd));
-    full.map(|(body, _)| body.id()).collect()
+    let waiting = crowded.into_iter().filter(waits);
+    let mut ids: Vec<ObjectId> = waiting.map(|(_, index)| bodies[index].id()).collect();
+    ids.sort_unstable();
+    ids
 }
 
 /// Counts a pair for the body that could do without it.

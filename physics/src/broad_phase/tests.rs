@@ -1,9 +1,12 @@
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_types::ObjectId;
 
-use super::{SweepMemory, entry, find_pairs, refill, sweep_all, sweep_strips, sweeps_along_x};
+use super::{
+    PairKey, PairKind, SweepEntry, SweepMemory, classified, entry, find_pairs, refill, sweep_all,
+    sweep_strips, sweeps_along_x,
+};
 use crate::body::Body;
-use crate::limits::COORDINATE_MAX;
+use crate::limits::{COORDINATE_MAX, PARTNERS_MAX};
 use crate::mass_props::MassProps;
 use crate::narrow_phase::Hull;
 use crate::solver_body::SolverBody;
@@ -22,6 +25,26 @@ fn prepared(specs: &[BodySpec]) -> (Vec<SolverBody>, Vec<Hull>) {
     (bodies.collect(), hulls)
 }
 
+/// Returns the pairs of a sweep that compares each body with all that begin before it ends.
+fn plainly_swept(entries: &[SweepEntry], bodies: &[SolverBody]) -> Vec<PairKey> {
+    let mut sorted = entries.to_vec();
+    sorted.sort_by_key(|entry| (entry.low, entry.index));
+    let (mut found, mut partners) = (Vec::new(), vec![[0; PairKind::COUNT]; bodies.len()]);
+    for (position, first) in sorted.iter().enumerate() {
+        let later = sorted[position + 1..].iter().take_while(|second| second.low <= first.high);
+        for second in later.filter(|second| !first.is_apart_across(second)) {
+            let Some((key, owner, kind)) = classified(first, second, bodies) else { continue };
+            let count = &mut partners[owner as usize][kind as usize];
+            if *count < PARTNERS_MAX {
+                *count += 1;
+                found.push(key);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 /// Returns the pairs of a sweep of strips, if it tells them, and of a sweep of all bodies as one.
 fn swept(specs: &[BodySpec]) -> (Option<Vec<u64>>, Vec<u64>) {
     let (bodies, hulls) = prepared(specs);
@@ -36,6 +59,7 @@ fn swept(specs: &[BodySpec]) -> (Option<Vec<u64>>, Vec<u64>) {
     let mut found = Vec::new();
     find_pairs(&bodies, &hulls, &mut SweepMemory::default(), &mut found);
     assert_eq!(found, all);
+    assert_eq!(plainly_swept(&memory.unsorted, &bodies), all);
     (told.map(|()| strips), all)
 }
 
@@ -73,6 +97,58 @@ fn strips_find_the_pairs_that_a_sweep_of_all_bodies_finds() {
         }
     }
     assert!(told > 100 && pairs > 10_000, "{told} were told, of {pairs} pairs");
+}
+
+/// Returns how many pairs of boxes a sweep of all bodies as one compares.
+fn compared(specs: &[BodySpec]) -> usize {
+    let (bodies, hulls) = prepared(specs);
+    let mut memory = SweepMemory::default();
+    let entries = (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&hulls), true));
+    refill(&mut memory.unsorted, entries);
+    sweep_all(&mut memory, &bodies, &mut Vec::new())
+}
+
+/// A heap once compared each body with all others for as long as it lasted, full or not, although the limits
+/// said that its time is in proportion to its bodies.
+#[test]
+fn bodies_of_a_heap_that_are_full_are_not_compared_with_each_other() {
+    let ball = |n: i64, size, motion| {
+        let shape = Shape::Circle { radius: Fx::from_ratio(size, 100) };
+        BodySpec::new(shape, motion, at(n * 7 % 31, n * 11 % 29))
+    };
+    let balls = |count: i64, motion| -> Vec<BodySpec> {
+        (0..count).map(|n| ball(n, 100, motion)).collect()
+    };
+    let heap = vec![ball(0, 100, Motion::Dynamic); 3_000];
+    assert!(compared(&heap) <= 33 * heap.len(), "{}", compared(&heap));
+    let scattered = balls(3_000, Motion::Dynamic);
+    assert!(compared(&scattered) <= 330 * scattered.len(), "{}", compared(&scattered));
+    let walls = balls(3_000, Motion::Static);
+    assert_eq!(compared(&walls), 0, "walls do not concern each other");
+    let sensors: Vec<BodySpec> =
+        walls.iter().map(|wall| BodySpec { sensor: true, ..*wall }).collect();
+    assert_eq!(compared(&sensors), 0, "neither do sensors");
+}
+
+#[test]
+fn a_heap_of_all_kinds_of_bodies_has_the_pairs_of_a_plain_sweep() {
+    for seed in 0..60 {
+        let mut dice = Stream::new(&[4; 32], "physics.heaps", &[seed]);
+        let count = dice.below(300) + 30;
+        let spread = [1, 40, 300][seed as usize % 3];
+        let specs: Vec<BodySpec> = (0..count)
+            .map(|_| {
+                let mut side = || dice.below(spread) as i64;
+                let position = at(side(), side());
+                let radius = Fx::from_ratio(10 + dice.below(90) as i64, 100);
+                let motion =
+                    [Motion::Dynamic, Motion::Dynamic, Motion::Static][dice.below(3) as usize];
+                let sensor = dice.below(6) == 0;
+                BodySpec { sensor, ..BodySpec::new(Shape::Circle { radius }, motion, position) }
+            })
+            .collect();
+        assert!(!swept(&specs).1.is_empty(), "seed {seed}");
+    }
 }
 
 #[test]

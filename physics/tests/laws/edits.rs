@@ -52,7 +52,8 @@ fn set_shape_changes_the_mass_and_the_bounds_of_velocity_and_spin() {
     let size = Fx::from_int(17);
     let refused = region.set_shape(ONE, Shape::Circle { radius: size }, Fx::ONE);
     let limit = limits::MOVING_SIZE_MAX;
-    let expected = SizeError { size, limit, motion: Motion::Dynamic };
+    let field = "radius";
+    let expected = SizeError { field, size, limit, motion: Motion::Dynamic };
     assert_eq!(refused, Err(ReshapeError::Shape(ShapeError::Size(expected))));
     assert_eq!(
         region.set_shape(GONE, shape, Fx::ONE),

@@ -30,6 +30,15 @@ fn write_state(region: &Region, hasher: &mut blake3::Hasher) {
     }
 }
 
+/// The digests that the example `digests` prints in every build, over snapshots and encoded replies.
+#[test]
+fn the_scenes_have_the_digests_of_their_snapshots() {
+    for scene in &SCENES {
+        let found = scene.found().to_string();
+        assert!(found.starts_with(scene.digest), "{}: {found}", scene.name);
+    }
+}
+
 #[test]
 fn the_scenes_have_their_digests() {
     let found = SCENES.map(|scene| {

@@ -2,10 +2,10 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
-    Body, BodySpec, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region, Shape,
-    Spring, StepEvents, Touch,
+    Body, BodySpec, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
+    RegionCommand, RegionReply, Shape, Spring, StepEvents, Touch,
 };
-use metatopia_types::ObjectId;
+use metatopia_types::{Digest, ObjectId, wire};
 
 /// Returns `value / 100`.
 pub(crate) fn cm(value: i64) -> Fx {
@@ -71,21 +71,43 @@ pub(crate) fn yard(region: &mut Region, half: i64) {
 pub(crate) struct Scene {
     pub(crate) name: &'static str,
     pub(crate) build: fn() -> Region,
-    pub(crate) command: fn(&mut Region, u64),
+    pub(crate) commands: fn(u64) -> Vec<RegionCommand>,
+    /// How the digest of 600 steps begins, in every build and on every processor. A change of one changes
+    /// the rules of all worlds.
+    pub(crate) digest: &'static str,
 }
 
 pub(crate) const SCENES: [Scene; 8] = [
-    Scene { name: "billiards", build: billiards, command: nothing },
-    Scene { name: "bulldozer", build: bulldozer, command: nothing },
-    Scene { name: "turntable", build: turntable, command: nothing },
-    Scene { name: "crowd", build: crowd, command: walk },
-    Scene { name: "workshop", build: workshop, command: rearrange },
-    Scene { name: "quarry", build: quarry, command: rearrange },
-    Scene { name: "playground", build: playground, command: rearrange_joints },
-    Scene { name: "mobile", build: mobile, command: rearrange_joints },
+    Scene { name: "billiards", build: billiards, commands: nothing, digest: "7393d47f994da352" },
+    Scene { name: "bulldozer", build: bulldozer, commands: nothing, digest: "7736115224a14699" },
+    Scene { name: "turntable", build: turntable, commands: nothing, digest: "89482549870949e0" },
+    Scene { name: "crowd", build: crowd, commands: walk, digest: "bcef0508cca32b5e" },
+    Scene { name: "workshop", build: workshop, commands: rearrange, digest: "7d7075685636643f" },
+    Scene { name: "quarry", build: quarry, commands: rearrange, digest: "ef74e4613dddb4c5" },
+    Scene {
+        name: "playground",
+        build: playground,
+        commands: rearrange_joints,
+        digest: "78c3f94c82b3be24",
+    },
+    Scene { name: "mobile", build: mobile, commands: rearrange_joints, digest: "13dc61ca84a6c260" },
 ];
 
 impl Scene {
+    /// Plays 600 steps, and returns the digest of all replies and all states.
+    pub(crate) fn found(&self) -> Digest {
+        let mut region = (self.build)();
+        let mut digest = region.digest();
+        for step in 0..600 {
+            let commands = (self.commands)(step).into_iter().chain([RegionCommand::Step]);
+            let replies: Vec<RegionReply> =
+                commands.map(|command| region.apply(&command)).collect();
+            let all = [&digest.0, region.digest().0.as_slice(), &wire::encode(&replies)].concat();
+            digest = Digest::of("metatopia-physics scene", &all);
+        }
+        digest
+    }
+
     /// Gives the region the commands of a step, and steps it.
     pub(crate) fn step(&self, region: &mut Region, step: u64) -> Vec<Touch> {
         self.step_events(region, step).touches
@@ -93,12 +115,21 @@ impl Scene {
 
     /// Gives the region the commands of a step, and returns all that the step reports.
     pub(crate) fn step_events(&self, region: &mut Region, step: u64) -> StepEvents {
-        (self.command)(region, step);
+        self.command(region, step);
         region.step_events()
+    }
+
+    /// Gives the region the commands of a step. What it refuses is a part of the scene too.
+    pub(crate) fn command(&self, region: &mut Region, step: u64) {
+        for command in (self.commands)(step) {
+            let _reply = region.apply(&command);
+        }
     }
 }
 
-fn nothing(_: &mut Region, _: u64) {}
+fn nothing(_: u64) -> Vec<RegionCommand> {
+    Vec::new()
+}
 
 /// Builds a ball that is shot into a rack of fifteen.
 fn billiards() -> Region {
@@ -180,15 +211,17 @@ fn crowd() -> Region {
 }
 
 /// Gives some walkers another velocity.
-fn walk(region: &mut Region, step: u64) {
+fn walk(step: u64) -> Vec<RegionCommand> {
     let mut dice = Stream::new(&[3; 32], "physics.crowd", &[step]);
+    let mut commands = Vec::new();
     for id in 10..50 {
         if dice.below(20) == 0 {
             let speed = |draw: u64| cm(draw as i64 - 300);
             let velocity = Vec2::new(speed(dice.below(601)), speed(dice.below(601)));
-            region.set_velocity(ObjectId(id), velocity).expect("a walker moves");
+            commands.push(RegionCommand::SetVelocity(ObjectId(id), velocity));
         }
     }
+    commands
 }
 
 /// Builds bodies of very different mass and size.
@@ -235,22 +268,23 @@ fn quarry() -> Region {
 }
 
 /// Removes, inserts, moves and pushes bodies, and changes their kind of motion.
-fn rearrange(region: &mut Region, step: u64) {
+fn rearrange(step: u64) -> Vec<RegionCommand> {
     let object = ObjectId(10 + step / 10 % 20);
     let pose = Pose { position: at(100, -100), angle: Angle::EIGHTH };
     // The object may be missing or not dynamic: a refused command is a part of the scene too.
-    let _accepted = match step % 60 {
-        10 => region.remove(object).is_ok(),
+    let command = match step % 60 {
+        10 => RegionCommand::Remove(object),
         20 => {
             let ball = moving(circle(20), at(0, step as i64 % 300));
-            region.insert(object, &ball).is_ok()
+            RegionCommand::Insert(object, Box::new(ball))
         }
-        30 => region.set_motion(object, Motion::Static).is_ok(),
-        40 => region.set_motion(object, Motion::Dynamic).is_ok(),
-        50 => region.set_pose(object, pose).is_ok(),
-        55 => region.apply_impulse(object, at(5_000, -2_000)).is_ok(),
-        _ => true,
+        30 => RegionCommand::SetMotion(object, Motion::Static),
+        40 => RegionCommand::SetMotion(object, Motion::Dynamic),
+        50 => RegionCommand::SetPose(object, pose),
+        55 => RegionCommand::ApplyImpulse(object, at(5_000, -2_000)),
+        _ => return Vec::new(),
     };
+    vec![command]
 }
 
 /// Joins two bodies, or one to the ground, at a point of the region.
@@ -346,32 +380,28 @@ fn mobile() -> Region {
 }
 
 /// Rearranges the bodies, and makes, drives and removes joints.
-fn rearrange_joints(region: &mut Region, step: u64) {
-    rearrange(region, step + 5);
+fn rearrange_joints(step: u64) -> Vec<RegionCommand> {
+    let mut commands = rearrange(step + 5);
     let joint = JointId(10 + step / 7 % 40);
     let (a, b) = (ObjectId(10 + step / 11 % 30), ObjectId(60 + step / 13 % 16));
     let speed = if step % 400 < 200 { cm(400) } else { cm(-400) };
+    let motor = |strength| Some(Motor { speed, strength: Fx::from_int(strength) });
     // What is refused is a part of the scene too.
-    let _accepted = match step % 70 {
-        15 => region.remove_joint(joint).is_ok(),
-        25 => region
-            .joint_at(Some(a), b, at(0, 0), HINGE)
-            .is_ok_and(|spec| region.insert_joint(joint, &spec).is_ok()),
+    commands.extend(match step % 70 {
+        15 => Some(RegionCommand::RemoveJoint(joint)),
+        25 => Some(RegionCommand::JointAt(joint, Some(a), b, at(0, 0), HINGE)),
         35 => {
             let rope = JointKind::Distance { min: Fx::ZERO, max: cm(200), spring: None };
             let spec = JointSpec {
                 break_force: Some(Fx::from_int(200)),
                 ..JointSpec::new(Some(a), b, rope)
             };
-            region.insert_joint(JointId(80 + step % 3), &spec).is_ok()
+            Some(RegionCommand::InsertJoint(JointId(80 + step % 3), Box::new(spec)))
         }
-        45 => region
-            .set_motor(JointId(41), Some(Motor { speed, strength: Fx::from_int(300) }))
-            .is_ok(),
-        50 => {
-            region.set_motor(JointId(43), Some(Motor { speed, strength: Fx::from_int(9) })).is_ok()
-        }
-        55 => region.move_target(JointId(70), at(step as i64 % 500 - 250, 200)).is_ok(),
-        _ => true,
-    };
+        45 => Some(RegionCommand::SetMotor(JointId(41), motor(300))),
+        50 => Some(RegionCommand::SetMotor(JointId(43), motor(9))),
+        55 => Some(RegionCommand::MoveTarget(JointId(70), at(step as i64 % 500 - 250, 200))),
+        _ => None,
+    });
+    commands
 }

@@ -70,8 +70,10 @@ impl Overlay {
                     self.learn_evidence(evidence);
                 } else {
                     self.counts.rationed += 1;
+                    self.pull_soon();
                 }
             }
+            OverlayMessage::Pull(said) => self.pulled(from, said),
             OverlayMessage::DialBack(said) => {
                 self.out.push_back(OverlayEffect::DialBack { from, said });
             }

@@ -38,6 +38,7 @@ impl Overlay {
         self.hold_neighbours();
         self.hold_shelves();
         self.prune_shelves();
+        self.pull_evidence();
     }
 
     /// Asks a neighbour and the host for the map of the own cell, where it is missing: whoever seeks a

@@ -231,7 +231,8 @@ impl Overlay {
         self.learn_evidence(OverlayEvidence::Records { first, second, shelf: shelf.proof.clone() });
     }
 
-    /// Keeps evidence that is news and holds, and tells it to all neighbours and long links.
+    /// Keeps evidence that is news and holds, and tells it to all neighbours and long links, unless it was
+    /// asked for: then others were told before.
     pub(super) fn learn_evidence(&mut self, evidence: OverlayEvidence) {
         // To check it costs two proofs, so first what it says of itself.
         let Some(about) = evidence.about(&*self.config.land) else {
@@ -244,15 +245,18 @@ impl Overlay {
         if is_convicted || !self.evidence.is_news(about) {
             return;
         }
-        let (world, wall) = (self.config.world, self.now.wall);
-        let checked = evidence.check(world, wall, &*self.config.land, &*self.config.scheme);
+        let (land, scheme) = (&*self.config.land, &*self.config.scheme);
+        let checked = evidence.check(self.config.world, land, scheme);
         if checked.is_err() {
             self.counts.refused += 1;
             return;
         }
         self.evidence.insert(about, evidence.clone());
         self.out.push_back(OverlayEffect::Evidence(Box::new(evidence.clone())));
-        let told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
+        let mut told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
+        if self.was_pulled(about) {
+            told.clear();
+        }
         let message = OverlayMessage::Evidence(evidence);
         for name in told {
             let Some(speaker) = self.sites.get(name).and_then(KnownSite::speaker).cloned() else {

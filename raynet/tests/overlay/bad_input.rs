@@ -196,12 +196,7 @@ fn what_contradicts_nothing_is_no_evidence() {
     let scheme = Hashed(key(0));
     let evidence = |first: SignedSiteRecord, second: SignedSiteRecord, proof: Vec<u8>| {
         let (first, second) = (Box::new(first), Box::new(second));
-        OverlayEvidence::Records { first, second, shelf: proof }.check(
-            world(),
-            DAWN,
-            &Drawn,
-            &scheme,
-        )
+        OverlayEvidence::Records { first, second, shelf: proof }.check(world(), &Drawn, &scheme)
     };
     let proof = shelf.proof.clone();
     assert_eq!(
@@ -225,7 +220,7 @@ fn what_contradicts_nothing_is_no_evidence() {
     );
     let (first, second) = (shelf.proof.clone(), shelf.proof.clone());
     let same = OverlayEvidence::Shelves { first, second };
-    assert_eq!(same.check(world(), DAWN, &Drawn, &scheme), Err(OverlayEvidenceError::Agrees));
+    assert_eq!(same.check(world(), &Drawn, &scheme), Err(OverlayEvidenceError::Agrees));
 }
 
 proptest! {

@@ -6,23 +6,32 @@ use std::sync::{
 };
 
 use metatopia_raynet::{
-    LandGrant, Overlay, OverlayEvidence, OverlayInput, OverlayMessage, PlaneBlock, ProveLand,
-    Shelf, ShelfError, TilePoint,
-    limits::{CONVICTED_MAX, EVIDENCE_PER_CYCLE_MAX, OVERLAY_EVIDENCE_MAX},
+    EvidencePull, EvidenceSubject, LandGrant, Overlay, OverlayEvidence, OverlayFrameError,
+    OverlayInput, OverlayMessage, PlaneBlock, ProveLand, Shelf, ShelfError, TilePoint,
+    limits::{
+        CONVICTED_MAX, EVIDENCE_PER_CYCLE_MAX, EVIDENCE_PER_WANT_MAX, OVERLAY_EVIDENCE_MAX,
+        PULLS_PER_CYCLE_MAX,
+    },
 };
-use metatopia_types::{Height, Now, Square};
+use metatopia_types::{Height, Millis, Now, PublicKey, Square};
 
-use crate::town::{CYCLE, DAWN, Drawn, Lone, beacon, config, grant, key, record, shelf, square};
+use crate::town::{
+    CYCLE, DAWN, Drawn, Lone, Town, beacon, config, grant, grid, key, record, said, shelf, square,
+};
 
 /// Two records of a site for one epoch, with a shelf that has its grant of this epoch.
 fn records(number: usize, at: Square, epoch: u64) -> OverlayEvidence {
+    records_until(number, at, epoch, DAWN.plus(20 * 3_600_000))
+}
+
+fn records_until(number: usize, at: Square, epoch: u64, expires: Millis) -> OverlayEvidence {
     let mut granted = grant(number, at);
     granted.epoch = epoch;
     let block = PlaneBlock::around(TilePoint { x: at.x, y: at.y }, 6);
     let signed = |clients: u32| {
         let mut record = record(number, at);
         (record.epoch.grant, record.clients) = (epoch, clients);
-        record.expires = DAWN.plus(20 * 3_600_000);
+        record.expires = expires;
         Box::new(record.sign(&beacon(number)))
     };
     let shelf = shelf(block, 100 + epoch, vec![granted]).proof.clone();
@@ -136,4 +145,109 @@ fn evidence_costs_nothing_before_it_can_be_so_and_is_rationed() {
     assert_eq!(opened(), EVIDENCE_PER_CYCLE_MAX as usize);
     let rationed = lone.member.counts().rationed - before;
     assert_eq!(rationed, u64::from(2 * EVIDENCE_PER_CYCLE_MAX));
+}
+
+/// Evidence was told when it was found, and whoever came later believed the convicted site.
+#[test]
+fn a_newcomer_pulls_the_evidence_that_was_told_before_it_came() {
+    let mut town = Town::new(grid(4, 16));
+    for number in 0..15 {
+        town.begin(number, &[usize::from(number == 0)]);
+    }
+    town.run(12);
+    let pieces: Vec<_> = (100..110).map(|number| records(number, square(640, 640), 1)).collect();
+    for (piece, number) in pieces.iter().zip(0..) {
+        let bytes = OverlayMessage::Evidence(piece.clone()).encode();
+        town.input(number, OverlayInput::Frame { from: town.met_by(number), bytes });
+        town.run(1);
+    }
+    town.evidence.clear();
+    town.begin(15, &[3]);
+    town.run(12);
+    let told: Vec<_> = town.evidence.iter().filter(|(number, _)| *number == 15).collect();
+    assert_eq!((told.len(), town.members[&15].evidence().count()), (10, 10));
+    assert_eq!(town.members[&15].sizes()[3], 10, "all ten are convicted there");
+}
+
+/// A member beside site 1, whose first questions for evidence were answered: there was none.
+fn pulling() -> Lone {
+    let (own, near) = (square(0, 0), square(20, 0));
+    let mut lone = Lone::new(&[grant(0, own), grant(1, near)]);
+    lone.meet(1, near);
+    let none = OverlayMessage::Pull(EvidencePull::Kept(Vec::new()));
+    for _ in 0..4 {
+        lone.pass(CYCLE);
+        lone.meet(1, near);
+        lone.hear(1, &none);
+    }
+    lone
+}
+
+/// Of two dozen pieces that came in one cycle all but eight were dropped, and nobody told them again. Besides,
+/// evidence ended with the time of its records.
+#[test]
+fn what_was_dropped_in_a_cycle_is_pulled_later_even_when_its_records_are_over() {
+    let mut lone = pulling();
+    let soon = DAWN.plus(60_000);
+    let piece = |n: usize| records_until(n, square(64 * n as i32, 0), 1, soon);
+    let pieces: Vec<_> = (10..34).map(piece).collect();
+    for piece in &pieces {
+        lone.hear(1, &OverlayMessage::Evidence(piece.clone()));
+    }
+    assert_eq!(lone.member.evidence().count(), EVIDENCE_PER_CYCLE_MAX as usize);
+    lone.now.wall = soon.plus(1);
+    let kept: Vec<EvidenceSubject> = pieces.iter().filter_map(|p| p.about(&Drawn)).collect();
+    let mut asks = 0;
+    for _ in 0..100 {
+        let asked = lone.pass(CYCLE).into_iter().filter_map(said);
+        let is_ask = |(to, message): (PublicKey, OverlayMessage)| {
+            to == key(1) && message == OverlayMessage::Pull(EvidencePull::Ask)
+        };
+        asks += usize::from(asked.into_iter().any(is_ask));
+        let answer = OverlayMessage::Pull(EvidencePull::Kept(kept.clone()));
+        for (_, message) in lone.hear(1, &answer) {
+            let OverlayMessage::Pull(EvidencePull::Want(wanted)) = message else { continue };
+            assert!(wanted.len() <= EVIDENCE_PER_WANT_MAX);
+            let is_wanted = |piece: &&OverlayEvidence| {
+                piece.about(&Drawn).is_some_and(|about| wanted.contains(&about.subject))
+            };
+            for piece in pieces.iter().filter(is_wanted) {
+                let sent = lone.hear(1, &OverlayMessage::Evidence(piece.clone()));
+                assert!(!sent.iter().any(|(_, m)| matches!(m, OverlayMessage::Evidence(_))));
+            }
+        }
+        lone.give(OverlayInput::Up(key(1)));
+    }
+    assert_eq!(lone.member.evidence().count(), pieces.len());
+    assert!((4..=8).contains(&asks), "{asks} questions, of which few at rest");
+}
+
+#[test]
+fn questions_for_evidence_are_rationed_and_answers_nobody_asked_for_are_passed_over() {
+    let mut lone = pulling();
+    let piece = records(10, square(640, 0), 1);
+    lone.hear(1, &OverlayMessage::Evidence(piece.clone()));
+    let about = piece.about(&Drawn).expect("they contradict each other");
+    lone.pass(CYCLE * 2);
+    lone.give(OverlayInput::Up(key(2)));
+    let ask = OverlayMessage::Pull(EvidencePull::Ask);
+    let kept = OverlayMessage::Pull(EvidencePull::Kept(vec![about]));
+    assert_eq!(lone.hear(2, &ask), [(key(2), kept)]);
+    let want = OverlayMessage::Pull(EvidencePull::Want(vec![about.subject]));
+    for _ in 1..PULLS_PER_CYCLE_MAX {
+        let evidence = OverlayMessage::Evidence(piece.clone());
+        assert_eq!(lone.hear(2, &want), [(key(2), evidence)]);
+    }
+    let before = lone.member.counts().rationed;
+    assert_eq!((lone.hear(2, &want), lone.hear(2, &ask)), (vec![], vec![]));
+    let news = EvidenceSubject { rank: 9, ..about };
+    assert_eq!(lone.hear(2, &OverlayMessage::Pull(EvidencePull::Kept(vec![news]))), []);
+    assert_eq!(lone.member.counts().rationed - before, 3);
+
+    let many = EvidencePull::Want(vec![about.subject; EVIDENCE_PER_WANT_MAX + 1]);
+    let all = EvidencePull::Kept(vec![about; OVERLAY_EVIDENCE_MAX + 1]);
+    for (said, max) in [(many, EVIDENCE_PER_WANT_MAX), (all, OVERLAY_EVIDENCE_MAX)] {
+        let refused = OverlayMessage::decode(&OverlayMessage::Pull(said).encode());
+        assert_eq!(refused, Err(OverlayFrameError::Pieces { found: max + 1, max }));
+    }
 }

@@ -367,6 +367,12 @@ impl Town {
         (0..self.squares.len()).filter(|other| names.contains(&Self::name(*other))).collect()
     }
 
+    /// The key of somebody who is connected to a member.
+    pub(crate) fn met_by(&self, number: usize) -> PublicKey {
+        let met = self.up.iter().find(|(from, _)| *from == number);
+        key(met.expect("it met somebody").1)
+    }
+
     /// Looks a point up, and returns the answer.
     pub(crate) fn look_up(&mut self, number: usize, point: TilePoint) -> LookupAnswer {
         self.found.clear();

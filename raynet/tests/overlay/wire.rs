@@ -2,7 +2,8 @@
 //! no longer understand each other, and it belongs in the change log.
 
 use metatopia_raynet::{
-    GossipLayer, NearerSites, OverlayEvidence, OverlayMessage, TilePoint, TipExchange,
+    EvidencePull, EvidenceSubject, GossipLayer, NearerSites, OverlayEvidence, OverlayMessage,
+    TilePoint, TipExchange,
 };
 use metatopia_types::{Digest, PlaneBlock};
 
@@ -25,6 +26,7 @@ pub(crate) fn messages() -> Vec<(&'static str, OverlayMessage)> {
     };
     let empty = shelf(block, 100, Vec::new()).proof.clone();
     let shelves = OverlayEvidence::Shelves { first: proof.clone(), second: empty };
+    let about = EvidenceSubject { subject: Digest([7; 32]), rank: 3 };
     let owner = Some(Box::new(signed(2, square(4, 4))));
     let nearer = vec![signed(1, at); 3];
     let answer = NearerSites { nonce: u64::MAX, nearer, owner, shelf: proof.clone() };
@@ -39,6 +41,9 @@ pub(crate) fn messages() -> Vec<(&'static str, OverlayMessage)> {
         ("nearer", OverlayMessage::Nearer(answer)),
         ("evidence of records", OverlayMessage::Evidence(records)),
         ("evidence of shelves", OverlayMessage::Evidence(shelves)),
+        ("pull: ask", OverlayMessage::Pull(EvidencePull::Ask)),
+        ("pull: kept", OverlayMessage::Pull(EvidencePull::Kept(vec![about; 2]))),
+        ("pull: want", OverlayMessage::Pull(EvidencePull::Want(vec![about.subject]))),
     ]
 }
 

@@ -479,6 +479,9 @@ fn kind(act: &Act) -> &'static str {
         Act::WithdrawReport { .. } => "WithdrawReport",
         Act::Tell { .. } => "Tell",
         Act::EmptyMailbox { .. } => "EmptyMailbox",
+        Act::NameFriends { .. } => "NameFriends",
+        Act::Vouch { .. } => "Vouch",
+        Act::CancelRecovery => "CancelRecovery",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

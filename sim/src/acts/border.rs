@@ -1,8 +1,8 @@
 //! Borders: what servers hear of neighbours, who approaches, and what admins order.
 
 use metatopia_types::{
-    Act, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HearRefusal,
-    PassRefusal, Refusal, SignedEnvelope, SimId,
+    Act, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HandsMark,
+    HearRefusal, PassRefusal, Refusal, SignedEnvelope, SimId,
     limits::{BORDERS_MAX, PASSES_MAX},
 };
 
@@ -89,7 +89,7 @@ impl ActContext<'_> {
         let heard = heard.filter(|heard| now.since(heard.at) <= WORD_MS);
         let near = &heard.ok_or(Refusal::NoBorder)?.said.near;
         let person = self.author();
-        if near.binary_search(&person).is_err() {
+        if near.binary_search_by(|near| near.person.cmp(&person)).is_err() {
             return Err(Refusal::NotNear);
         }
         let is_known = said.passes.iter().any(|pass| pass.person == person);
@@ -108,7 +108,9 @@ impl ActContext<'_> {
             }
             () => None,
         };
-        let pass = CrossingPass { person, until: now.plus(PASS_MS), refused };
+        // What she holds is answered at the end of the turn, and after each turn anew.
+        let (until, mark, hands) = (now.plus(PASS_MS), HandsMark::default(), Vec::new());
+        let pass = CrossingPass { person, until, refused, mark, hands };
         Ok(vec![StateChange::Border(BorderChange::Pass(from, pass, self.envelope.lane))])
     }
 

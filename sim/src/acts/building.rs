@@ -65,15 +65,15 @@ impl State {
         ids.filter_map(|id| Some((*id, self.objects.get(id)?)))
     }
 
-    /// Says whether the sim may have another object that is no avatar. As many objects as there can be
+    /// Says whether the sim may have so many other objects that are no avatars. As many objects as there can be
     /// avatars are kept free.
-    pub(super) fn has_thing_slot(&self) -> bool {
+    pub(super) fn has_thing_slots(&self, more: usize) -> bool {
         let things = self.objects.len().saturating_sub(self.present.len());
         // Whatever is under way to a neighbour may come back.
         let things = things.saturating_add(self.borders.away.len());
         let parameters = &self.charter.parameters;
         let avatars_max = parameters.avatars_max as usize;
-        things < parameters.objects_held().saturating_sub(avatars_max)
+        things.saturating_add(more) <= parameters.objects_held().saturating_sub(avatars_max)
     }
 
     /// Applies a building step. Returns the object, and what undoes the step.

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     limits::{BUILD_BYTES_MAX, UNDONE_PER_ACT_MAX},
-    rules::{RecordedOrder, ToldWords, Warrant},
+    rules::{KeyFriends, RecordedOrder, ToldWords, Warrant},
     scripts::{Hearers, Sender},
     space::Lot,
     state::{Charter, Object, Player, State},
@@ -105,6 +105,8 @@ pub(super) enum StateChange {
     UndoOf(PublicKey, u32, Warrant),
     /// Changes a mailbox.
     Mail(MailChange),
+    /// Sets what is kept of the friends of a key.
+    Friends(PublicKey, Box<KeyFriends>),
     /// Changes the queue of reports.
     Report(Box<ReportChange>),
     /// Records what was done by more than everybody's right.
@@ -294,6 +296,7 @@ pub(super) fn apply_change(
             state.undo_of(author, warrant, (key, seconds));
         }
         StateChange::Mail(change) => apply_mail_change(state, effects, author, change),
+        StateChange::Friends(key, kept) => state.people.friends.set(key, *kept),
         StateChange::Report(change) => state.change_reports(*change),
         StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {

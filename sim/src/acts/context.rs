@@ -81,6 +81,9 @@ impl<'a> ActContext<'a> {
             Act::WithdrawReport { report } => self.withdraw_report(*report),
             Act::Tell { to, sealed } => self.tell(*to, *sealed),
             Act::EmptyMailbox { up_to } => self.empty_mailbox(*up_to),
+            Act::NameFriends { friends, need } => self.name_friends(friends, *need),
+            Act::Vouch { old, new } => self.vouch(*old, new),
+            Act::CancelRecovery => self.cancel_recovery(),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

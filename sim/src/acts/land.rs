@@ -43,7 +43,7 @@ pub(super) fn apply_land_change(state: &mut State, change: LandChange) {
             state.byte_budget.take(LAND_BYTES_MAX);
         }
         LandChange::Replace(grant, validators) => {
-            register.replace(grant, validators);
+            register.replace(grant, validators, state.governance.time);
             state.byte_budget.take(LAND_BYTES_MAX);
         }
         LandChange::Remove(square) => {
@@ -93,6 +93,10 @@ impl ActContext<'_> {
             LandOrder::SetBeacons { square, beacons } => {
                 self.check_beacons(&beacons)?;
                 let grant = self.own_grant(register, square, false)?;
+                let time = self.state.governance.time;
+                if let Some(minutes) = register.beacons_wait(grant, &beacons, time) {
+                    return Err(Refusal::BeaconsWait(minutes));
+                }
                 let epoch = grant.epoch.saturating_add(1);
                 self.replaced(register, LandGrant { beacons, epoch, ..grant.clone() })?
             }
@@ -206,7 +210,9 @@ impl ActContext<'_> {
         let mut beside: Vec<Square> =
             register.beside(square).filter(own).map(|grant| grant.square).collect();
         let scheme = &*self.executor.tools.verify;
-        let speaks = is_admin || !beside.is_empty();
+        // Whoever has a key that was given up, or lost, speaks for nobody.
+        let is_given_up = self.state.people.rotated.contains(&sponsor.holder);
+        let speaks = !is_given_up && (is_admin || !beside.is_empty());
         if !speaks || !sponsor.verify(self.world(), sim, square, &author, scheme) {
             return Err(Refusal::NoSponsor);
         }

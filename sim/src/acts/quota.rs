@@ -83,12 +83,17 @@ impl State {
 
     /// Checks that the sim may have another thing, which may be one that can be pushed.
     pub(crate) fn check_slots(&self, motion: Motion) -> Result<(), Refusal> {
-        if !self.has_thing_slot() {
+        self.check_more_slots(motion, 1)
+    }
+
+    /// Checks that the sim may have so many other things, all of which may be ones that can be pushed.
+    pub(crate) fn check_more_slots(&self, motion: Motion, more: usize) -> Result<(), Refusal> {
+        if !self.has_thing_slots(more) {
             return Err(Refusal::Full);
         }
         let max = self.charter.parameters.building.movable_max as usize;
         let movable = self.movable.len().saturating_add(self.borders.away.len());
-        if motion == Motion::Dynamic && movable >= max {
+        if motion == Motion::Dynamic && movable.saturating_add(more) > max {
             return Err(Refusal::TooManyMovable);
         }
         Ok(())

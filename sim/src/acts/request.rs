@@ -37,6 +37,8 @@ impl ActContext<'_> {
             | Act::FileReport { .. }
             | Act::WithdrawReport { .. }
             | Act::EmptyMailbox { .. }
+            | Act::NameFriends { .. }
+            | Act::Vouch { .. }
             | Act::Approach { .. } => (Right::Attend, ActTarget::SIM),
             Act::Say { .. } | Act::Tell { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
@@ -48,7 +50,8 @@ impl ActContext<'_> {
                 Ok(LandOrder::TakeBack { .. }) => (Right::TakeBack, ActTarget::SIM),
                 _ => (Right::Land, ActTarget::SIM),
             },
-            Act::Hear { .. } => (Right::Testify, ActTarget::SIM),
+            // That a key is not lost is a fact which its signature proves, also of who is banned.
+            Act::Hear { .. } | Act::CancelRecovery => (Right::Testify, ActTarget::SIM),
             Act::Border { .. } => (Right::Borders, ActTarget::SIM),
             Act::Govern(order) => self.state.govern_request(order)?,
             Act::Lot(order) => self.state.lot_request(order)?,

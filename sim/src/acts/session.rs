@@ -91,6 +91,7 @@ impl ActContext<'_> {
         changes.push(StateChange::Player(self.author(), player));
         changes.push(StateChange::Login(self.author()));
         changes.push(StateChange::BoundSeatless);
+        changes.extend(self.warned_at_login());
         Ok(changes)
     }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use metatopia_types::{
-    BorderGuest, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis, ObjectId,
-    Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing, Validator,
-    ValidatorSet, Verify, Worth,
+    BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis,
+    ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing,
+    Validator, ValidatorSet, Verify, Worth,
 };
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,12 @@ impl Border {
         }
     }
 
+    /// Returns the answer of the neighbour to somebody who approached it, while that counts.
+    pub(crate) fn pass_of(&self, person: &PublicKey) -> Option<&CrossingPass> {
+        let said = &self.crossing.heard.as_ref()?.said;
+        said.passes.iter().find(|pass| pass.person == *person && pass.until >= said.time)
+    }
+
     /// Returns why nothing departs at a time of this sim; nothing if something may.
     pub(crate) fn wall(&self, now: Millis) -> Option<Wall> {
         if self.frozen { Some(Wall::Frozen) } else { self.crossing.wall(now) }
@@ -133,11 +139,10 @@ impl Borders {
 
     /// Builds the index of what is under way.
     pub(crate) fn index(&mut self) {
-        let thing = |(_, bytes): (&(SimId, u64), &Vec<u8>)| match Parcel::decode(bytes) {
-            Ok(Parcel::Thing(thing)) => Some((thing.handle, AwayThing::of(&thing))),
-            _ => None,
-        };
-        self.away = self.parcels.iter().filter_map(thing).collect();
+        let parcels = self.parcels.iter().filter_map(|(_, bytes)| Parcel::decode(bytes).ok());
+        let away = |thing: &TravellingThing| (thing.handle, AwayThing::of(thing));
+        let things = |parcel: Parcel| parcel.things().iter().map(away).collect::<Vec<_>>();
+        self.away = parcels.flat_map(things).collect();
     }
 
     /// Says whether the thing of this origin is under way.

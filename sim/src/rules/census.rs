@@ -240,10 +240,13 @@ impl State {
 
     /// Returns who is forgotten first, of those seen on fewer than `days` days if that is said.
     ///
-    /// The list names who is away and owns nothing; of them at most the stewards are passed over.
+    /// The list names who is away and owns nothing; of them at most the stewards are passed over, and those whose
+    /// key friends get back just now.
     pub(crate) fn first_forgettable(&self, days: Option<u32>) -> Option<PublicKey> {
         let mut forgettable = self.census.forgettable.iter().map(|(_, _, key)| key);
-        let first = forgettable.find(|key| !self.is_steward(key)).copied()?;
+        let first = forgettable
+            .find(|key| !self.is_steward(key) && !self.people.friends.is_chosen(key))
+            .copied()?;
         let seen = self.players.get(&first).map_or(0, |player| player.days);
         days.is_none_or(|days| seen < days).then_some(first)
     }
@@ -257,6 +260,7 @@ impl State {
         self.census.move_entry(*key, before, CensusEntry::default());
         // Who owns nothing has no scripts to pay for.
         self.owners.remove(&Some(*key));
+        self.people.friends.take(key);
         self.forgotten.push((*key, gone.since));
     }
 

@@ -42,8 +42,8 @@ pub struct Crossing {
     pub said: Said,
     /// What was heard of the neighbour last; none if nothing was.
     pub heard: Option<HeardSaid>,
-    /// What was taken and is not settled by its sender yet, by the numbers of its departures.
-    pub pinned: BTreeMap<u64, Traveller>,
+    /// Who and what was taken and is not settled by the sender yet, by the numbers of its departures.
+    pub pinned: BTreeMap<u64, Vec<Traveller>>,
 }
 
 /// Why nobody and nothing passes a border now.
@@ -72,14 +72,11 @@ pub enum Wall {
     Crowded,
 }
 
-/// What was taken and is not settled by its sender yet, by the numbers of its departures.
-pub(crate) type Pinned = BTreeMap<u64, Traveller>;
-
 /// What becomes of a departure of the neighbour that is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// It is here now.
-    Taken,
+    /// All of this is here now: a departure is taken as a whole.
+    Taken(Vec<Traveller>),
     /// It stays where it came from.
     Refused(TravelRefusal),
     /// Its parcel has not come yet: it is judged later, and all after it.
@@ -149,7 +146,7 @@ impl Crossing {
 
     /// Says whether somebody or something came over this border, and its sender has not settled that yet.
     pub(crate) fn is_pinned(&self, traveller: &Traveller) -> bool {
-        self.pinned.values().any(|pinned| pinned == traveller)
+        self.pinned.values().flatten().any(|pinned| pinned == traveller)
     }
 
     /// Notes a departure at a time of this sim. Whoever asks has taken it out of the sim.
@@ -173,14 +170,13 @@ impl Crossing {
         Ok(departure)
     }
 
-    /// Hears a later word of the neighbour, in a turn of this time. `judge` takes a departure, or refuses it,
-    /// and sees what was taken before it.
+    /// Hears a later word of the neighbour, in a turn of this time. `judge` takes a departure, or refuses it.
     /// Returns what became of our own.
     pub(crate) fn hear(
         &mut self,
         word: HeardSaid,
         now: Millis,
-        judge: &mut dyn FnMut(&BorderDeparture, &Pinned) -> Judgement,
+        judge: &mut dyn FnMut(&BorderDeparture) -> Judgement,
     ) -> Vec<CrossingEvent> {
         let known = self.heard.as_ref().map_or(Height(0), |heard| heard.said.height);
         assert!(word.said.height > known, "only later words are heard");
@@ -199,6 +195,7 @@ impl Crossing {
             self.said.taken_up = word.epoch;
             for number in &word.came_home {
                 let gone = self.pinned.remove(number);
+                let gone = gone.into_iter().flatten();
                 events.extend(gone.map(CrossingEvent::GivenBack));
                 // Never judged, or judged: it is not judged any more.
                 self.said.in_next = self.said.in_next.max(number.saturating_add(1));
@@ -237,7 +234,7 @@ impl Crossing {
         &mut self,
         word: &Said,
         now: Millis,
-        judge: &mut dyn FnMut(&BorderDeparture, &Pinned) -> Judgement,
+        judge: &mut dyn FnMut(&BorderDeparture) -> Judgement,
     ) {
         for departure in &word.departures {
             let number = departure.number;
@@ -250,13 +247,13 @@ impl Crossing {
             let judgement = match () {
                 () if now > departure.until => Judgement::Refused(TravelRefusal::Late),
                 () if !self.said.open => Judgement::Refused(TravelRefusal::Closed),
-                () => judge(departure, &self.pinned),
+                () => judge(departure),
             };
             let refused = match judgement {
                 Judgement::Waits => return,
                 Judgement::Refused(why) => Some(why),
-                Judgement::Taken => {
-                    self.pinned.insert(number, departure.traveller);
+                Judgement::Taken(travellers) => {
+                    self.pinned.insert(number, travellers);
                     None
                 }
             };

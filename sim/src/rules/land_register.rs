@@ -14,7 +14,10 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use super::land_keys::{LandKeyChanges, LandKeys};
-use crate::{limits::LAND_LAPSES_PER_TURN, tree::Tracked};
+use crate::{
+    limits::{BEACONS_CHANGE_MS_MIN, LAND_LAPSES_PER_TURN},
+    tree::Tracked,
+};
 
 /// A week of governance time.
 const WEEK_MS: u64 = 7 * super::DAY_MS;
@@ -26,6 +29,8 @@ pub struct GrantedSim {
     pub square: Square,
     /// Who votes at the height of the header that it showed last; its first validators before.
     pub validators: Vec<Validator>,
+    /// The governance time at which its beacons changed last; none if they are those of the claim.
+    pub beacons_at: Option<Millis>,
 }
 
 impl GrantedSim {
@@ -204,8 +209,12 @@ impl LandRegister {
 
     /// Grants a square to a sim that begins with these validators.
     pub(crate) fn insert(&mut self, grant: LandGrant, validators: Vec<Validator>) {
+        self.enter(grant, validators, None);
+    }
+
+    fn enter(&mut self, grant: LandGrant, validators: Vec<Validator>, beacons_at: Option<Millis>) {
         let (code, square) = (code(grant.square), grant.square);
-        self.sims.insert(grant.sim, GrantedSim { square, validators });
+        self.sims.insert(grant.sim, GrantedSim { square, validators, beacons_at });
         *self.held.entry(grant.holder).or_default() += 1;
         self.ends.insert((grant.until, code));
         self.keys.add(&grant, self.height, &mut self.week.changed);
@@ -228,10 +237,29 @@ impl LandRegister {
         Some(grant)
     }
 
-    /// Replaces the grant of a square, and who votes in its sim.
-    pub(crate) fn replace(&mut self, grant: LandGrant, validators: Vec<Validator>) {
+    /// Replaces the grant of a square, and who votes in its sim. Other beacons are a change at this time.
+    pub(crate) fn replace(&mut self, grant: LandGrant, validators: Vec<Validator>, time: u64) {
+        let before = self.grant_of(grant.square);
+        let has_same = before.is_some_and(|before| names_same(&before.beacons, &grant.beacons));
+        let changed = before.and_then(|before| self.sims.get(&before.sim)?.beacons_at);
+        let beacons_at = if has_same { changed } else { Some(Millis(time)) };
         self.remove(grant.square);
-        self.insert(grant, validators);
+        self.enter(grant, validators, beacons_at);
+    }
+
+    /// Returns the minutes for which the beacons of a grant stay as they are; none if they may become these.
+    pub(crate) fn beacons_wait(
+        &self,
+        grant: &LandGrant,
+        beacons: &[PublicKey],
+        time: u64,
+    ) -> Option<u32> {
+        if names_same(&grant.beacons, beacons) {
+            return None;
+        }
+        let from = self.sims.get(&grant.sim)?.beacons_at?.0.saturating_add(BEACONS_CHANGE_MS_MIN);
+        let left = from.checked_sub(time).filter(|left| *left > 0)?;
+        Some(u32::try_from(left.div_ceil(60_000)).unwrap_or(u32::MAX))
     }
 
     /// Makes another key the holder of all squares of one.
@@ -275,6 +303,12 @@ impl LandRegister {
             self.remove(grant.square);
         }
     }
+}
+
+/// Says whether two lists have the same keys.
+fn names_same(some: &[PublicKey], others: &[PublicKey]) -> bool {
+    let keys = |list: &[PublicKey]| list.iter().copied().collect::<BTreeSet<_>>();
+    keys(some) == keys(others)
 }
 
 /// Returns the place of a square's corner on the curve through the quadtree.

@@ -5,6 +5,8 @@
 use metatopia_math::Fx;
 use metatopia_scripting::limits::TOPIC_BYTES_MAX;
 
+pub use metatopia_types::limits::HANDS_MAX;
+
 /// Lanes remembered at once. 64 Ki windows of about 120 B are 8 MiB in memory and on disk.
 pub const LANES_MAX: usize = 1 << 16;
 
@@ -159,9 +161,6 @@ pub const ADVANCED_BODIES_MAX: usize = 2_000;
 /// few bodies leave it.
 pub const TIER_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
-/// Things that one person holds: two in each hand.
-pub const HANDS_MAX: usize = 4;
-
 /// Joints that hold one object.
 pub const OBJECT_JOINTS_MAX: usize = 16;
 
@@ -276,7 +275,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 207 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 213 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
@@ -338,6 +337,10 @@ pub const LANES_PER_AUTHOR_CROWDED_MAX: usize = 2;
 /// Squares that a charter may let a land office grant in a week. So many sponsors are remembered: 32 KiB
 /// of a leaf, and the squares beside theirs.
 pub const LAND_PER_WEEK_MAX: u64 = 1_024;
+
+/// Milliseconds of governance time between two changes of a grant's beacons: a day. Each beacon may enter a
+/// land office by invitation, so holders let in four keys a day and square, and no more.
+pub const BEACONS_CHANGE_MS_MIN: u64 = 24 * 3_600_000;
 
 /// Grants that fall back in one turn: of 65,536 that end at once, the last does so within four minutes.
 pub const LAND_LAPSES_PER_TURN: usize = 16;
@@ -495,3 +498,34 @@ pub const PORTS_MAX: usize = 16;
 /// Turns from an act that names a port to the first turn in which it runs: a server that lacks it learns that
 /// before, as it learns of changes of who votes.
 pub const PORT_NOTICE: u64 = metatopia_types::limits::SET_LAG;
+
+/// Friends whom one person names for a lost key. In the types, an act names as many.
+pub const FRIENDS_MAX: usize = 8;
+
+/// Keys of which the sim keeps friends: of at most 1.5 kB each, with a list that waits, the words of friends and
+/// their quiet times, they are 6 MiB.
+pub const FRIENDS_KEPT_MAX: usize = 4_096;
+
+/// The same, when a newcomer would be one more: keys that cost nothing fill no more than half of the room.
+pub const FRIENDS_OF_NEWCOMERS_MAX: usize = 2_048;
+
+/// How long the owner of a key may cancel a recovery, and how long friends are named before they count, in
+/// milliseconds of governance time: 72 hours.
+pub const RECOVERY_MS: u64 = 72 * 3_600 * 1_000;
+
+/// How long a recovery stays open for which too few friends vouch, in milliseconds of governance time: a week.
+pub const VOUCHES_MS: u64 = 7 * 86_400 * 1_000;
+
+/// How long a friend may not vouch again whose word the owner cancelled, in milliseconds of governance time: 30
+/// days. So eight friends who nag are heard of eight times a month, and an honest one is not silenced by them.
+pub const QUIET_MS: u64 = 30 * 86_400 * 1_000;
+
+/// Recoveries at one time for which enough friends vouched: each waits for its end, and moves a key. One that waits
+/// for friends takes no place of others, or free keys would take all.
+pub const RECOVERIES_OPEN_MAX: usize = 256;
+
+/// Such recoveries of the keys of newcomers: keys that cost nothing fill no more than half of the room.
+pub const RECOVERIES_OF_NEWCOMERS_MAX: usize = 128;
+
+/// Lists that begin to count in one turn, and recoveries that end: each may move all that a key has.
+pub const RECOVERIES_PER_TURN_MAX: usize = 4;

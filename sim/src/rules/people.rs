@@ -13,7 +13,7 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    authority::Warrant, bans::Sanction, mailbox::Mailboxes, reports::Reports,
+    authority::Warrant, bans::Sanction, friends::Friends, mailbox::Mailboxes, reports::Reports,
     rotations::RotatedKey, traces::Traces,
 };
 use crate::{
@@ -186,6 +186,8 @@ pub(crate) struct People {
     pub(crate) traces: Traces,
     /// What people told each other that nobody else can read.
     pub(crate) mailboxes: Mailboxes,
+    /// Whom people named as friends, for a lost key, and the recoveries under way.
+    pub(crate) friends: Friends,
     /// Index: what ends by time.
     pub(super) endings: BTreeSet<(u64, Ending, PublicKey)>,
 }
@@ -193,12 +195,13 @@ pub(crate) struct People {
 impl People {
     /// Returns what a successor keeps: whom and what moderators stopped, and which keys were given
     /// up. Its admins are others, so nobody has a role any more, and its record, its queue, its traces and its
-    /// mailboxes begin: words are sealed for one sim.
+    /// mailboxes begin: words are sealed for one sim. Lists of friends go on, recoveries do not.
     pub(crate) fn succeed(&self) -> Self {
         let (roles, orders) = (Tracked::default(), Tracked::default());
         let (reports, traces) = (Reports::default(), Traces::default());
         let mailboxes = Mailboxes::default();
         let mut kept = Self { roles, orders, reports, traces, mailboxes, ..self.clone() };
+        kept.friends.drop_recoveries();
         kept.index();
         kept
     }
@@ -214,6 +217,7 @@ impl People {
         self.reports.all.touch_all();
         self.traces.all.touch_all();
         self.mailboxes.all.touch_all();
+        self.friends.all.touch_all();
     }
 
     /// Builds the index of what ends.
@@ -233,6 +237,7 @@ impl People {
         self.reports.index();
         self.traces.index();
         self.mailboxes.index();
+        self.friends.index();
     }
 
     /// Says whether a key has this right by a role at this time.
@@ -311,9 +316,7 @@ impl State {
         self.people.traces.pass(self.governance.time);
         self.people.mailboxes.pass(self.governance.time);
         for _ in 0..ENDINGS_PER_TURN_MAX {
-            let Some((ending, key)) = self.people.take_ended(self.governance.time) else {
-                return;
-            };
+            let Some((ending, key)) = self.people.take_ended(self.governance.time) else { break };
             match ending {
                 Ending::Right(right) => self.people.revoke(key, &BTreeSet::from([right])),
                 Ending::Ban => self.recounted(key, |state| state.people.set_ban(key, None)),

@@ -67,7 +67,7 @@ impl State {
     }
 
     /// Says whether the sim knows a key by anything that it has.
-    fn is_known(&self, key: &PublicKey) -> bool {
+    pub(super) fn is_known(&self, key: &PublicKey) -> bool {
         let people = &self.people;
         self.players.contains(key)
             || self.owned.contains_key(key)
@@ -82,14 +82,43 @@ impl State {
 
     /// Moves all that one key has to another, which is new to the sim, and ends the session of the first.
     pub(crate) fn rotate(&mut self, old: PublicKey, new: PublicKey, number: u32) {
-        let here = self.players.get(&old).is_some_and(|player| player.session.is_some());
-        if here {
-            self.despawn(&old);
-        }
-        self.histories.remove(&old);
+        self.begin_moving(&old);
         let gone = self.take_player(&old);
         self.move_things(old, new);
+        if let Some(register) = &mut self.land {
+            register.change_holder(&old, new);
+        }
         self.move_powers(old, new);
+        self.move_standing(old, new);
+        self.give_place(old, new, number, gone);
+    }
+
+    /// Moves what one key has to another by the word of friends. That is less than by the word of the key: what
+    /// the sim or its land office trusted the key with ends, or stays where nobody can use it. As one who may
+    /// act for admins, the person begins anew.
+    pub(crate) fn recover(&mut self, old: PublicKey, new: PublicKey) {
+        self.begin_moving(&old);
+        let gone = self.take_player(&old);
+        self.move_things(old, new);
+        self.end_powers(old);
+        self.move_standing(old, new);
+        // No login tells of the new key.
+        self.arrived.push(new);
+        let first_seen = self.governance.time;
+        self.give_place(old, new, 0, gone.map(|player| Player { first_seen, ..player }));
+    }
+
+    /// Ends the session of a key that is given up.
+    fn begin_moving(&mut self, old: &PublicKey) {
+        let here = self.players.get(old).is_some_and(|player| player.session.is_some());
+        if here {
+            self.despawn(old);
+        }
+        self.histories.remove(old);
+    }
+
+    /// Remembers a key that was given up, and has the other one be the player that it was.
+    fn give_place(&mut self, old: PublicKey, new: PublicKey, number: u32, gone: Option<Player>) {
         let rotated = RotatedKey { to: new, number, time: self.governance.time };
         self.remember_rotated(old, rotated);
         if let Some(player) = gone {
@@ -101,7 +130,7 @@ impl State {
         self.appoint();
     }
 
-    /// Moves things, lands, lots, squares, source and gas.
+    /// Moves things, lands, lots, source and gas.
     fn move_things(&mut self, old: PublicKey, new: PublicKey) {
         if let Some(things) = self.owned.remove(&old) {
             for id in &things {
@@ -129,12 +158,9 @@ impl State {
             self.owners.insert(Some(new), pool);
         }
         self.publications.change_publisher(&old, new);
-        if let Some(register) = &mut self.land {
-            register.change_holder(&old, new);
-        }
     }
 
-    /// Moves the standing as admin, tickets, roles and sanctions.
+    /// Moves the standing as admin, tickets and roles.
     fn move_powers(&mut self, old: PublicKey, new: PublicKey) {
         let governance = &mut self.governance;
         if governance.admins.remove(&old) {
@@ -148,14 +174,30 @@ impl State {
         }
         self.first_logins.change_issuer(&old, new);
         let people = &mut self.people;
-        people.reports.change_key(&old, new);
-        people.traces.change_key(&old, new);
         if let Some(role) = people.roles.get(&old).cloned() {
             people.revoke(old, &role.rights.keys().copied().collect());
             for (right, given) in role.rights {
                 people.grant(new, &[right].into(), given);
             }
         }
+    }
+
+    /// Ends what a key might do for the sim. Its tickets go on: an admin withdraws them.
+    fn end_powers(&mut self, old: PublicKey) {
+        self.governance.admins.remove(&old);
+        self.governance.temp_admin.take_if(|temp| *temp == old);
+        self.governance.delayed.retain(|delayed| delayed.by != old);
+        if let Some(role) = self.people.roles.get(&old).cloned() {
+            self.people.revoke(old, &role.rights.keys().copied().collect());
+        }
+    }
+
+    /// Moves what is said of a key, its friends and its sanctions.
+    fn move_standing(&mut self, old: PublicKey, new: PublicKey) {
+        let people = &mut self.people;
+        people.friends.change_owner(&old, new);
+        people.reports.change_key(&old, new);
+        people.traces.change_key(&old, new);
         if let Some(ban) = people.bans.get(&old).cloned() {
             people.set_ban(old, None);
             people.set_ban(new, Some(ban));

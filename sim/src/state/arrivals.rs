@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
     BorderDeparture, CrossingPass, Digest, Lane, Millis, Parcel, PublicKey, SimId, TravelRefusal,
-    Traveller, TravellingPerson,
+    Traveller, TravellingPerson, limits::TICKS_PER_SECOND,
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     limits::{AHEAD_MS_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
-    rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Pinned, Right},
+    rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Right},
     space::{BorderLine, distance_to},
 };
 
@@ -49,8 +49,7 @@ impl State {
             parcels,
         };
         let now = self.clock.time;
-        let events = crossing
-            .hear(word, now, &mut |departure, pinned| self.judge(departure, &rules, pinned));
+        let events = crossing.hear(word, now, &mut |departure| self.judge(departure, &rules));
         let border = self.borders.all.get_mut(&neighbour);
         border.expect("a border that was just there").crossing = crossing;
         events.into_iter().for_each(|event| self.apply_event(neighbour, event));
@@ -64,36 +63,34 @@ impl State {
     }
 
     /// Judges a departure of a neighbour, and takes it if nothing speaks against it.
-    fn judge(
-        &mut self,
-        departure: &BorderDeparture,
-        rules: &ArrivalRules,
-        pinned: &Pinned,
-    ) -> Judgement {
+    fn judge(&mut self, departure: &BorderDeparture, rules: &ArrivalRules) -> Judgement {
         let Some(bytes) = rules.parcels.get(&departure.parcel) else {
             return Judgement::Waits;
         };
         let parcel = Parcel::decode(bytes).ok();
         let parcel = parcel.filter(|parcel| parcel.traveller() == departure.traveller);
+        let things = parcel.iter().flat_map(Parcel::things);
+        let things = things.map(|thing| Traveller::Thing(thing.origin));
+        let all = match departure.traveller {
+            Traveller::Person(_) => core::iter::once(departure.traveller).chain(things).collect(),
+            Traveller::Thing(_) => vec![departure.traveller],
+        };
         let taken = match parcel {
             None => Err(TravelRefusal::BadParcel),
             Some(Parcel::Person(person)) => self.take_person(departure, person, rules),
             Some(Parcel::Thing(thing)) => {
                 let line = rules.line.ok_or(TravelRefusal::Closed);
-                let at = |line: BorderLine| {
-                    let hand = self.free_hand(&thing, pinned)?;
+                line.and_then(|line| {
                     let to = (&line, departure.until);
-                    let id = self.take_thing(rules.neighbour, &thing, bytes.len(), to)?;
-                    hand.into_iter().for_each(|avatar| self.pick_up(id, avatar));
-                    Ok(())
-                };
-                line.and_then(at)
+                    self.take_thing(rules.neighbour, &thing, bytes.len(), to)
+                })
             }
         };
-        taken.map_or_else(Judgement::Refused, |()| Judgement::Taken)
+        taken.map_or_else(Judgement::Refused, |()| Judgement::Taken(all))
     }
 
-    /// Takes somebody in: makes the avatar where she would have walked.
+    /// Takes somebody in with all that she holds, or nothing of it: makes the avatar where she would have
+    /// walked.
     fn take_person(
         &mut self,
         departure: &BorderDeparture,
@@ -123,14 +120,22 @@ impl State {
                 self.player_to_forget(self.is_steward(&key)).map_err(|_| TravelRefusal::Full)?
             }
         };
+        let hands = self.check_hands(rules.neighbour, &person.hands)?;
         self.take_seat(&key, known.as_ref())?;
         let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
         let place = self.arrival(place, ahead, self.charter.parameters.avatar.radius);
         let (object, mut body) = self.avatar_of(key, &person.name, person.look, place);
         body.velocity = person.velocity;
         let avatar = self.spawn(object, &body).map_err(|_| TravelRefusal::Full)?;
+        // Before her hands are filled: one of these things may be of who is forgotten, who then owned something.
         if let Some(forgotten) = forgotten {
             self.forget(&forgotten);
+        }
+        if let Err(why) = self.fill_hands(avatar, &person.hands, hands) {
+            self.objects.remove(&avatar);
+            self.bodies.remove(avatar).expect("the body that was just made");
+            self.present.remove(&key);
+            return Err(why);
         }
         let heading = heading_of(person.heading);
         self.log_in(&person, known, session, (lane, heading, Presence::Here(avatar)));
@@ -220,11 +225,14 @@ impl State {
     }
 
     /// Returns the way that somebody or something would have gone since it departed: half of what passed
-    /// between this sim's state that the sender knew then and now, less what the sender had waited.
+    /// between this sim's state that the sender knew then and now, less what the sender had waited. The last
+    /// turn of that is not counted, because whoever is put here now still goes on in the ticks of this turn.
     pub(super) fn way_ahead(&self, until: Millis, velocity: Vec2, waited: u64) -> Vec2 {
         let known = until.0.saturating_sub(DEPARTURE_MS);
         let round = self.clock.time.0.saturating_sub(known).saturating_sub(waited);
-        let ms = i64::try_from((round / 2).min(AHEAD_MS_MAX)).unwrap_or_default();
+        let ticks = u64::from(self.charter.parameters.ticks_per_turn);
+        let way = (round / 2).saturating_sub(ticks.saturating_mul(1_000) / TICKS_PER_SECOND);
+        let ms = i64::try_from(way.min(AHEAD_MS_MAX)).unwrap_or_default();
         let way = velocity.scale(Fx::from_ratio(ms, 1_000));
         // Whoever is thrown goes no further than the band is wide.
         let most = Fx::from_int(2 * BORDER_BAND_METRES);
@@ -257,13 +265,15 @@ impl State {
         };
         let number = departure.number;
         let parcel = self.borders.parcels.remove(&(neighbour, number));
-        let Traveller::Person(key) = departure.traveller else {
-            let bytes = parcel.expect("a thing that is under way has its parcel");
-            return match home {
-                Some(why) => self.thing_comes_home(&bytes, why),
-                None => self.settle_thing(&bytes),
-            };
-        };
+        let parcel = parcel.and_then(|bytes| Parcel::decode(&bytes).ok());
+        let parcel = parcel.expect("what is under way has the parcel that this sim made");
+        for thing in parcel.things() {
+            match home {
+                Some(why) => self.thing_comes_home(thing, why),
+                None => self.end_way(thing),
+            }
+        }
+        let Parcel::Person(TravellingPerson { key, position, .. }) = parcel else { return };
         let session = self.players.get(&key).and_then(|player| player.session.as_ref());
         // Whoever logged in again since is not away any more.
         let is_away = session
@@ -275,19 +285,14 @@ impl State {
             self.despawn(&key);
             return;
         }
-        let parcel = parcel.and_then(|bytes| Parcel::decode(&bytes).ok());
-        let at = parcel.and_then(|parcel| match parcel {
-            Parcel::Person(person) => Some(person.position),
-            Parcel::Thing(_) => None,
-        });
-        self.come_home(&key, at);
+        self.come_home(&key, position);
     }
 
     /// Gives somebody who comes home an avatar inside the border, where she stands still.
-    fn come_home(&mut self, key: &PublicKey, at: Option<Vec2>) {
+    fn come_home(&mut self, key: &PublicKey, at: Vec2) {
         let Some(player) = self.players.get(key).cloned() else { return };
         let ground = self.charter.parameters.ground;
-        let place = ground.nearest(at.unwrap_or(self.charter.parameters.avatar.spawn));
+        let place = ground.nearest(at);
         let (object, body) = self.avatar_of(*key, &player.name, player.look, place);
         let is_there = self.take_seat(key, Some(&player)).is_ok();
         let avatar = is_there.then(|| self.spawn(object, &body).ok()).flatten();

@@ -5,7 +5,8 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
 use metatopia_types::{
-    CrossingPass, Height, Millis, ObjectId, Parcel, PublicKey, SimId, Traveller, TravellingPerson,
+    CrossingPass, Height, Millis, NearPerson, ObjectId, Parcel, PublicKey, SimId, Traveller,
+    TravellingPerson, TravellingThing,
     limits::{PARCEL_BYTES_MAX, PEOPLE_NEAR_MAX},
 };
 
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     limits::{DEPARTURE_MS, NEAR_BORDER_METRES},
-    rules::{Border, Borders},
+    rules::{AwayThing, Border, Borders},
     space::{BorderLine, with_bands},
 };
 
@@ -123,15 +124,14 @@ impl State {
         held.into_iter().for_each(|id| self.put_inside(id));
     }
 
-    /// Says whether a person may pass the border to a neighbour now.
+    /// Says whether a person may pass the border to a neighbour now, with what she holds.
     fn may_pass(&self, neighbour: &SimId, person: &PublicKey) -> bool {
         let Some(border) = self.borders.all.get(neighbour) else { return false };
-        let Some(heard) = &border.crossing.heard else { return false };
-        let passes = &heard.said.passes;
-        let pass = passes.iter().find(|pass| pass.person == *person);
-        let counts = |pass: &CrossingPass| pass.refused.is_none() && pass.until >= heard.said.time;
+        let Some(avatar) = self.present.get(person) else { return false };
+        let counts =
+            |pass: &CrossingPass| pass.refused.is_none() && self.are_hands_answered(pass, *avatar);
         border.wall(self.clock.time).is_none()
-            && pass.is_some_and(counts)
+            && border.pass_of(person).is_some_and(counts)
             && !self.is_pinned(person)
     }
 
@@ -183,43 +183,64 @@ impl State {
         };
         let leaving: Vec<(ObjectId, SimId)> = self.movable.iter().filter_map(leaving).collect();
         for (id, neighbour) in leaving {
-            let sent = self.depart_thing(id, neighbour, (None, PARCEL_BYTES_MAX));
+            let sent = self.depart_thing(id, neighbour);
             if sent == ThingDeparture::Unfit {
                 self.put_inside(id);
             }
         }
     }
 
-    /// Sends somebody over a border: the avatar leaves as a parcel, and what she holds in others.
-    fn depart_person(&mut self, key: &PublicKey, neighbour: SimId) {
-        let now = self.clock.time;
-        let Some(Player { name, look, bot, session: Some(session), .. }) = self.players.get(key)
-        else {
-            return;
-        };
-        let Some(avatar) = self.present.get(key).copied() else { return };
-        let Some(body) = self.bodies.body(avatar) else { return };
-        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
-        let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
-        let parcel = Parcel::Person(TravellingPerson {
+    /// Returns somebody with an avatar as she is, with empty hands.
+    fn traveller_of(&self, key: &PublicKey, waited: u64) -> Option<TravellingPerson> {
+        let Player { name, look, bot, session, .. } = self.players.get(key)?;
+        let body = self.bodies.body(*self.present.get(key)?)?;
+        Some(TravellingPerson {
             key: *key,
             name: name.clone(),
             look: *look,
             bot: *bot,
             position: body.position(),
             velocity: body.velocity(),
-            heading: session.heading,
-            waited: now.since(heard_at),
-        });
-        let (traveller, parcel) = (parcel.traveller(), parcel.encode());
-        let departure = border.crossing.depart(traveller, Parcel::digest(&parcel), now);
+            heading: session.as_ref()?.heading,
+            waited,
+            hands: Vec::new(),
+        })
+    }
+
+    /// Returns the bytes that what somebody holds may have together: all of it departs in one parcel with her.
+    pub(super) fn room_for_hands(&self, key: &PublicKey) -> usize {
+        let own = self
+            .traveller_of(key, u64::MAX)
+            .map_or(PARCEL_BYTES_MAX, |person| Parcel::Person(person).encode().len());
+        PARCEL_BYTES_MAX.saturating_sub(own)
+    }
+
+    /// Sends somebody over a border: she leaves in one parcel with what she holds and may bring along. The rest
+    /// is put down at the line.
+    fn depart_person(&mut self, key: &PublicKey, neighbour: SimId) {
+        let now = self.clock.time;
+        let Some(border) = self.borders.all.get(&neighbour) else { return };
         // The last place under way may have gone to somebody else of this turn: she goes in the next one.
-        let Ok(departure) = departure else { return };
-        let (bytes_max, number) = (PARCEL_BYTES_MAX.saturating_sub(parcel.len()), departure.number);
-        self.borders.parcels.insert((neighbour, number), parcel);
-        let hands = self.in_hands_of(avatar).collect();
+        if border.wall(now).is_some() {
+            return;
+        }
+        let waited = now.since(border.crossing.heard.as_ref().map_or(now, |heard| heard.at));
+        let Some(avatar) = self.present.get(key).copied() else { return };
+        let Some(person) = self.traveller_of(key, waited) else { return };
+        let room = (waited, self.room_for_hands(key));
+        let carried = self.carried(avatar, border.pass_of(key), room).into_iter();
+        let carried = carried.filter_map(|(id, thing)| Some((id, thing.ok()?)));
+        let (ids, hands): (Vec<ObjectId>, Vec<TravellingThing>) = carried.unzip();
+        let away: Vec<AwayThing> = hands.iter().map(AwayThing::of).collect();
+        let parcel = Parcel::Person(TravellingPerson { hands, ..person });
+        let (traveller, bytes) = (parcel.traveller(), parcel.encode());
+        assert!(bytes.len() <= PARCEL_BYTES_MAX, "{} bytes depart in one parcel", bytes.len());
+        let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
+        let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
+        let number = departure.expect("a border that is no wall").number;
+        self.borders.parcels.insert((neighbour, number), bytes);
         self.send_away(key, Presence::Away { to: neighbour, number });
-        self.send_after(*key, neighbour, (hands, bytes_max));
+        ids.into_iter().zip(away).for_each(|(id, away)| self.goes_away(id, away));
     }
 
     /// Writes down what is said to the neighbours after this turn.
@@ -237,22 +258,23 @@ impl State {
             said.passes.retain(|pass| pass.until.plus(DEPARTURE_MS) >= now);
             let (passes, lanes) = (&said.passes, &mut border.lanes);
             lanes.retain(|key, _| passes.binary_search_by(|pass| pass.person.cmp(key)).is_ok());
+            self.answer_hands(neighbour);
         }
     }
 
     /// Returns the people near a line: the nearest ones, in the order of their keys.
-    fn people_near(&self, line: &BorderLine) -> Vec<PublicKey> {
+    fn people_near(&self, line: &BorderLine) -> Vec<NearPerson> {
         let far = Fx::from_int(NEAR_BORDER_METRES);
         let place = |(key, avatar): (&PublicKey, &ObjectId)| {
             let place = self.bodies.body(*avatar)?.position();
-            line.is_near(place, far).then(|| (line.distance(place), *key))
+            line.is_near(place, far).then(|| (line.distance(place), *key, *avatar))
         };
-        let mut near: Vec<(Fx, PublicKey)> = self.present.iter().filter_map(place).collect();
+        let mut near: Vec<(Fx, PublicKey, ObjectId)> =
+            self.present.iter().filter_map(place).collect();
         near.sort();
         near.truncate(PEOPLE_NEAR_MAX);
-        let mut keys: Vec<PublicKey> = near.into_iter().map(|(_, key)| key).collect();
-        keys.sort();
-        keys
+        near.sort_by_key(|(_, key, _)| *key);
+        near.into_iter().map(|(_, key, avatar)| self.near_person(key, avatar)).collect()
     }
 
     /// Gives somebody who approaches an answer, which replaces an earlier one.
@@ -264,11 +286,11 @@ impl State {
     ) {
         let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
         let passes = &mut border.crossing.said.passes;
+        border.lanes.insert(pass.person, lane);
         match passes.binary_search_by(|known| known.person.cmp(&pass.person)) {
             Ok(at) => passes[at] = pass,
             Err(at) => passes.insert(at, pass),
         }
-        border.lanes.insert(pass.person, lane);
     }
 
     /// Replaces the presence of somebody who is logged in.

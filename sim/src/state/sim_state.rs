@@ -161,7 +161,7 @@ pub(crate) struct State {
     pub(crate) script_changes: Vec<(ScriptId, ScriptChange)>,
     /// Players who were forgotten in the turn under way, for the basis that it leaves.
     pub(crate) forgotten: Vec<(PublicKey, Since)>,
-    /// Players who came over a border in the last turn, for those who keep the standing of players.
+    /// Players who came over a border in the last turn, or got a key back, for those who keep the standing of players.
     pub(crate) arrived: Vec<PublicKey>,
     /// The bytes by which the state may still grow in this turn. They follow from the leaves after the
     /// turn before.
@@ -194,6 +194,8 @@ impl State {
         self.clock.height = height;
         self.clock.time = time;
         self.arrived.clear();
+        // A key that takes the place of another one is a player's from this turn on.
+        self.pass_friends();
         self.remove_stale_packages();
         self.fall_back();
     }

@@ -36,9 +36,9 @@ use crate::{
     acts::BuildHistory,
     limits::TIER_BYTES_MAX,
     rules::{
-        Border, Borders, ByteBudget, FiledReport, FrozenThing, GrantedSim, KeptWords, LandRegister,
-        LaneKey, LaneWindows, Lots, People, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace,
-        Window,
+        Border, Borders, ByteBudget, FiledReport, FrozenThing, GrantedSim, KeptWords, KeyFriends,
+        LandRegister, LaneKey, LaneWindows, Lots, People, RecordedOrder, Role, RotatedKey,
+        Sanction, ThingTrace, Window,
     },
     scripts::GasPool,
     space::{Bodies, Lot, RestoreBodiesError},
@@ -64,12 +64,12 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 210 are for what has one, in a world of as
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 216 are for what has one, in a world of as
 /// many bodies as there can be: contacts 72, scripts' numbers 14, players 32, objects 13, owners 8,
 /// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, people's roles,
-/// bans, mutes, orders, reports and rotated keys 6, traces 5, sealed words 2, borders 1, all else 1.
+/// bans, mutes, orders, reports and rotated keys 6, traces 5, friends 6, sealed words 2, borders 1, all else 1.
 /// Plaza's, of a quarter of the bodies, take 93.
-pub const SNAPSHOT_BYTES_MAX: usize = 274 * 1_024 * 1_024;
+pub const SNAPSHOT_BYTES_MAX: usize = 280 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -491,6 +491,7 @@ impl LeafReader<'_> {
         people.reports.all = tracked(self.table::<(u64, FiledReport)>(kinds::REPORTS)?);
         let mail = self.table::<((PublicKey, u64), KeptWords)>(kinds::MAILBOXES)?;
         people.mailboxes.all = tracked(mail);
+        people.friends.all = tracked(self.table::<(PublicKey, KeyFriends)>(kinds::FRIENDS)?);
         people.orders = tracked(self.table::<(u64, RecordedOrder)>(kinds::ORDERS)?);
         Ok(people)
     }

@@ -7,8 +7,8 @@ use metatopia_scripting::{
     limits::{SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
-    BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, Traveller,
-    TravellingScript, TravellingThing, is_line, limits::OBJECT_NUMBERS_END, wire,
+    BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, TravellingScript,
+    TravellingThing, is_line, limits::OBJECT_NUMBERS_END, wire,
 };
 
 use super::{
@@ -17,34 +17,28 @@ use super::{
     sim_state::State,
 };
 use crate::{
-    limits::{BORDER_BAND_METRES, HANDS_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TIMERS_MAX},
-    rules::Pinned,
+    limits::{BORDER_BAND_METRES, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TIMERS_MAX},
     scripts::{GasPool, Script, ScriptChange},
     space::BorderLine,
 };
 
 /// A thing that may come in.
-struct ReadyThing {
-    body: BodySpec,
-    states: Vec<ScriptState>,
-    guest: BorderGuest,
+pub(super) struct ReadyThing {
+    pub(super) body: BodySpec,
+    pub(super) states: Vec<ScriptState>,
+    pub(super) guest: BorderGuest,
+}
+
+/// What the things before one in the same parcel will take up.
+#[derive(Default)]
+pub(super) struct TakenRoom {
+    things: usize,
+    bytes: u64,
+    /// Of the bytes by which the state may grow.
+    budget: usize,
 }
 
 impl State {
-    /// Returns the avatar into whose hands a thing comes, if it departed in somebody's. A neighbour that lies
-    /// puts nothing into the hands of whoever has not come from there just now.
-    pub(super) fn free_hand(
-        &self,
-        thing: &TravellingThing,
-        pinned: &Pinned,
-    ) -> Result<Option<ObjectId>, TravelRefusal> {
-        let Some(holder) = thing.held_by else { return Ok(None) };
-        let came = pinned.values().any(|traveller| *traveller == Traveller::Person(holder));
-        let avatar = self.present.get(&holder).copied().filter(|_| came);
-        let free = avatar.filter(|avatar| self.in_hands_of(*avatar).count() < HANDS_MAX);
-        if free.is_some() { Ok(free) } else { Err(TravelRefusal::NoHolder) }
-    }
-
     /// Takes a thing in: puts it where it would have rolled. `bytes` is the length of its parcel.
     pub(super) fn take_thing(
         &mut self,
@@ -52,8 +46,10 @@ impl State {
         thing: &TravellingThing,
         bytes: usize,
         (line, until): (&BorderLine, metatopia_types::Millis),
-    ) -> Result<ObjectId, TravelRefusal> {
-        let ReadyThing { mut body, states, guest } = self.check_thing(neighbour, thing, bytes)?;
+    ) -> Result<(), TravelRefusal> {
+        let (id, mut room) = (self.clock.next_object, TakenRoom::default());
+        let ready = self.check_thing((neighbour, id), thing, bytes, &mut room)?;
+        let ReadyThing { mut body, states, guest } = ready;
         let bytes = guest.bytes as usize;
         let place = line.place_here(thing.position);
         if !line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES)) {
@@ -61,8 +57,7 @@ impl State {
         }
         let ahead = self.way_ahead(until, thing.velocity, thing.waited);
         body.pose.position = self.arrival(place, ahead, body.shape.reach());
-        let id = self.clock.next_object;
-        let object = Object { guest: Some(guest), ..self.object_of(thing, id) };
+        let object = self.guest_of(thing, id, guest);
         self.insert_thing(id, object, &body).map_err(|error| match error {
             InsertError::Full(_) | InsertError::Occupied(_) => TravelRefusal::Full,
             InsertError::Shape(_) | InsertError::Field(_) => TravelRefusal::BadParcel,
@@ -70,15 +65,27 @@ impl State {
         self.clock.next_object = id.plus(1);
         self.byte_budget.take(room_for(thing, bytes));
         self.insert_scripts(id, &thing.scripts, states, ScriptChange::Arrives);
-        Ok(id)
+        Ok(())
     }
 
-    /// Checks all that speaks against a thing, wherever it would stand.
-    fn check_thing(
+    /// Returns the object of a thing that comes as a guest.
+    pub(super) fn guest_of(
         &self,
-        neighbour: SimId,
+        thing: &TravellingThing,
+        id: ObjectId,
+        guest: BorderGuest,
+    ) -> Object {
+        Object { guest: Some(guest), ..self.object_of(thing, id) }
+    }
+
+    /// Checks all that speaks against a thing that gets this number, wherever it would stand, and notes what
+    /// it will take up.
+    pub(super) fn check_thing(
+        &self,
+        (neighbour, id): (SimId, ObjectId),
         thing: &TravellingThing,
         bytes: usize,
+        room: &mut TakenRoom,
     ) -> Result<ReadyThing, TravelRefusal> {
         let rules = &self.charter.parameters;
         let border = self.borders.all.get(&neighbour).ok_or(TravelRefusal::Closed)?;
@@ -88,20 +95,24 @@ impl State {
         let body = self.body_of(thing).ok_or(TravelRefusal::BadParcel)?;
         let own = thing.handle;
         let states = Self::states_of(thing, Some).ok_or(TravelRefusal::BadParcel)?;
-        let (states, bytes) = renamed_states(states, (own, self.clock.next_object), bytes)?;
+        let (states, bytes) = renamed_states(states, (own, id), bytes)?;
         self.check_origin(thing.origin)?;
         if body.shape.reach() > rules.building.size_max {
             return Err(TravelRefusal::TooLarge);
         }
         let (things, used) = self.border_share(neighbour);
-        let is_over = used.saturating_add(bytes as u64) > u64::from(rules.border_bytes);
-        if things >= rules.border_things as usize || is_over {
+        let used = used.saturating_add(room.bytes).saturating_add(bytes as u64);
+        let is_over = used > u64::from(rules.border_bytes);
+        if things.saturating_add(room.things) >= rules.border_things as usize || is_over {
             return Err(TravelRefusal::ShareFull);
         }
-        self.check_slots(Motion::Dynamic).map_err(|_| TravelRefusal::Full)?;
-        if !self.byte_budget.has(room_for(thing, bytes)) {
+        room.things += 1;
+        self.check_more_slots(Motion::Dynamic, room.things).map_err(|_| TravelRefusal::Full)?;
+        room.budget = room.budget.saturating_add(room_for(thing, bytes));
+        if !self.byte_budget.has(room.budget) {
             return Err(TravelRefusal::Full);
         }
+        room.bytes = room.bytes.saturating_add(bytes as u64);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         Ok(ReadyThing { body, states, guest: BorderGuest { from: neighbour, bytes } })
     }
@@ -236,7 +247,7 @@ impl State {
 
 /// Returns the bytes by which a thing may make the state larger: those of its parcel, and what its timers
 /// reserve.
-fn room_for(thing: &TravellingThing, bytes: usize) -> usize {
+pub(super) fn room_for(thing: &TravellingThing, bytes: usize) -> usize {
     let timers: usize = thing.scripts.iter().map(|script| script.timers.len()).sum();
     let more = timers.saturating_add(thing.scripts.len()).saturating_mul(TIMER_BYTES_MAX);
     bytes.saturating_add(more)

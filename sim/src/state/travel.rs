@@ -1,8 +1,8 @@
 //! Things under way: how a thing leaves over a border as a parcel, and how it comes home.
 
 use metatopia_types::{
-    BorderGuest, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller, TravellingScript,
-    TravellingThing, wire,
+    BorderGuest, HandRefusal, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller,
+    TravellingScript, TravellingThing, limits::PARCEL_BYTES_MAX, wire,
 };
 
 use super::{object::Object, sim_state::State, world::World};
@@ -14,8 +14,8 @@ use crate::{
 /// What becomes of a thing that would go over a border.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThingDeparture {
-    /// It is under way, in a parcel of so many bytes.
-    Sent(usize),
+    /// It is under way.
+    Sent,
     /// It goes in a later turn, if it is at the line then.
     Waits,
     /// Its parcel is too large, or breaks a rule of things that no neighbour can bend, so it never goes as
@@ -24,22 +24,29 @@ pub(super) enum ThingDeparture {
 }
 
 impl State {
-    /// Says whether a thing may go over the border to a neighbour now.
+    /// Says whether a thing that nobody holds may go over the border to a neighbour now.
     pub(super) fn may_travel(&self, neighbour: &SimId, id: ObjectId) -> bool {
-        let Some(object) = self.objects.get(&id) else { return false };
         let Some(border) = self.borders.all.get(neighbour) else { return false };
+        !self.is_held(id) && self.lets_go(id).is_ok() && border.wall(self.clock.time).is_none()
+    }
+
+    /// Checks that this sim lets a thing leave, alone or in somebody's hands.
+    ///
+    /// # Errors
+    /// The reason for which it stays.
+    pub(super) fn lets_go(&self, id: ObjectId) -> Result<(), HandRefusal> {
+        let object = self.objects.get(&id).filter(|object| object.travels);
+        let object = object.ok_or(HandRefusal::NotLetGo)?;
         // What was spawned stays with its spawner, and a script on trial with what it falls back to.
         let is_on_trial = |script| {
             self.scripts.get(script).is_some_and(|script: &Script| script.fallback.is_some())
         };
-        object.travels
-            && object.spawner.is_none()
-            && object.held.is_none()
+        let is_free = object.spawner.is_none()
             && !self.bodies.is_joined(id)
             && !self.people.frozen.contains(&id)
-            && border.wall(self.clock.time).is_none()
             && !object.scripts.iter().any(is_on_trial)
-            && !self.is_pinned_thing(object.origin(self.charter.sim, id))
+            && !self.is_pinned_thing(object.origin(self.charter.sim, id));
+        if is_free { Ok(()) } else { Err(HandRefusal::HeldFast) }
     }
 
     /// Says whether a thing came over a border, and its sender has not settled that yet. However long that
@@ -49,72 +56,48 @@ impl State {
         self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
     }
 
-    /// Sends a thing over a border that departs in nobody's hands, or in somebody's, in a parcel of at most so
-    /// many bytes.
-    pub(super) fn depart_thing(
-        &mut self,
-        id: ObjectId,
-        neighbour: SimId,
-        (held_by, bytes_max): (Option<PublicKey>, usize),
-    ) -> ThingDeparture {
+    /// Sends a thing that nobody holds over a border.
+    pub(super) fn depart_thing(&mut self, id: ObjectId, neighbour: SimId) -> ThingDeparture {
         let now = self.clock.time;
         let Some(border) = self.borders.all.get(&neighbour) else { return ThingDeparture::Waits };
         let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
-        let packed = self.packed(id, now.since(heard_at));
-        let Some(thing) = packed else { return ThingDeparture::Waits };
-        // Whoever comes home is checked by the same rules, and must not be refused there.
-        if self.body_of(&thing).is_none() || Self::states_of(&thing, Some).is_none() {
+        let Some(thing) = self.packed(id, now.since(heard_at)) else {
             return ThingDeparture::Unfit;
-        }
-        let thing = TravellingThing { held_by, ..thing };
+        };
         let away = AwayThing::of(&thing);
         let parcel = Parcel::Thing(Box::new(thing));
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
-        if bytes.len() > bytes_max {
+        if bytes.len() > PARCEL_BYTES_MAX {
             return ThingDeparture::Unfit;
         }
-        let length = bytes.len();
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
         let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
         // The last place under way may have gone to somebody else of this turn: it goes in the next one.
         let Ok(departure) = departure else { return ThingDeparture::Waits };
         self.borders.parcels.insert((neighbour, departure.number), bytes);
+        self.goes_away(id, away);
+        ThingDeparture::Sent
+    }
+
+    /// Removes a thing that is in a parcel under way.
+    pub(super) fn goes_away(&mut self, id: ObjectId, away: AwayThing) {
         // Its source stays while it may come back.
         away.packages.iter().for_each(|package| self.publications.take(*package));
         self.end_consents(id);
         self.delete_object(id).expect("a thing that was just packed");
         self.borders.away.insert(id, away);
-        ThingDeparture::Sent(length)
     }
 
-    /// Sends what somebody held after her, who just departed and put it down. As in one parcel, `bytes_max`
-    /// bytes find room together, so that one dispatch brings all of it. What may not go stays at the line.
-    pub(super) fn send_after(
-        &mut self,
-        key: PublicKey,
-        neighbour: SimId,
-        (hands, bytes_max): (Vec<ObjectId>, usize),
-    ) {
-        let mut left = bytes_max;
-        for id in hands {
-            if !self.may_travel(&neighbour, id) {
-                continue;
-            }
-            let sent = self.depart_thing(id, neighbour, (Some(key), left));
-            if let ThingDeparture::Sent(bytes) = sent {
-                left = left.saturating_sub(bytes);
-            }
-        }
-    }
-
-    /// Returns a thing with all that it is.
-    fn packed(&self, id: ObjectId, waited: u64) -> Option<TravellingThing> {
-        let (object, body) = (self.objects.get(&id)?, self.bodies.body(id)?);
+    /// Returns a thing with all that it is, as it is once nobody holds it. There is none if it breaks a rule of
+    /// things: whoever comes home is checked by the same rules, and must not be refused there.
+    pub(super) fn packed(&self, id: ObjectId, waited: u64) -> Option<TravellingThing> {
+        let object = self.objects.get(&id)?;
+        let body = self.put_down_body(id, object)?;
         let script = |script: &metatopia_types::ScriptId| {
             let script = self.scripts.get(script).expect("a script that its object lists");
             self.packed_script(script)
         };
-        Some(TravellingThing {
+        let thing = TravellingThing {
             origin: object.origin(self.charter.sim, id),
             handle: id,
             kind: object.kind.clone(),
@@ -130,9 +113,10 @@ impl State {
             velocity: body.velocity(),
             position: body.position(),
             scripts: object.scripts.iter().map(script).collect(),
-            held_by: None,
             waited,
-        })
+        };
+        let is_sound = self.body_of(&thing).is_some() && Self::states_of(&thing, Some).is_some();
+        is_sound.then_some(thing)
     }
 
     /// Returns a script with what it remembers. Its offers and its zone end, and what waits for it is lost.
@@ -167,32 +151,25 @@ impl State {
         }
     }
 
-    /// Ends the way of a thing that the neighbour took: from now on it is there.
-    pub(super) fn settle_thing(&mut self, bytes: &[u8]) {
-        let Ok(Parcel::Thing(thing)) = Parcel::decode(bytes) else { return };
-        self.end_way(&thing);
-    }
-
-    /// Gives up what was kept of a thing while it was under way.
-    fn end_way(&mut self, thing: &TravellingThing) {
+    /// Gives up what was kept of a thing while it was under way: it is there from now on, or here again.
+    pub(super) fn end_way(&mut self, thing: &TravellingThing) {
         let Some(away) = self.borders.away.remove(&thing.handle) else { return };
         let time = self.governance.time;
         away.packages.iter().for_each(|package| self.publications.release(*package, time));
     }
 
     /// Puts a thing that comes home inside the border, where it rests, with the number that it had.
-    pub(super) fn thing_comes_home(&mut self, bytes: &[u8], why: HomeReason) {
-        let Ok(Parcel::Thing(thing)) = Parcel::decode(bytes) else { return };
+    pub(super) fn thing_comes_home(&mut self, thing: &TravellingThing, why: HomeReason) {
         let id = thing.handle;
-        let mut body = self.body_of(&thing).expect("this sim packed that body");
-        let states = Self::states_of(&thing, Some).expect("this sim packed these states");
+        let mut body = self.body_of(thing).expect("this sim packed that body");
+        let states = Self::states_of(thing, Some).expect("this sim packed these states");
         body.pose.position = self.charter.parameters.ground.nearest(thing.position);
         (body.velocity, body.spin) = (metatopia_math::Vec2::ZERO, metatopia_math::Fx::ZERO);
-        let object = Object { guest: thing.guest, ..self.object_of(&thing, id) };
+        let object = Object { guest: thing.guest, ..self.object_of(thing, id) };
         self.insert_thing(id, object, &body).expect("its place was kept");
         let change = |package| ScriptChange::ComesHome(package, why);
         self.insert_scripts(id, &thing.scripts, states, change);
-        self.end_way(&thing);
+        self.end_way(thing);
         // What it had spawned and is still here stays.
         self.adopt_spawned(id);
     }

@@ -13,8 +13,8 @@ use super::{engine_leaf::EngineLeaf, leaf_keys as kinds};
 use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::{
-        Border, FiledReport, FrozenThing, Governance, GrantedSim, KeptWords, LandWeek, LaneKey,
-        RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
+        Border, FiledReport, FrozenThing, Governance, GrantedSim, KeptWords, KeyFriends, LandWeek,
+        LaneKey, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
     },
     scripts::{GasPool, Script},
     space::Lot,
@@ -232,6 +232,9 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
         kinds::ROTATED => {
             named(content, |(key, _): &(PublicKey, RotatedKey)| format!("player {key}"))
         }
+        kinds::FRIENDS => {
+            named(content, |(key, _): &(PublicKey, KeyFriends)| format!("player {key}"))
+        }
         kinds::TRACES => named(content, |(id, _): &(ObjectId, ThingTrace)| format!("object {id}")),
         kinds::REPORTS => named(content, |(n, _): &(u64, FiledReport)| format!("report {n}")),
         kinds::MAILBOXES => named(content, |((to, n), _): &((PublicKey, u64), KeptWords)| {
@@ -300,6 +303,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::BANS | kinds::MUTES => text::<Vec<(PublicKey, Sanction)>>(content),
         kinds::FROZEN => text::<Vec<(ObjectId, FrozenThing)>>(content),
         kinds::LOTS => text::<Vec<(LotId, Lot)>>(content),
+        kinds::FRIENDS => text::<Vec<(PublicKey, KeyFriends)>>(content),
         kinds::ROTATED => text::<Vec<(PublicKey, RotatedKey)>>(content),
         kinds::TRACES => text::<Vec<(ObjectId, ThingTrace)>>(content),
         kinds::REPORTS => text::<Vec<(u64, FiledReport)>>(content),

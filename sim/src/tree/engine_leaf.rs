@@ -14,7 +14,7 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 34] = [
+const FORMATS: [(&str, u32); 35] = [
     (kinds::CLOCK, 2),
     (kinds::PARAMETERS, 4),
     (kinds::GOVERNANCE, 3),
@@ -36,7 +36,7 @@ const FORMATS: [(&str, u32); 34] = [
     (kinds::OUTCOMES, 1),
     (kinds::LAND, 2),
     (kinds::GRANTS, 1),
-    (kinds::GRANTED, 1),
+    (kinds::GRANTED, 2),
     (kinds::NEIGHBOUR, 2),
     (kinds::PARCEL, 2),
     (kinds::LOTS, 1),
@@ -49,6 +49,7 @@ const FORMATS: [(&str, u32); 34] = [
     (kinds::REPORTS, 2),
     (kinds::TRACES, 2),
     (kinds::MAILBOXES, 1),
+    (kinds::FRIENDS, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

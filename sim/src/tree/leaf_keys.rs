@@ -53,6 +53,8 @@ pub(crate) const TRACES: &str = "traces";
 pub(crate) const REPORTS: &str = "reports";
 /// What people told each other that nobody else can read.
 pub(crate) const MAILBOXES: &str = "mailboxes";
+/// Whom people named as friends, for a lost key, and the recoveries under way.
+pub(crate) const FRIENDS: &str = "friends";
 /// What was ordered of late.
 pub(crate) const ORDERS: &str = "orders";
 

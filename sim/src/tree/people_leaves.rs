@@ -1,4 +1,4 @@
-//! The leaves of what is kept about people: nine tables, each cut by its keys.
+//! The leaves of what is kept about people: ten tables, each cut by its keys.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        BANS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, REPORTS, ROLES, ROTATED, TRACES,
-        table_leaf_key,
+        BANS, FRIENDS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, REPORTS, ROLES, ROTATED,
+        TRACES, table_leaf_key,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     leaves::StateLeaves,
@@ -30,6 +30,7 @@ pub(super) struct PeopleTables {
     reports: LeafTable<8>,
     traces: LeafTable<8>,
     mailboxes: LeafTable<40>,
+    friends: LeafTable<32>,
     /// Shared with who proves orders of a state that has passed.
     orders: Arc<LeafTable<8>>,
 }
@@ -38,7 +39,7 @@ impl PeopleTables {
     /// Says whether one of the tables has this name.
     pub(super) fn has(name: &str) -> bool {
         let people = [ROLES, BANS, MUTES, FROZEN, ROTATED, REPORTS, TRACES, ORDERS, MAILBOXES];
-        people.contains(&name)
+        people.contains(&name) || name == FRIENDS
     }
 
     /// Returns a range of the content of a leaf of the table with this name.
@@ -52,6 +53,7 @@ impl PeopleTables {
             REPORTS => self.reports.part(prefix, range),
             TRACES => self.traces.part(prefix, range),
             MAILBOXES => self.mailboxes.part(prefix, range),
+            FRIENDS => self.friends.part(prefix, range),
             ORDERS => self.orders.part(prefix, range),
             _ => return None,
         })
@@ -65,6 +67,7 @@ impl PeopleTables {
         put_touched(&mut self.mutes, &mut people.mutes, by_key);
         put_touched(&mut self.frozen, &mut people.frozen, |id: &ObjectId| id.0.to_be_bytes());
         put_touched(&mut self.rotated, &mut people.rotated, by_key);
+        put_touched(&mut self.friends, &mut people.friends.all, by_key);
         let by_number = |number: &u64| number.to_be_bytes();
         let by_thing = |id: &ObjectId| id.0.to_be_bytes();
         put_touched(&mut self.traces, &mut people.traces.all, by_thing);
@@ -87,6 +90,7 @@ impl PeopleTables {
         hashed += refresh_table(tree, REPORTS, &mut self.reports);
         hashed += refresh_table(tree, TRACES, &mut self.traces);
         hashed += refresh_table(tree, MAILBOXES, &mut self.mailboxes);
+        hashed += refresh_table(tree, FRIENDS, &mut self.friends);
         if !self.orders.is_fresh() {
             hashed += refresh_table(tree, ORDERS, Arc::make_mut(&mut self.orders));
         }

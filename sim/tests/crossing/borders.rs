@@ -407,7 +407,8 @@ fn people_near_are_named_and_answered_up_to_a_number() {
             step(&mut town, 50);
         }
         let border = town[0].world.border(&town[1].id()).expect("a border");
-        let named = border.crossing.said.near.clone();
+        let named = border.crossing.said.near.iter().map(|near| near.person);
+        let named: Vec<PublicKey> = named.collect();
         assert_eq!(named.len(), PEOPLE_NEAR_MAX);
         let acts: Vec<SignedEnvelope> =
             named.iter().map(|person| town[1].act(*person, 1, Act::Approach { from })).collect();

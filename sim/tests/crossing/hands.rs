@@ -3,12 +3,15 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::{ObjectSpec, WorldObject};
-use metatopia_types::{Act, BorderOrder, Build, ObjectId, Origin, Outcome, PublicKey, Traveller};
+use metatopia_types::{
+    Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, PassRefusal, PublicKey,
+    TravelRefusal, Traveller,
+};
 
 use crate::{
     people::{EAST, WEST, said, walk_until},
     rolling::{QUIET, ball, geneses, package, rolling, thing, way},
-    town::{ADMIN, Place, drive, places, places_of_thing, public, step, town_of},
+    town::{ADMIN, Place, drive, places, places_of_thing, public, step, tell, town_of},
 };
 
 /// A ball of Ada's, by its number in the west.
@@ -60,6 +63,9 @@ fn what_she_holds_goes_over_with_her_and_back_and_is_in_her_hands_at_once() {
         // In the turn in which she is there, it is in her hands.
         let ball = found(&town, to, origin);
         assert_eq!((ball.held, ball.owner), (avatar, Some(ada)));
+        // Pinned with her, it would not leave with her at once.
+        let told = town[to].world.border_answer(&town[1 - to].id(), &ada).hands;
+        assert_eq!(told, [(ball.id, HandRefusal::HeldFast)]);
         for _ in 0..8 {
             step(&mut town, 50);
         }
@@ -97,16 +103,121 @@ fn what_may_not_travel_or_is_too_large_is_put_down_before_the_line() {
     assert!(found(&town, 0, origin).movable);
 }
 
+/// Has an admin of a sim change a number of its charter.
+fn amend(town: &mut [Place], n: usize, name: &str, value: &str) {
+    let act = Act::Amend { name: name.into(), value: value.into() };
+    let act = town[n].act(public(ADMIN), 1, act);
+    step(town, 50);
+    assert_eq!(town[n].outcome(&act), Outcome::Ok);
+}
+
+/// What Ada is told at the eastern border of what she holds.
+fn told(town: &[Place]) -> Vec<(ObjectId, HandRefusal)> {
+    town[0].world.border_answer(&town[1].id(), &public(1)).hands
+}
+
+/// Has Ada stand near the border and ask for passes for so many turns.
+fn approaches(town: &mut [Place], ada: PublicKey, turns: usize) {
+    for _ in 0..turns {
+        drive(town, ada, Vec2::ZERO);
+        step(town, 50);
+    }
+}
+
 #[test]
-fn what_the_neighbour_refuses_comes_home_to_the_line_while_she_walks_on() {
+fn a_pass_says_before_the_line_of_each_thing_in_hand_why_it_may_not_come() {
+    let (mut town, ada, _) = carried(true);
+    approaches(&mut town, ada, 10);
+    assert_eq!(told(&town), [], "it may come");
+    let pass = |town: &[Place]| said(town, 1, 0).passes[0].clone();
+    assert_eq!(pass(&town).hands, [None]);
+    for (name, value, why) in [
+        ("things_from_servers", "5", TravelRefusal::FewServers),
+        ("border_things", "0", TravelRefusal::ShareFull),
+        ("border_bytes", "0", TravelRefusal::ShareFull),
+        ("building.movable_max", "0", TravelRefusal::Full),
+        ("building.size_max", "0.2", TravelRefusal::TooLarge),
+    ] {
+        let mut town: Vec<Place> = carried(true).0;
+        amend(&mut town, 1, name, value);
+        approaches(&mut town, ada, 10);
+        assert_eq!(told(&town), [(BALL, HandRefusal::There(why))], "{name}");
+        assert_eq!(pass(&town).hands, [Some(why)]);
+        check_roots(&town);
+    }
+    let (mut town, ada, _) = carried(false);
+    approaches(&mut town, ada, 10);
+    assert_eq!(told(&town), [(BALL, HandRefusal::NotLetGo)]);
+    assert_eq!(pass(&town).hands, [], "the neighbour is not asked");
+    // With empty hands nothing is said.
+    let position = Vec2::new(Fx::from_int(24), Fx::from_int(4));
+    town[0].act(ada, 1, Act::Build(Build::PutDown { object: BALL, position }));
+    approaches(&mut town, ada, 2);
+    assert_eq!(told(&town), []);
+}
+
+#[test]
+fn the_line_is_a_wall_for_her_until_what_she_took_last_is_answered() {
     let (mut town, ada, origin) = carried(true);
-    let act = Act::Amend { name: "border_things".into(), value: "0".into() };
-    town[1].act(public(ADMIN), 1, act);
+    let position = Vec2::new(Fx::from_int(26), Fx::from_int(2));
+    town[0].act(ada, 1, Act::Build(Build::PutDown { object: BALL, position }));
+    approaches(&mut town, ada, 10);
+    assert_eq!(said(&town, 1, 0).passes[0].hands, []);
+    town[0].act(ada, 1, Act::Build(Build::Take { object: BALL }));
+    // The east falls silent for a moment, and then says what it said before she took the ball.
+    let (west, east) = (town[0].id(), town[1].id());
+    let followed = town[0].followed(east);
+    town[0].play(50);
+    assert_eq!(told(&town), [(BALL, HandRefusal::Unanswered)]);
+    for _ in 0..30 {
+        drive(&mut town, ada, EAST);
+        town[1].play(50);
+        let word = town[1].dispatch(west, followed).expect("a word");
+        town[0].hear(east, &word);
+        town[0].play(50);
+        let place = town[0].place_of(&ada).expect("she has not departed");
+        assert!(place.x <= Fx::from_int(32), "{place:?}");
+    }
+    assert_eq!(told(&town), [(BALL, HandRefusal::Unanswered)]);
+    walk_until(&mut town, ada, EAST, 1);
+    assert_eq!(found(&town, 1, origin).held, town[1].world.avatar(&ada));
+}
+
+#[test]
+fn why_she_gets_no_pass_is_told_in_the_sim_that_she_is_in() {
+    let (mut town, ada, _) = carried(true);
+    amend(&mut town, 1, "avatars_max", "1");
+    approaches(&mut town, ada, 10);
+    let told = |person| town[0].world.border_answer(&town[1].id(), &person).refused;
+    assert_eq!((told(ada), told(public(2))), (Some(PassRefusal::Full), None));
+}
+
+#[test]
+fn what_the_neighbour_does_not_take_is_put_down_at_the_line_and_never_departs() {
+    let (mut town, ada, origin) = carried(true);
+    amend(&mut town, 1, "border_things", "0");
     walk_until(&mut town, ada, EAST, 1);
     assert_eq!(places_of_thing(&town, origin), 1);
-    for _ in 0..8 {
+    let ball = found(&town, 0, origin);
+    assert_eq!((ball.id, ball.held, ball.position.x), (BALL, None, Fx::from_int(32)));
+    check_roots(&town);
+}
+
+#[test]
+fn if_what_she_holds_is_refused_after_all_she_comes_home_with_it() {
+    let (mut town, ada, origin) = carried(true);
+    while town[0].world.avatar(&ada).is_some() {
+        drive(&mut town, ada, EAST);
         step(&mut town, 50);
     }
+    // The share is gone before the east hears of them.
+    town[1].act(public(ADMIN), 1, Act::Amend { name: "border_things".into(), value: "0".into() });
+    town[1].play(50);
+    for _ in 0..8 {
+        step(&mut town, 50);
+        assert_eq!((places(&town, &ada), places_of_thing(&town, origin)), (1, 1));
+    }
+    assert!(town[0].world.avatar(&ada).is_some());
     let ball = found(&town, 0, origin);
     assert_eq!((ball.id, ball.held, ball.position.x), (BALL, None, Fx::from_int(32)));
     check_roots(&town);
@@ -121,7 +232,7 @@ fn if_she_is_not_taken_what_she_held_comes_home_with_her() {
     }
     let departures = said(&town, 0, 1).departures.clone();
     let order: Vec<Traveller> = departures.iter().map(|departure| departure.traveller).collect();
-    assert_eq!(order, [Traveller::Person(ada), Traveller::Thing(origin)], "she goes first");
+    assert_eq!(order, [Traveller::Person(ada)], "it is in the parcel with her");
     // The east closes its border before it hears of them.
     let neighbour = town[0].id();
     town[1].order(&BorderOrder::Close { neighbour });
@@ -134,6 +245,35 @@ fn if_she_is_not_taken_what_she_held_comes_home_with_her() {
     let ball = found(&town, 0, origin);
     assert_eq!((ball.held, ball.position.x), (None, Fx::from_int(32)));
     check_roots(&town);
+}
+
+#[test]
+fn what_was_in_her_hands_comes_home_by_severing_and_is_taken_out_of_them_over_there() {
+    let (mut town, ada, origin) = carried(true);
+    while town[0].world.avatar(&ada).is_some() {
+        drive(&mut town, ada, EAST);
+        step(&mut town, 50);
+    }
+    town[0].idle(2);
+    tell(&mut town, 0, 1);
+    town[1].play(50);
+    let avatar = town[1].world.avatar(&ada).expect("she was taken");
+    assert_eq!(town[1].world.in_hands_of(avatar).count(), 1);
+    // The west hears nothing for a day, and gives the east up.
+    let neighbour = town[1].id();
+    town[0].play(86_400_001);
+    let act = town[0].order(&BorderOrder::Sever { neighbour });
+    town[0].play(50);
+    assert_eq!(town[0].outcome(&act), Outcome::Ok);
+    assert_eq!(thing(&town[0], origin).expect("it came home").held, None);
+    town[0].idle(2);
+    tell(&mut town, 0, 1);
+    town[1].play(50);
+    assert_eq!(places_of_thing(&town, origin), 1);
+    assert_eq!(town[1].world.in_hands_of(avatar).count(), 0);
+    assert_eq!(town[1].world.borders()[0].pinned, 0);
+    check_roots(&town);
+    town[1].restore();
 }
 
 #[test]
@@ -162,6 +302,8 @@ fn all_that_she_holds_finds_room_in_one_parcel_or_stays() {
         step(&mut town, 50);
         assert_eq!(town[0].outcome(&act), Outcome::Ok);
     }
+    approaches(&mut town, ada, 10);
+    assert_eq!(told(&town), [(ObjectId(2), HandRefusal::TooMuch)], "before the line");
     walk_until(&mut town, ada, EAST, 1);
     let origin = |number| Origin { sim: town[0].id(), number: ObjectId(number) };
     assert_eq!(found(&town, 1, origin(1)).held, town[1].world.avatar(&ada));

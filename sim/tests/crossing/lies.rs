@@ -121,6 +121,7 @@ pub(crate) fn ada() -> TravellingPerson {
         velocity: at(8, 0),
         heading: at(1, 0),
         waited: 0,
+        hands: vec![],
     }
 }
 

@@ -96,7 +96,7 @@ fn an_announcement_is_heard_of_those_alone_whom_the_leaf_names_near_and_makes_no
     assert_eq!(town[1].outcome(&near), Outcome::Ok);
     assert_eq!(town[1].outcome(&stranger), Outcome::Refused(Refusal::NotNear));
     assert_eq!(town[1].world.player(&ada).map(|_| ()), None);
-    let pass = said(&town, 1, 0).passes[0];
+    let pass = said(&town, 1, 0).passes[0].clone();
     assert_eq!((pass.person, pass.refused), (ada, None));
     assert_eq!(pass.until.0, town[1].time + PASS_MS);
     // A pass that nobody asks for again is dropped once no departure can rest on it.
@@ -270,6 +270,44 @@ fn an_arrival_is_set_ahead_by_what_the_word_took_and_by_half_a_second_at_most() 
     println!("set ahead by {soon} m at once, by {late} m after three seconds");
     assert!(soon < late && soon > Fx::ZERO);
     assert!(late >= most && late < most.saturating_add(Fx::HALF), "{late}");
+}
+
+#[test]
+fn whoever_arrives_was_set_a_turn_too_far_and_now_is_where_she_would_have_walked() {
+    let mut jumps = Vec::new();
+    for (to, heading) in [(1, EAST), (0, WEST)] {
+        let (mut town, ada) = two();
+        if to == 0 {
+            walk_until(&mut town, ada, EAST, 1);
+        }
+        let from = 1 - to;
+        // Where she was last, in metres of the plane, and the turns since then.
+        let plane = |town: &[Place], n: usize| {
+            let place = town[n].place_of(&ada)?;
+            Some(place.x.saturating_add(Fx::from_int(64 * n as i32)))
+        };
+        let (mut last, mut turns) = (Fx::ZERO, 0);
+        while plane(&town, to).is_none() {
+            drive(&mut town, ada, heading);
+            step(&mut town, 50);
+            turns += 1;
+            if let Some(place) = plane(&town, from) {
+                (last, turns) = (place, 0);
+            }
+        }
+        let walked = heading.x.saturating_mul(Fx::from_ratio(8 * 50 * turns, 1_000));
+        let here = plane(&town, to).expect("she is there");
+        let jump = here.saturating_sub(last.saturating_add(walked)).saturating_mul(heading.x);
+        println!("{turns} turns, {jump} m too far at 8 m/s");
+        jumps.push(jump);
+    }
+    // The turns of one of two sims begin first. So a word takes a turn less in one direction, and its half is
+    // half a turn off. In the middle of both ways nothing is left.
+    let turn = Fx::from_ratio(8 * 50, 1_000);
+    let half = turn.saturating_mul(Fx::HALF).saturating_add(Fx::from_ratio(5, 100));
+    assert!(jumps.iter().all(|jump| jump.saturating_abs() <= half), "{jumps:?}");
+    let sum = jumps[0].saturating_add(jumps[1]).saturating_abs();
+    assert!(sum <= Fx::from_ratio(1, 10), "{jumps:?}");
 }
 
 #[test]

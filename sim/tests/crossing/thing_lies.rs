@@ -6,7 +6,7 @@ use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS, HANDS_MAX};
 use metatopia_types::{
     Act, AssetLicence, Build, Digest, Look, ObjectId, Origin, Outcome, PackageId, Parcel, SimId,
-    TravelRefusal, Traveller, TravellingScript, TravellingThing, wire,
+    TravelRefusal, Traveller, TravellingPerson, TravellingScript, TravellingThing, wire,
 };
 
 use crate::{
@@ -41,7 +41,6 @@ fn with_body(body: BodySpec) -> TravellingThing {
         velocity: body.velocity,
         position: body.pose.position,
         scripts: vec![script()],
-        held_by: None,
         waited: 0,
     }
 }
@@ -147,31 +146,69 @@ fn a_state_that_grows_past_its_limit_by_the_number_here_is_refused() {
     }
 }
 
-#[test]
-fn nothing_comes_into_the_hands_of_whoever_did_not_come_over_that_border() {
-    let mut liar = Liar::new();
-    // Bob is in the east since long, and Ada has not departed.
-    liar.town[1].login(public(2));
-    liar.town[1].play(50);
-    for holder in [public(2), public(1), public(9)] {
-        let thing = TravellingThing { held_by: Some(holder), ..honest() };
-        assert_eq!(refusal(&mut liar, thing), Some(TravelRefusal::NoHolder));
-    }
-    assert_eq!(refusal(&mut liar, honest()), None);
-
-    let held = |number: u64| {
+/// Things for Ada's hands, with these numbers.
+fn held(numbers: std::ops::Range<u64>) -> Vec<TravellingThing> {
+    let thing = |number| {
         let origin = Origin { number: ObjectId(number), ..honest().origin };
-        TravellingThing { origin, held_by: Some(public(1)), ..honest() }
+        TravellingThing { origin, ..honest() }
     };
-    liar.departs(public(1), crate::lies::parcel(crate::lies::ada()));
+    numbers.map(thing).collect()
+}
+
+/// Has Ada depart with these things in hand; gives what the east says.
+fn brings(liar: &mut Liar, hands: Vec<TravellingThing>) -> Option<TravelRefusal> {
+    let ada = TravellingPerson { hands, ..crate::lies::ada() };
+    liar.departs(public(1), crate::lies::parcel(ada)).refusal()
+}
+
+#[test]
+fn whoever_brings_one_thing_that_is_refused_is_refused_with_all_and_nothing_changes() {
     let most = HANDS_MAX as u64;
-    for number in 0..most {
-        assert_eq!(refusal(&mut liar, held(10 + number)), None);
+    let with = |last: TravellingThing| [held(10..12), vec![last]].concat();
+    let mut large = body();
+    large.shape = Shape::Circle { radius: Fx::from_int(12) };
+    let doubled = with(held(10..11).remove(0));
+    let mut flat = body();
+    flat.shape = Shape::Circle { radius: Fx::ZERO };
+    let lies = [
+        (held(10..11 + most), TravelRefusal::BadParcel),
+        (doubled, TravelRefusal::BadParcel),
+        (with(TravellingThing { kind: "avatar".into(), ..honest() }), TravelRefusal::BadParcel),
+        // Its body is found out when the things before it are in her hands already.
+        (with(with_body(flat)), TravelRefusal::BadParcel),
+        (with(with_body(large)), TravelRefusal::TooLarge),
+    ];
+    for (hands, why) in lies {
+        let mut liar = Liar::new();
+        let before = liar.town[1].world.objects().count();
+        assert_eq!(brings(&mut liar, hands), Some(why));
+        let world = &liar.town[1].world;
+        assert_eq!((world.objects().count(), world.avatar(&public(1))), (before, None), "{why}");
+        assert_eq!(world.borders()[0].pinned, 0);
+        assert_eq!(world.root(), world.rehash());
+        liar.town[1].restore();
     }
-    let avatar = liar.town[1].world.avatar(&public(1)).expect("she was taken");
-    assert_eq!(liar.town[1].world.in_hands_of(avatar).count(), HANDS_MAX);
-    assert_eq!(refusal(&mut liar, held(99)), Some(TravelRefusal::NoHolder), "her hands are full");
-    assert_eq!(liar.town[1].world.root(), liar.town[1].world.rehash());
+    let mut liar = Liar::new();
+    assert_eq!(brings(&mut liar, held(10..10 + most)), None);
+    let world = &liar.town[1].world;
+    let avatar = world.avatar(&public(1)).expect("she was taken");
+    assert_eq!(world.in_hands_of(avatar).count(), HANDS_MAX);
+    let border = world.border(&liar.town[0].id()).expect("a border");
+    assert!(border.crossing.pinned.values().all(|all| all.len() == 1 + HANDS_MAX), "as one");
+    assert_eq!(world.root(), world.rehash());
+}
+
+#[test]
+fn what_somebody_brings_finds_room_together_or_she_is_refused_with_all() {
+    let share = |things: &str| {
+        let mut liar = Liar::new();
+        let amend = Act::Amend { name: "border_things".into(), value: things.into() };
+        liar.town[1].act(public(ADMIN), 1, amend);
+        liar.town[1].play(50);
+        brings(&mut liar, held(10..13))
+    };
+    assert_eq!(share("2"), Some(TravelRefusal::ShareFull));
+    assert_eq!(share("3"), None);
 }
 
 #[test]

@@ -10,10 +10,10 @@ use metatopia_sim::{
     Applied, Area, ENGINE, Genesis, Parameters, Register, Serial, Tools, World, WorldObject,
 };
 use metatopia_types::{
-    Act, Blob, BorderOrder, Certificate, Digest, Dispatch, DispatchedState, Ed25519, Envelope,
-    Header, HeaderId, Height, Lane, Link, Look, Millis, Origin, Outcome, PublicKey, Root, Round,
-    Seq, SetChange, Sign, Signature, SignedEnvelope, SigningKey, SimId, Site, Square, StateProof,
-    Traveller, Turn, TurnBody, ValidatorSet, limits::ROOT_LAG, said_key,
+    Act, Blob, BorderDeparture, BorderOrder, Certificate, Digest, Dispatch, DispatchedState,
+    Ed25519, Envelope, Header, HeaderId, Height, Lane, Link, Look, Millis, Origin, Outcome, Parcel,
+    PublicKey, Root, Round, Seq, SetChange, Sign, Signature, SignedEnvelope, SigningKey, SimId,
+    Site, Square, StateProof, Traveller, Turn, TurnBody, ValidatorSet, limits::ROOT_LAG, said_key,
 };
 
 pub(crate) const ADMIN: u8 = 250;
@@ -371,7 +371,15 @@ fn under_way(town: &[Place], traveller: Traveller) -> usize {
             let Some(border) = own.world.border(&other.id()) else { continue };
             let there = &other.world.border(&own.id()).expect("both sides are open").crossing;
             let listed = border.crossing.said.departures.iter();
-            for departure in listed.filter(|d| d.traveller == traveller) {
+            let parcels: Vec<&[u8]> = own.world.parcels(other.id()).collect();
+            // What somebody holds is in the parcel with her.
+            let has = |departure: &&BorderDeparture| {
+                let found = parcels.iter().find(|bytes| Parcel::digest(bytes) == departure.parcel);
+                let parcel = Parcel::decode(found.expect("it has a parcel")).expect("a parcel");
+                let mut things = parcel.things().iter().map(|thing| Traveller::Thing(thing.origin));
+                departure.traveller == traveller || things.any(|thing| thing == traveller)
+            };
+            for departure in listed.filter(has) {
                 let verdicts = &there.said.verdicts;
                 let verdict = verdicts.iter().find(|v| v.number == departure.number);
                 away += usize::from(match verdict {

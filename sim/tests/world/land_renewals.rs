@@ -2,7 +2,10 @@
 
 use metatopia_sim::{
     ActFault, FirstLogin, Judging, LaneWindows, OrderedDeed, Register,
-    limits::{LAND_LAPSES_PER_TURN, LAND_SIGNATURES_PER_TURN_MAX, SHOWN_AHEAD_MS_MAX},
+    limits::{
+        BEACONS_CHANGE_MS_MIN, LAND_LAPSES_PER_TURN, LAND_SIGNATURES_PER_TURN_MAX,
+        SHOWN_AHEAD_MS_MAX,
+    },
 };
 use metatopia_types::{
     Act, Envelope, Height, LandGrant, LandOrder, Link, Look, Millis, Outcome, Refusal, TilePoint,
@@ -298,4 +301,40 @@ fn an_office_by_invitation_lets_holders_and_beacons_in_without_a_ticket() {
         assert!(yard.world.player(&public(60)).is_some());
         assert_eq!(yard.world.root(), yard.world.rehash());
     }
+}
+
+/// Each beacon may enter an office by invitation, and a holder named others as often as it liked: it let in
+/// anybody.
+#[test]
+fn beacons_change_once_a_day_and_other_orders_do_not_begin_the_day_anew() {
+    let (mut yard, sim) = with_neighbour();
+    let at = square(2, 0);
+    let set =
+        |keys: [u8; 2]| LandOrder::SetBeacons { square: at, beacons: keys.map(public).into() };
+    assert_eq!(ordered(&mut yard, 1, &set([60, 61])), Outcome::Ok);
+    let wait = |outcome| match outcome {
+        Outcome::Refused(Refusal::BeaconsWait(minutes)) => u64::from(minutes),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(wait(ordered(&mut yard, 1, &set([62, 63]))), 24 * 60);
+    // The same keys are no change, so that a command may be given again.
+    assert_eq!(ordered(&mut yard, 1, &set([61, 60])), Outcome::Ok);
+
+    pass(&mut yard, 10);
+    come(&mut yard);
+    let shown = Shown::now(&yard, sim, 40, &VOTERS);
+    assert_eq!(ordered(&mut yard, 1, &shown.renew(at, vec![])), Outcome::Ok);
+    for (from, to) in [(1, 2), (2, 1)] {
+        let give = LandOrder::Give { square: at, holder: public(to) };
+        assert_eq!(ordered(&mut yard, from, &give), Outcome::Ok);
+    }
+    let left = wait(ordered(&mut yard, 1, &set([62, 63])));
+    assert!((24 * 60 - 20..24 * 60).contains(&left), "{left}");
+    assert_eq!(grant(&yard).beacons, [61, 60].map(public));
+
+    pass(&mut yard, left);
+    come(&mut yard);
+    assert_eq!(ordered(&mut yard, 1, &set([62, 63])), Outcome::Ok);
+    assert_eq!(BEACONS_CHANGE_MS_MIN, DAY_MS);
+    assert_eq!(yard.world.root(), yard.world.rehash());
 }

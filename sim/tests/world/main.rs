@@ -10,6 +10,7 @@ mod course;
 mod endings;
 mod forgetting;
 mod forms;
+mod friends;
 mod genesis;
 mod hands;
 mod imports;

@@ -8,9 +8,9 @@ use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
 use metatopia_types::{
     ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, Digest, Emote, Evidence,
-    GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NodeContact,
-    ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject, RoleRight, Round, Ruling,
-    ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
+    GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NewKeyWord,
+    NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject, RoleRight,
+    Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -68,6 +68,9 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::WithdrawReport { report: 1 },
         Act::Tell { to: public(ADMIN), sealed: nowhere },
         Act::EmptyMailbox { up_to: 1 },
+        Act::NameFriends { friends: vec![public(BOB)], need: 1 },
+        Act::Vouch { old: public(BOB), new: NewKeyWord::new(&key(8), &public(BOB)) },
+        Act::CancelRecovery,
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
         Act::Approach { from: SimId(Digest::ZERO) },
     ]
@@ -272,7 +275,10 @@ fn who_is_muted_may_do_all_but_speak_and_who_is_banned_may_only_show_facts() {
         let speaks = matches!(act, Act::Say { .. } | Act::Tell { .. });
         assert_eq!(muted == Outcome::Refused(Refusal::Muted), speaks, "{act:?}: {muted}");
         let banned = Yard::of(world.clone()).try_act(BANNED, act.clone());
-        let shows = matches!(act, Act::Ready { .. } | Act::Report(_) | Act::Hear { .. });
+        let shows = matches!(
+            act,
+            Act::Ready { .. } | Act::Report(_) | Act::Hear { .. } | Act::CancelRecovery
+        );
         assert_eq!(banned != Outcome::Refused(Refusal::Banned), shows, "{act:?}: {banned}");
     }
 }

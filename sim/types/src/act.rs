@@ -164,6 +164,22 @@ pub enum Act {
         /// The number of the last words that are taken out.
         up_to: u64,
     },
+    /// Names the friends who together may give a key's place to a new one, should the key be lost.
+    NameFriends {
+        /// Their keys, ascending: at most `FRIENDS_MAX`; none takes back what was named before.
+        friends: Vec<PublicKey>,
+        /// How many of them it takes.
+        need: u8,
+    },
+    /// A friend says that a new key is that of a person who lost the old one.
+    Vouch {
+        /// The key that was lost.
+        old: PublicKey,
+        /// The key that takes its place, and its word for that.
+        new: NewKeyWord,
+    },
+    /// Says that the author's key is not lost: what friends vouched for is void.
+    CancelRecovery,
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 31] = [
+pub const ACT_NUMBERS: [(&str, u16); 34] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -43,6 +43,9 @@ pub const ACT_NUMBERS: [(&str, u16); 31] = [
     ("WithdrawReport", 28),
     ("Tell", 29),
     ("EmptyMailbox", 30),
+    ("NameFriends", 31),
+    ("Vouch", 32),
+    ("CancelRecovery", 33),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -84,6 +87,9 @@ impl Act {
             Self::WithdrawReport { .. } => 28,
             Self::Tell { .. } => 29,
             Self::EmptyMailbox { .. } => 30,
+            Self::NameFriends { .. } => 31,
+            Self::Vouch { .. } => 32,
+            Self::CancelRecovery => 33,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -15,7 +15,8 @@ pub use order::{BorderOrder, BorderRefusal};
 pub use parcel::{
     BorderGuest, Parcel, ParcelError, TravellingPerson, TravellingScript, TravellingThing,
 };
-pub use reasons::{PassRefusal, TravelRefusal};
+pub use reasons::{HandRefusal, PassRefusal, TravelRefusal};
 pub use said::{
-    BorderDeparture, BorderVerdict, CrossingPass, Said, SaidError, Traveller, said_key,
+    BorderDeparture, BorderVerdict, CrossingPass, HandsMark, NearPerson, Said, SaidError,
+    Traveller, said_key,
 };

@@ -76,9 +76,9 @@ pub use build::{AssetLicence, Blueprint, Build, BuiltJoint, Outline, ParseAssetL
 pub use certificate::{Certificate, CertificateError};
 pub use crossing::{
     BorderDeparture, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass,
-    DISPATCH_FORMAT, Dispatch, DispatchedState, HearRefusal, Parcel, ParcelError, PassRefusal,
-    ProvedSaid, Said, SaidError, TravelRefusal, Traveller, TravellingPerson, TravellingScript,
-    TravellingThing, Worth, said_key,
+    DISPATCH_FORMAT, Dispatch, DispatchedState, HandRefusal, HandsMark, HearRefusal, NearPerson,
+    Parcel, ParcelError, PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal, Traveller,
+    TravellingPerson, TravellingScript, TravellingThing, Worth, said_key,
 };
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
@@ -103,7 +103,7 @@ pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use report::{ReportSubject, Ruling};
 pub use roster::{Member, Roster, RosterError};
-pub use rotation::Rotation;
+pub use rotation::{NewKeyWord, Rotation};
 pub use sealed_words::{
     OpenedWords, SealedWords, class_of_sealed, class_of_words, is_told, words_commitment,
 };

@@ -174,8 +174,11 @@ pub const PASSES_MAX: usize = 64;
 /// People near a border whom a sim names to the neighbour.
 pub const PEOPLE_NEAR_MAX: usize = 32;
 
+/// Things that one person holds: two in each hand.
+pub const HANDS_MAX: usize = 4;
+
 /// Largest leaf of what a sim says to a neighbour: departures of at most 108 B take 3.4 KB, verdicts of 10 B
-/// 0.7 KB, passes of 45 B 2.9 KB, people near 1 KB, what came home 0.3 KB; 1.7 KB are free for later formats.
+/// 0.7 KB, passes of 62 B 4 KB, people near, with what they hold, 1.7 KB, what came home 0.3 KB.
 pub const SAID_BYTES_MAX: usize = 10 * 1_024;
 
 /// Largest parcel: with the largest leaf, a certificate of 31 validators and its path it fits a blob.

@@ -346,6 +346,38 @@ pub enum Refusal {
     /// What a package imports may not be imported by it, or is too much with it.
     #[error("a licence forbids what it imports, or it is too much with all that it imports")]
     BadImport,
+    /// The friends or their number are none that a person may name.
+    #[error("name 1 to 8 other keys as friends, and 2 of them or more as needed; 1 if it is one")]
+    BadFriends,
+    /// The sim keeps as many lists of friends as it can.
+    #[error("the sim keeps as many lists of friends as it can; try again later")]
+    TooManyFriends,
+    /// The author is no friend whom the owner of the key named.
+    #[error("the owner of that key did not name the author as a friend")]
+    NotFriend,
+    /// The author was named as a friend a short time ago.
+    #[error("the author was named as a friend less than 72 hours ago, and does not count yet")]
+    FreshFriend,
+    /// The owner cancelled what the author vouched for, and so many hours are left until the author may again.
+    #[error("the owner cancelled what the author vouched for; {0} h are left until the next time")]
+    QuietFriend(u32),
+    /// A recovery of the key is under way.
+    #[error("a recovery of that key is open; it ends by itself, or its owner cancels it")]
+    RecoveryOpen,
+    /// No recovery of the author's key is open.
+    #[error("nobody asks for a recovery of the author's key")]
+    NoRecovery,
+    /// As many recoveries are open as may be, or as many of newcomers.
+    #[error("as many recoveries are open as the sim keeps; try again later")]
+    TooManyRecoveries,
+    /// The beacons of a square change once a governance day, and so many minutes of it are left.
+    #[error("the beacons of this square changed today; they may again in {0} minutes")]
+    BeaconsWait(u32),
+    /// The new key did not say that it takes the place of the old one.
+    #[error(
+        "the new key did not sign that it takes the place of that one; its owner must ask for it"
+    )]
+    NoKeyWord,
 }
 
 impl core::fmt::Display for Outcome {

@@ -46,10 +46,17 @@ fn largest() -> Said {
                 person: public(n),
                 until: late,
                 refused: Some(PassRefusal::Full),
+                mark: [0xff; 8],
+                hands: vec![Some(TravelRefusal::FewServers); HANDS_MAX],
             })
             .collect(),
-        near: (0..PEOPLE_NEAR_MAX).map(public).collect(),
+        near: (0..PEOPLE_NEAR_MAX).map(near).collect(),
     }
+}
+
+/// Somebody near with full hands.
+fn near(n: usize) -> NearPerson {
+    NearPerson { person: public(n), mark: [0xff; 8], reaches: vec![u16::MAX; HANDS_MAX] }
 }
 
 fn person() -> TravellingPerson {
@@ -62,6 +69,7 @@ fn person() -> TravellingPerson {
         velocity: Vec2::new(Fx::from_int(4), Fx::ZERO),
         heading: Vec2::new(Fx::ONE, Fx::ZERO),
         waited: 50,
+        hands: vec![],
     }
 }
 
@@ -141,10 +149,13 @@ fn what_is_said_has_bounded_lists_that_ascend_and_numbers_in_range() {
     assert_eq!(broken(&more), long(DEPARTURES_MAX));
     assert_eq!(broken(&|said| said.verdicts.push(said.verdicts[0])), long(VERDICTS_MAX));
     assert_eq!(broken(&|said| said.came_home.push(7)), long(DEPARTURES_MAX));
-    assert_eq!(broken(&|said| said.passes.push(said.passes[0])), long(PASSES_MAX));
-    assert_eq!(broken(&|said| said.near.push(public(99))), long(PEOPLE_NEAR_MAX));
+    assert_eq!(broken(&|said| said.passes.push(said.passes[0].clone())), long(PASSES_MAX));
+    assert_eq!(broken(&|said| said.near.push(near(99))), long(PEOPLE_NEAR_MAX));
+    let hands = long(HANDS_MAX);
+    assert_eq!(broken(&|said| said.near[3].reaches.push(1)), hands, "five in hand");
+    assert_eq!(broken(&|said| said.passes[3].hands.push(None)), hands, "five answered");
     assert_eq!(broken(&|said| said.near.swap(0, 1)), SaidError::Order);
-    assert_eq!(broken(&|said| said.passes[1] = said.passes[0]), SaidError::Order);
+    assert_eq!(broken(&|said| said.passes[1] = said.passes[0].clone()), SaidError::Order);
     assert_eq!(broken(&|said| said.departures.swap(0, 1)), SaidError::Order);
     let number = whole.departures[31].number;
     assert_eq!(broken(&|said| said.out_next = number), SaidError::Number(said_last(&whole)));
@@ -324,6 +335,6 @@ fn what_is_said_in_another_format_is_told_apart_from_what_breaks_a_rule() {
     let mut later = said.encode();
     later[0] = 9;
     assert_eq!(with(later), Err(HearRefusal::OtherFormat));
-    let wrong = Said { near: vec![public(2), public(1)], ..said.clone() };
+    let wrong = Said { near: vec![near(2), near(1)], ..said.clone() };
     assert_eq!(with(wrong.encode()), Err(HearRefusal::BadSaid));
 }

@@ -66,6 +66,12 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("WithdrawReport", Act::WithdrawReport { report: 3 }),
         ("Tell", Act::Tell { to: key(4).public(), sealed: BlobId(Digest([5; 32])) }),
         ("EmptyMailbox", Act::EmptyMailbox { up_to: 3 }),
+        ("NameFriends", Act::NameFriends { friends: vec![key(4).public()], need: 1 }),
+        (
+            "Vouch",
+            Act::Vouch { old: key(4).public(), new: NewKeyWord::new(&key(5), &key(4).public()) },
+        ),
+        ("CancelRecovery", Act::CancelRecovery),
     ]
 }
 
@@ -144,10 +150,12 @@ fn each_number_keeps_its_refusal() {
                 NoLot LotTaken TooManyLots NotEmpty NotOnLot NoWayHome Rotated KnownKey \
                 Held HandsFull NotHeld Joined OwnersDiffer JoinedToItself TooManyJoints NotJoined \
                 NothingToSitOn SeatTaken QueueFull TooManyReports NoReport BadSeal NotOpened SlowMode \
-                QuietHours MissingImport BadImport";
+                QuietHours MissingImport BadImport BadFriends TooManyFriends NotFriend \
+                FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries BeaconsWait \
+                NoKeyWord";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
-        // All but seven are their numbers; those name a sim, a key, a package, a reason or a time behind them.
+        // All but eight are their numbers; those name a sim, a key, a package, a reason or a time behind them.
         let plain = wire::decode(&[number], 33);
         let reasoned = || wire::decode(&[number, 0], 33);
         let named = wire::encode(&taken);

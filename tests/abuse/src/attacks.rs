@@ -3,6 +3,7 @@
 mod delayed_act;
 mod half_open;
 mod hostile;
+mod land;
 mod lanes;
 mod lone_world;
 mod packages;
@@ -104,6 +105,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
         name: "takeover",
         about: "free keys against an admin who comes by every ten days",
         play: takeover::play,
+    },
+    Attack {
+        name: "land",
+        about: "ten thousand keys want land, and one friend of theirs has some",
+        play: land::play,
     },
     Attack {
         name: "delayed_act",

@@ -14,7 +14,7 @@ fn the_list_names_every_attack_on_a_line_of_its_own() {
     let text = String::from_utf8(listed.stdout).expect("text");
     let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let servers = ["school", "seats", "players", "speech", "pings", "half_open", "hostile"];
-    for name in servers.iter().chain(&["lanes", "invites", "turns"]) {
+    for name in servers.iter().chain(&["lanes", "invites", "turns", "land"]) {
         assert_eq!(names.iter().filter(|listed| *listed == name).count(), 1, "{text}");
     }
 }

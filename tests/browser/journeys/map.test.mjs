@@ -26,4 +26,8 @@ journey('the map shows both sims, and one goes to the other with the same key', 
   await ada.here();
   assert.equal(await ada.read((page) => page.client.status.sim), east.sim);
   assert.equal(await ada.read((page) => page.identity.public), key);
+  // The badge tells of the new sim: of its height, by its one member.
+  await ada.badge('green');
+  const told = await ada.read((page) => [page.client.proof.signed, page.client.proof.members, page.client.genesis.introduction.world]);
+  assert.deepEqual(told, [1, 1, office.sim]);
 });

@@ -3,8 +3,8 @@
 use metatopia_math::Vec2;
 use metatopia_types::{
     BorderDeparture, BorderOrder, BorderVerdict, CrossingPass, Digest, Dispatch, DispatchedState,
-    Height, Link, Look, Millis, Parcel, PassRefusal, PublicKey, Said, SimId, StateProof,
-    TravelRefusal, TravellingPerson, merkle, said_key,
+    Height, Link, Look, Millis, NearPerson, Parcel, PassRefusal, PublicKey, Said, SimId,
+    StateProof, TravelRefusal, TravellingPerson, merkle, said_key,
 };
 
 use super::land;
@@ -19,6 +19,7 @@ fn person() -> Parcel {
         velocity: Vec2::ZERO,
         heading: Vec2::ZERO,
         waited: 50,
+        hands: vec![],
     })
 }
 
@@ -45,8 +46,10 @@ pub(crate) fn said() -> Vec<Vec<u8>> {
             person: PublicKey([5; 32]),
             until,
             refused: Some(PassRefusal::Full),
+            mark: [3; 8],
+            hands: vec![None, refused],
         }],
-        near: vec![PublicKey([7; 32])],
+        near: vec![NearPerson { person: PublicKey([7; 32]), mark: [3; 8], reaches: vec![30, 40] }],
     };
     vec![Said::nothing().encode(), full.encode()]
 }

@@ -1,6 +1,6 @@
 //! The checks as a module with a C interface, for wasm32: no import, no glue, no allocator to share.
 //!
-//! `replay()`, `panics()`, `deepest()` and `widest()` run a check. Each gives how many facts held, or
+//! `replay()`, `panics()`, `deepest()`, `widest()` and `scenes()` run a check. Each gives how many facts held, or
 //! [`FAILED`], and leaves its report to be read at `report()`, `report_length()` bytes of UTF-8,
 //! until the next check.
 #![expect(
@@ -46,6 +46,12 @@ pub extern "C" fn deepest() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn widest() -> u32 {
     keep(metatopia_portable::widest())
+}
+
+/// Plays the golden scenes of the physics; see [`metatopia_portable::scenes`].
+#[unsafe(no_mangle)]
+pub extern "C" fn scenes() -> u32 {
+    keep(metatopia_portable::scenes())
 }
 
 /// Where the last report begins.

@@ -10,6 +10,7 @@
 //! * [`deepest`] runs scripts that call and nest as deep as they may: the limits stop them, never
 //!   the machine's stack.
 //! * [`widest`] counts and indexes with numbers beyond 32 bits, which places in wasm32's memory have.
+//! * [`scenes`] plays the golden scenes of the physics, and knows their digests.
 //!
 //! This crate knows no socket, file, clock or thread. It cannot say that two machines agree: that
 //! is for whoever compares their reports.
@@ -32,20 +33,22 @@
 mod deep;
 mod posts;
 mod replay;
+mod scenes;
 mod wide;
 
 use std::fmt;
 
 pub use deep::deepest;
 pub use replay::{panics, replay};
+pub use scenes::scenes;
 pub use wide::widest;
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How many facts held: roots that match for [`replay`], acts that failed alone for [`panics`],
-    /// scripts that were stopped in time for [`deepest`], that came to an end for [`widest`]. Nothing
-    /// when one did not; then the last line of the text says which.
+    /// scripts that were stopped in time for [`deepest`], that came to an end for [`widest`], digests that match
+    /// for [`scenes`]. Nothing when one did not; then the last line of the text says which.
     pub held: Option<u32>,
     /// What the state was on the way, a fact a line; the same on every machine.
     pub text: String,

@@ -2,15 +2,20 @@
 
 use std::{panic, process::ExitCode, time::Instant};
 
-use metatopia_portable::{Report, deepest, panics, replay, widest};
+use metatopia_portable::{Report, deepest, panics, replay, scenes, widest};
 
 type Check = fn() -> Report;
 
 fn main() -> ExitCode {
     // Panics that are asked for, and caught, are no news.
     panic::set_hook(Box::new(|_| ()));
-    let checks: [(&str, Check); 4] =
-        [("replay", replay), ("panics", panics), ("deepest", deepest), ("widest", widest)];
+    let checks: [(&str, Check); 5] = [
+        ("replay", replay),
+        ("panics", panics),
+        ("deepest", deepest),
+        ("widest", widest),
+        ("scenes", scenes),
+    ];
     let mut all_held = true;
     for (name, check) in checks {
         let begin = Instant::now();

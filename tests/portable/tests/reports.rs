@@ -1,6 +1,6 @@
 //! What the reports say in a native build.
 
-use metatopia_portable::{Report, deepest, panics, replay, widest};
+use metatopia_portable::{Report, deepest, panics, replay, scenes, widest};
 use metatopia_scenarios::golden::ROOTS;
 
 fn held(report: &Report) -> u32 {
@@ -53,4 +53,12 @@ fn no_wide_number_is_cut_off() {
     ] {
         assert!(report.text.contains(line), "no line {line:?} in\n{}", report.text);
     }
+}
+
+#[test]
+fn each_golden_scene_of_the_physics_has_its_digest() {
+    let report = scenes();
+
+    assert_eq!(held(&report), 8, "{}", report.text);
+    assert_eq!(report.text.lines().count(), 8);
 }

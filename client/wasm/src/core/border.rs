@@ -6,7 +6,7 @@ use metatopia_client::{
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, BorderStanding, Question};
-use metatopia_types::Square;
+use metatopia_types::{HandRefusal, ObjectId, Square};
 use serde_json::{Value, json};
 
 use super::{ClientCore, inquiry::InquiryTask, units::from_fx};
@@ -19,7 +19,8 @@ impl ClientCore {
         match square.filter(|square| is_near(*square)) {
             Some(square) => {
                 let task = InquiryTask::Borders(square, place);
-                self.inquire(Some(command), task, Question::Borders);
+                let of = Some(self.key);
+                self.inquire(Some(command), task, Question::Borders { of });
             }
             None => self.done(command, &json!([])),
         }
@@ -45,17 +46,23 @@ fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Valu
         BorderStanding::Open => (true, None),
         BorderStanding::Wall(why) => (false, Some(why)),
     };
+    let answer = border.answer.clone().unwrap_or_default();
+    let stay =
+        |(thing, why): &(ObjectId, HandRefusal)| json!({ "id": thing.0, "why": why.to_string() });
+    let stays: Vec<Value> = answer.hands.iter().map(stay).collect();
     json!({
         "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
         "edge": border_edge(square, border.square),
         "shift": point(shift), "nodes": border.nodes, "line": line,
         "lookout": border_lookout(square, border.square, place).map(point),
+        "refused": answer.refused.map(|why| why.to_string()), "stays": stays,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Digest, Height, SimId};
+    use metatopia_protocol::PassAnswer;
+    use metatopia_types::{Digest, Height, PassRefusal, SimId, TravelRefusal};
 
     use super::*;
 
@@ -69,6 +76,10 @@ mod tests {
             silent: Some(0),
             under_way: 0,
             nodes: vec!["http://192.0.2.7:8080".to_owned()],
+            answer: Some(PassAnswer {
+                refused: Some(PassRefusal::Full),
+                hands: vec![(ObjectId(7), HandRefusal::There(TravelRefusal::ShareFull))],
+            }),
         }
     }
 
@@ -83,6 +94,9 @@ mod tests {
         assert_eq!(told[0]["neighbour"], "02".repeat(32));
         assert_eq!((&told[0]["open"], &told[0]["gap"]), (&true.into(), &8.0.into()));
         assert_eq!(told[0]["edge"], "east");
+        assert_eq!(told[0]["refused"], PassRefusal::Full.to_string());
+        let why = HandRefusal::There(TravelRefusal::ShareFull).to_string();
+        assert_eq!(told[0]["stays"], json!([{ "id": 7, "why": why }]));
         assert_eq!(told[0]["shift"], json!({ "x": -256.0, "y": 0.0 }));
         assert_eq!(told[0]["lookout"], json!({ "x": -128.0, "y": 0.0 }));
         let ends = json!([{ "x": 128.0, "y": -128.0 }, { "x": 128.0, "y": 128.0 }]);

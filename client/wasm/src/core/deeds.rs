@@ -113,7 +113,11 @@ impl ClientCore {
             DeedKind::Walk(heading, _) => Some(*heading),
             _ => None,
         };
+        let is_announced = matches!(deed.act, Act::Approach { .. });
         let seq = self.submit(deed);
+        if let Some(seq) = seq.filter(|_| is_announced) {
+            self.foresight.announce(seq, self.now);
+        }
         if let Some((heading, seq)) = walk.zip(seq) {
             self.foresight.note(seq, heading, self.now);
         }
@@ -190,6 +194,11 @@ impl ClientCore {
         }
         if matches!(deed.act, Act::Build(_)) {
             self.joints_changed();
+        }
+        if let (Act::Approach { .. }, Some(seq), Ok(result)) = (&deed.act, seq, &end)
+            && result.ok
+        {
+            self.foresight.admitted(seq, result.height);
         }
         match deed.kind {
             DeedKind::Plain(command) | DeedKind::Leave(command) => self.reply(command, end),

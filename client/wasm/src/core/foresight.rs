@@ -40,6 +40,11 @@ pub(super) struct Foresight {
     /// Headings that were taken, and wait for the view that shows them: when they were sent, and in
     /// which turn they were taken.
     taken: Vec<(Duration, u64)>,
+    /// The last announcement to come over a border into this sim, and when it was sent: no heading counts here
+    /// before the arrival, and what is drawn then must be as far ahead of the views as in the sim before.
+    announced: Option<(Seq, Duration)>,
+    /// An announcement was taken, and nothing was measured here before.
+    is_first: Option<bool>,
     /// What somebody wants from a moment on, said or not.
     wanted: Option<(Vec2, Duration)>,
     /// The moment that the last view shows, on the page's clock.
@@ -60,6 +65,8 @@ impl Default for Foresight {
         Self {
             said: Vec::new(),
             taken: Vec::new(),
+            announced: None,
+            is_first: None,
             wanted: None,
             began: Duration::ZERO,
             latency: LATENCY_FIRST,
@@ -109,6 +116,19 @@ impl Foresight {
         }
     }
 
+    /// An announcement is on its way.
+    pub(super) fn announce(&mut self, seq: Seq, sent: Duration) {
+        self.announced = Some((seq, sent));
+    }
+
+    /// An announcement was taken in the turn of this height.
+    pub(super) fn admitted(&mut self, seq: Seq, height: u64) {
+        if let Some((_, sent)) = self.announced.take_if(|(announced, _)| *announced == seq) {
+            self.taken.push((sent, height));
+            self.is_first.get_or_insert(true);
+        }
+    }
+
     /// A view of this height came: what was sent for it took so long.
     fn measure(&mut self, height: u64, now: Duration) {
         for (sent, taken) in std::mem::take(&mut self.taken) {
@@ -117,7 +137,9 @@ impl Foresight {
                 continue;
             }
             let took = now.saturating_sub(sent).min(Duration::from_secs(1));
-            self.latency = (self.latency * 4 + took) / 5;
+            // Announcements are rare. The first one counts for more than what is supposed before.
+            let is_first = self.is_first.replace(false) == Some(true);
+            self.latency = if is_first { took } else { (self.latency * 4 + took) / 5 };
         }
         let applied = |said: &SaidHeading| said.height.is_some_and(|taken| taken <= height);
         if let Some(last) = self.said.iter().rposition(applied) {
@@ -215,4 +237,39 @@ fn point(step: &PredictedStep) -> [f64; 5] {
     let facing = Vec2::new(fx(step.facing[0]), fx(step.facing[1]));
     let [[x, y], [vx, vy]] = [step.position.map(metres), step.velocity.map(metres)];
     [x, y, vx, vy, from_angle(facing.angle())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_of_an_announcement_is_measured_where_an_arrival_was_drawn_by_a_guess() {
+        let ms = Duration::from_millis;
+        let mut foresight = Foresight::default();
+        assert_eq!(foresight.latency, LATENCY_FIRST);
+        foresight.announce(Seq(4), ms(1_000));
+        foresight.admitted(Seq(3), 9);
+        foresight.measure(9, ms(1_100));
+        assert_eq!(foresight.latency, LATENCY_FIRST, "it was another act");
+        foresight.admitted(Seq(4), 10);
+        foresight.measure(9, ms(1_190));
+        assert_eq!(foresight.latency, LATENCY_FIRST, "no view shows that turn yet");
+        foresight.measure(10, ms(1_200));
+        assert_eq!(foresight.latency, ms(200));
+        // From then on it changes softly.
+        foresight.announce(Seq(5), ms(5_000));
+        foresight.admitted(Seq(5), 90);
+        foresight.measure(90, ms(5_100));
+        assert_eq!(foresight.latency, ms(180));
+        // Where steering was measured before, an announcement is one of many.
+        let mut foresight = Foresight::default();
+        foresight.note(Seq(1), Vec2::ZERO, ms(0));
+        foresight.settled(Seq(1), Some(3));
+        foresight.measure(3, ms(120));
+        foresight.announce(Seq(2), ms(1_000));
+        foresight.admitted(Seq(2), 20);
+        foresight.measure(20, ms(1_220));
+        assert_eq!(foresight.latency, ms(140));
+    }
 }

@@ -46,7 +46,9 @@ impl SettledAct {
 /// Returns how the page calls a rule: by its name, and the number of what it says how long it lasts.
 fn rule(why: Refusal) -> String {
     match why {
-        Refusal::SlowMode(left) | Refusal::QuietHours(left) => format!("{} {left}", variant(&why)),
+        Refusal::SlowMode(left) | Refusal::QuietHours(left) | Refusal::BeaconsWait(left) => {
+            format!("{} {left}", variant(&why))
+        }
         why => variant(&why),
     }
 }

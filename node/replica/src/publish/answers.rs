@@ -12,7 +12,7 @@ use metatopia_types::{
     Certificate, Header, Height, PublicKey, Receipt, SimId, ValidatorSet, limits, merkle,
 };
 
-use super::{Publisher, facts, people, standing::Taken};
+use super::{Publisher, facts, friends, people, standing::Taken};
 use crate::{
     Asker, Config, Effect, PeerMessage, Reader,
     context::ReplicaContext,
@@ -199,11 +199,13 @@ impl Publisher {
             | Question::Governance
             | Question::Tickets
             | Question::Packages { .. }
-            | Question::Borders
+            | Question::Borders { .. }
             | Question::Lots { .. }
             | Question::Joints { .. }
             | Question::Reports { .. }
             | Question::Mailbox { .. }
+            | Question::Friends { .. }
+            | Question::TryFriends { .. }
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -233,13 +235,15 @@ impl Publisher {
             Question::Players => Some(Answer::Players(facts::players(world))),
             Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
             Question::Tickets => Some(Answer::Tickets(facts::tickets(world))),
-            Question::Borders => {
-                Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes)))
+            Question::Borders { of } => {
+                Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes, *of)))
             }
             Question::Lots { after } => Some(Answer::Lots(facts::lots(world, *after))),
             Question::Joints { near } => Some(Answer::Joints(facts::joints(world, *near))),
             Question::Reports { after } => Some(Answer::Reports(people::reports(world, *after))),
             Question::Mailbox { of, after } => Some(people::mailbox(world, *of, *after)),
+            Question::Friends { of } => Some(friends::friends(world, *of)),
+            Question::TryFriends { author, act } => Some(friends::attempt(world, *author, act)),
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
@@ -305,11 +309,13 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::LoginTerms { .. }
         | Question::Land { .. }
         | Question::Dispatch(_)
-        | Question::Borders
+        | Question::Borders { .. }
         | Question::Lots { .. }
         | Question::Joints { .. }
         | Question::Reports { .. }
         | Question::Mailbox { .. }
+        | Question::Friends { .. }
+        | Question::TryFriends { .. }
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)

@@ -7,11 +7,12 @@ use metatopia_protocol::{
     AdminCountdown, BorderEntry, BorderStanding, CANDIDATES_MAX, CandidateEntry,
     DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, JOINTS_PER_ANSWER_MAX, JointEntry,
     JointEntryKind, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, PACKAGES_PER_ANSWER_MAX,
-    PackageEntry, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, SIGHT, ScriptEntry, ThingEntry, TicketEntry,
+    PackageEntry, PassAnswer, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, SIGHT, ScriptEntry, ThingEntry,
+    TicketEntry,
 };
 use metatopia_sim::{
-    BorderSummary, DelayedChange, IssuedTicket, JointKind, JointSpec, Lot, Publication,
-    RunningScript, Standings as _, Wall, World, WorldObject,
+    BorderAnswer, BorderSummary, DelayedChange, IssuedTicket, JointKind, JointSpec, Lot,
+    Publication, RunningScript, Standings as _, Wall, World, WorldObject,
 };
 use metatopia_types::{Height, LotId, PackageId, PublicKey, ScriptId, SimId, limits::ROOT_LAG};
 
@@ -60,8 +61,17 @@ pub(crate) fn packages(world: &World, after: PackageId) -> Vec<PackageEntry> {
     world.publications_after(after).take(PACKAGES_PER_ANSWER_MAX).map(entry).collect()
 }
 
-/// Returns the borders, ascending by neighbour, each with the nodes of the neighbour that are known here.
-pub(crate) fn borders(world: &World, nodes: &BTreeMap<SimId, Vec<String>>) -> Vec<BorderEntry> {
+/// Returns the borders, ascending by neighbour, each with the nodes of the neighbour that are known here, and
+/// with what this person is told there.
+pub(crate) fn borders(
+    world: &World,
+    nodes: &BTreeMap<SimId, Vec<String>>,
+    of: Option<PublicKey>,
+) -> Vec<BorderEntry> {
+    let answer = |neighbour: &SimId| {
+        let BorderAnswer { refused, hands } = world.border_answer(neighbour, &of?);
+        Some(PassAnswer { refused, hands })
+    };
     let entry = |border: BorderSummary| BorderEntry {
         neighbour: border.neighbour,
         square: border.square,
@@ -71,6 +81,7 @@ pub(crate) fn borders(world: &World, nodes: &BTreeMap<SimId, Vec<String>>) -> Ve
         silent: silent(world, &border),
         under_way: u32::try_from(border.under_way).unwrap_or(u32::MAX),
         nodes: nodes.get(&border.neighbour).cloned().unwrap_or_default(),
+        answer: answer(&border.neighbour),
     };
     world.borders().into_iter().map(entry).collect()
 }

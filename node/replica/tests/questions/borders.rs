@@ -1,14 +1,14 @@
 //! What a server says to a neighbour's courier, and what becomes of what its own couriers bring.
 
 use metatopia_protocol::{
-    Answer, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, Question,
-    Submission,
+    Answer, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, PassAnswer,
+    Question, Submission,
 };
 use metatopia_replica::PeerMessage;
 use metatopia_sim::{Area, Genesis};
 use metatopia_types::{
-    Act, Blob, BorderOrder, Digest, Dispatch, Ed25519, Envelope, Height, Lane, Look, Seq, Sign,
-    SigningKey, SimId, Site, Square,
+    Act, Blob, BorderOrder, Digest, Dispatch, Ed25519, Envelope, Height, Lane, Look, PublicKey,
+    Seq, Sign, SigningKey, SimId, Site, Square,
 };
 
 use super::alone::{Alone, genesis, key};
@@ -68,7 +68,9 @@ fn ask(server: &mut Alone, neighbour: SimId) -> DispatchAnswer {
 
 /// Returns how a server's only border stands.
 fn standing(server: &mut Alone) -> (Height, BorderStanding) {
-    let Answer::Borders(borders) = server.ask(Question::Borders) else { panic!("no borders") };
+    let Answer::Borders(borders) = server.ask(Question::Borders { of: None }) else {
+        panic!("no borders")
+    };
     let [border] = &borders[..] else { panic!("{borders:?}") };
     (border.heard, border.standing.clone())
 }
@@ -146,7 +148,7 @@ fn who_is_no_neighbour_is_told_nothing_and_what_nobody_said_counts_for_nothing()
     let (mut west, mut east) = (begin(&one, &other), begin(&other, &one));
     let stranger = SimId(Digest([1; 32]));
     assert_eq!(west.ask(question(stranger, None)), Answer::Unknown);
-    assert_eq!(Alone::begin().ask(Question::Borders), Answer::Borders(Vec::new()));
+    assert_eq!(Alone::begin().ask(Question::Borders { of: None }), Answer::Borders(Vec::new()));
 
     let (west_sim, east_sim) = (west.sim, east.sim);
     east.courier_brings(west_sim, vec![0xff; 300]);
@@ -167,7 +169,14 @@ fn clients_are_told_where_the_nodes_of_a_neighbour_are() {
     let (mut west, east) = (begin(&one, &other), other.id());
     let nodes: Vec<String> = (0..20).map(|n| format!("http://127.0.0.1:{n}")).collect();
     west.courier_found(east, nodes.clone());
-    let Answer::Borders(borders) = west.ask(Question::Borders) else { panic!("no borders") };
+    let Answer::Borders(borders) = west.ask(Question::Borders { of: None }) else {
+        panic!("no borders")
+    };
     assert_eq!(borders[0].nodes, nodes[..metatopia_protocol::NEIGHBOUR_NODES_MAX]);
     assert_eq!((borders[0].neighbour, borders[0].square.x), (east, 8));
+    assert_eq!(borders[0].answer, None, "nobody was asked for");
+    // Whoever is not near the border is told nothing there.
+    let of = Some(PublicKey([7; 32]));
+    let Answer::Borders(borders) = west.ask(Question::Borders { of }) else { panic!("no borders") };
+    assert_eq!(borders[0].answer, Some(PassAnswer::default()));
 }

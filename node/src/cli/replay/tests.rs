@@ -10,7 +10,7 @@ use crate::cli::fixture::{FixtureDirectory, directory, pruned_directory};
 
 fn args(path: PathBuf) -> ReplayArgs {
     let (genesis, at, speed, stages, from, quick) = (None, None, None, false, None, false);
-    ReplayArgs { path, genesis, at, speed, stages, from, quick }
+    ReplayArgs { path, region: false, genesis, at, speed, stages, from, quick }
 }
 
 fn kept(name: &str, steps: &[FixtureTurn]) -> FixtureDirectory {

@@ -6,8 +6,8 @@ use clap::Args;
 use metatopia_client_driver::{NodeUrl, http};
 use metatopia_sim::Genesis;
 use metatopia_types::{
-    LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId, Site,
-    Square, overlap, wire,
+    LandGrant, LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId,
+    Site, Square, overlap, wire,
 };
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ use crate::{
     },
     keys,
     overlay::{
-        OverlayFolder,
+        OfficeSets, OverlayFolder,
         answers::{MapAnswer, hex, unhex},
     },
 };
@@ -265,22 +265,20 @@ fn site_of(genesis: &Genesis, world: SimId) -> Result<Square, Failure> {
     site.map(|site| site.square).ok_or_else(|| Failure::refused(message))
 }
 
-/// Returns the squares that may be claimed, those that are known to be taken left out.
+/// Returns the squares that may be claimed, those that are proved to be taken left out. A node that shows an
+/// old map, or a part of it, costs a refusal by the land office, which decides each claim itself.
 async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec<Square>, Failure> {
-    let known: MapAnswer = http::get(args.node.join("/api/world/map"))
+    let told: MapAnswer = http::get(args.node.join("/api/world/map"))
         .await
         .map_err(|error| super::learned::unanswered(&args.node, &error))?;
-    let known = map::squares(&known);
+    let known = proved_grants(&learned.sets, told)?;
     let office = learned.sets.head().office.as_ref().map(|office| office.square);
     let of = match args.of.filter(|of| *of != learned.sets.world()) {
         None => office,
-        Some(sim) => {
-            let name = sim.to_string();
-            known.iter().find(|(other, _)| *other == name).map(|(_, square)| *square)
-        }
+        Some(sim) => known.iter().find(|grant| grant.sim == sim).map(|grant| grant.square),
     };
     let Some(of) = of else {
-        return Err(Failure::not_found("that sim is not on the map, as far as the node knows it"));
+        return Err(Failure::not_found("that sim is not on the map, as far as the node proves it"));
     };
     let mut squares = beside(of, args.beside, args.founding.side);
     if squares.is_empty() {
@@ -288,13 +286,23 @@ async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec
         return Err(Failure::usage(message).hint("name another --side"));
     }
     let first = squares[0];
-    let is_free = |square: &Square| known.iter().all(|(_, other)| !overlap(*other, *square));
+    let is_free = |square: &Square| known.iter().all(|grant| !overlap(grant.square, *square));
     squares.retain(is_free);
     if squares.is_empty() || args.only {
         // Who wants only this square learns from the land office who has it.
         squares = vec![first];
     }
     Ok(squares)
+}
+
+/// Returns what a map proves to be granted.
+///
+/// # Errors
+/// When a proof does not hold, or the node tells of a square that no proof shows.
+fn proved_grants(sets: &OfficeSets, told: MapAnswer) -> Result<Vec<LandGrant>, Failure> {
+    let proved = map::prove_all(sets, &told)?;
+    map::listed(&proved, told.sites)?;
+    Ok(proved.grants)
 }
 
 /// Opens the sim of an earlier try, or founds one for this square, and writes what its servers need of the
@@ -401,9 +409,42 @@ impl ClaimDesk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::Digest;
+    use metatopia_types::{Digest, Height, Millis};
 
     use super::*;
+    use crate::{cli::exit::Exit, overlay::answers::MapSite};
+
+    /// A node told of a sim where none lies, and the claim went to another square than the one beside the
+    /// sim that the person named.
+    #[test]
+    fn a_square_that_no_proof_shows_moves_no_claim() {
+        let sets = crate::overlay::office_of_tests();
+        let sim = SimId(Digest::of("a test", b"sim"));
+        let square = "8:0:256".parse::<WrittenSquare>().unwrap().0;
+        let (holder, beacons) = (PublicKey([1; 32]), Vec::new());
+        let (until, shown) = (Millis(9), Height(0));
+        let grant = LandGrant { square, sim, holder, beacons, epoch: 1, until, shown };
+        let site = MapSite {
+            grant: (&grant).into(),
+            met: true,
+            people: None,
+            label: None,
+            licence: None,
+            endpoints: Vec::new(),
+        };
+        let told = |sites, proofs| MapAnswer {
+            world: sets.world().to_string(),
+            sites,
+            oldest: None,
+            proofs,
+            one_door: false,
+        };
+        for (sites, proofs) in [(vec![site], vec![]), (vec![], vec!["00".to_owned()])] {
+            let refused = proved_grants(&sets, told(sites, proofs)).unwrap_err();
+            assert_eq!(refused.exit, Exit::Unverified, "{}", refused.message);
+        }
+        assert_eq!(proved_grants(&sets, told(vec![], vec![])).unwrap(), []);
+    }
 
     #[test]
     fn a_claim_and_a_word_for_it_are_texts_that_are_read_back() {

@@ -182,6 +182,31 @@ mod tests {
         }
     }
 
+    /// Whoever joins again may ask a node that has an older map, and would believe old maps from then on.
+    #[test]
+    fn joining_again_never_lowers_the_height_from_which_maps_count() {
+        let scratch = crate::scratch::Scratch::new("joined-again");
+        let folder = OverlayFolder::at(&scratch.0);
+        let join = |height| {
+            let answer = WorldAnswer {
+                world: String::new(),
+                office: String::new(),
+                links: String::new(),
+                sim: String::new(),
+                square: None,
+                member: String::new(),
+                up: 0,
+                contacts: Vec::new(),
+                office_servers: Vec::new(),
+                map: String::new(),
+            };
+            let sets = crate::overlay::office_of_tests();
+            LearnedWorld { answer, sets, map_from: Height(height) }.keep(&folder).unwrap();
+            folder.map_from().unwrap()
+        };
+        assert_eq!([9, 4, 0, 12, 11].map(join), [9, 9, 9, 12, 12].map(Height));
+    }
+
     /// A node that showed a map of last week called it fresh, or told no age, and was believed.
     #[test]
     fn a_map_is_as_old_as_its_proof_says_whatever_the_node_tells() {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, fmt::Write as _, fs, path::PathBuf};
 use clap::Args;
 use metatopia_client::{ProvedMap, text::printable};
 use metatopia_client_driver::http;
-use metatopia_types::{LandGrant, SimId, Square, TilePoint};
+use metatopia_types::{LandGrant, SimId, TilePoint};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -25,6 +25,9 @@ use crate::{
 /// Pixels of a tile in a picture.
 const TILE_PIXELS: i32 = 16;
 
+/// Metres of a tile's side.
+const TILE_METRES: i64 = 32;
+
 /// Characters of a sim's name on the map.
 const NAME_COLUMNS: usize = 20;
 
@@ -33,9 +36,25 @@ const NAME_COLUMNS: usize = 20;
 pub(in crate::cli) struct MapArgs {
     #[command(flatten)]
     ask: AskArgs,
+    /// Show the map about this point, in tiles of 32 m, and learn it if it is not known yet.
+    #[arg(long, num_args = 2, value_names = ["X", "Y"], allow_negative_numbers = true)]
+    around: Option<Vec<i32>>,
+    /// Show the squares so many metres around the point.
+    #[arg(long, value_name = "METRES", requires = "around", default_value_t = 2_048)]
+    within: u32,
     /// Write the map as a picture.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+}
+
+impl MapArgs {
+    /// Returns the point about which the map is shown; none for all of it.
+    fn point(&self) -> Option<TilePoint> {
+        match self.around.as_deref() {
+            Some([x, y]) => Some(TilePoint { x: *x, y: *y }),
+            _ => None,
+        }
+    }
 }
 
 /// The map, as the command prints it.
@@ -100,6 +119,10 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         None => {
             let node = &args.ask.node;
             let learned = LearnedWorld::from(node, args.ask.world).await?;
+            if let Some(point) = args.point() {
+                // The node keeps the map about what it is asked for, and shows it where it has it.
+                let _kept = super::find::by_node(node, args.ask.world, point).await;
+            }
             let answer: MapAnswer = http::get(node.join("/api/world/map"))
                 .await
                 .map_err(|error| unanswered(node, &error))?;
@@ -108,10 +131,11 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         }
         Some(dir) => {
             let (stop, stopped) = watch::channel(false);
-            let plan = MemberPlan::guest(TilePoint::default(), args.ask.lan);
+            let plan = MemberPlan::guest(args.point().unwrap_or_default(), args.ask.lan);
             let place = member::start(dir, plan, stopped).await?;
             let origin = place.sets().head().office.as_ref().map(|office| office.square);
-            let around = origin.map(TilePoint::corner).unwrap_or_default();
+            let origin = origin.map(TilePoint::corner).unwrap_or_default();
+            let around = args.point().unwrap_or(origin);
             // Whoever answers shows the map about that point.
             super::find::ask(&place, around).await?;
             let answer = place.map().await;
@@ -122,7 +146,10 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         }
     };
     let MapAnswer { sites, one_door, .. } = answer;
-    let sites = listed(&proved, sites)?;
+    let mut sites = listed(&proved, sites)?;
+    if let Some(point) = args.point() {
+        sites = near(sites, point, args.within);
+    }
     if let Some(path) = &args.svg {
         let picture = svg(&sites);
         fs::write(path, picture)
@@ -225,19 +252,23 @@ fn svg(sites: &[MapSite]) -> String {
     text
 }
 
-/// Returns the squares of a map.
-pub(super) fn squares(answer: &MapAnswer) -> Vec<(String, Square)> {
-    let square = |site: &MapSite| {
-        let SquareEntry { x, y, side } = site.grant.square;
-        let written: super::square::WrittenSquare = written(x, y, side).parse().ok()?;
-        Some((site.grant.sim.clone(), written.0))
+/// Returns the sites that begin within so many metres of a point.
+fn near(mut sites: Vec<MapSite>, point: TilePoint, within: u32) -> Vec<MapSite> {
+    let apart = |low: i32, side: u32, at: i32| {
+        let (low, at) = (i64::from(low) * TILE_METRES, i64::from(at) * TILE_METRES);
+        u128::from((low - at).max(at - low - i64::from(side)).max(0).unsigned_abs())
     };
-    answer.sites.iter().filter_map(square).collect()
+    sites.retain(|site| {
+        let SquareEntry { x, y, side } = site.grant.square;
+        let (east, north) = (apart(x, side, point.x), apart(y, side, point.y));
+        east * east + north * north <= u128::from(within) * u128::from(within)
+    });
+    sites
 }
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Digest, Height, Millis, PublicKey};
+    use metatopia_types::{Digest, Height, Millis, PublicKey, Square};
 
     use super::*;
 
@@ -251,6 +282,20 @@ mod tests {
             until: Millis(9),
             shown: Height(3),
         }
+    }
+
+    #[test]
+    fn a_part_of_the_map_has_the_squares_that_begin_within_so_many_metres() {
+        let all = || [-4, 0, 8].map(|x| told(&grant(x))).to_vec();
+        let shown = |x, within| {
+            let near = near(all(), TilePoint { x, y: 1 }, within);
+            near.iter().map(|site| site.grant.square.x).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(1, 0), [0]);
+        assert_eq!(shown(1, 95), [0]);
+        assert_eq!(shown(1, 96), [-4, 0]);
+        assert_eq!(shown(1, 224), [-4, 0, 8]);
+        assert_eq!(shown(i32::MIN, u32::MAX).len(), 0);
     }
 
     fn told(grant: &LandGrant) -> MapSite {

@@ -1,14 +1,18 @@
 //! The laws of the second tier, tested through the public interface of a region.
 
 mod bounds;
+#[path = "../../../tests/laws/draws.rs"]
+mod draws;
 mod golden;
 mod hazards;
 mod joints;
 mod likeness;
 mod restoring;
+#[expect(dead_code, reason = "their digests are those of the other tier")]
 #[path = "../../../tests/laws/scenes.rs"]
 mod scenes;
 mod sleep;
+mod snapshots;
 
 use metatopia_physics::Region;
 use metatopia_physics_rapier::Newton2;

@@ -92,8 +92,8 @@ fn a_state_between_a_command_and_a_step_is_a_state_too() {
     for step in 0..200 {
         scene.step(&mut whole, step);
     }
-    (scene.command)(&mut whole, 210);
-    (scene.command)(&mut whole, 255);
+    scene.command(&mut whole, 210);
+    scene.command(&mut whole, 255);
     let mut read_back = restored(&whole);
     for step in 201..400 {
         assert_eq!(scene.step(&mut whole, step), scene.step(&mut read_back, step), "{step}");

@@ -125,6 +125,16 @@ reasons! {
         Refusal::NoReport => "no-report",
         Refusal::MissingImport(_) => "missing-import",
         Refusal::BadImport => "bad-import",
+        Refusal::BadFriends => "bad-friends",
+        Refusal::TooManyFriends => "too-many-friends",
+        Refusal::NotFriend => "not-friend",
+        Refusal::FreshFriend => "fresh-friend",
+        Refusal::QuietFriend(_) => "quiet-friend",
+        Refusal::RecoveryOpen => "recovery-open",
+        Refusal::NoRecovery => "no-recovery",
+        Refusal::TooManyRecoveries => "too-many-recoveries",
+        Refusal::BeaconsWait(_) => "beacons-wait",
+        Refusal::NoKeyWord => "no-key-word",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

@@ -22,8 +22,8 @@ use metatopia_types::{
 use super::{super::windows::Window, ByteBudget};
 use crate::{
     limits::{
-        BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FROZEN_MAX, LANES_MAX, MUTES_MAX,
-        OBJECT_JOINTS_MAX, ORDERS_KEPT, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
+        BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FRIENDS_KEPT_MAX, FROZEN_MAX, LANES_MAX,
+        MUTES_MAX, OBJECT_JOINTS_MAX, ORDERS_KEPT, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
         PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX, ROLES_MAX,
         ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TRACES_MAX, UNDO_ENTRIES_MAX,
         WORLD_BYTES_MAX,
@@ -167,6 +167,7 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let people = ROLES_MAX * 400 + (BANS_MAX + MUTES_MAX) * 280;
     let people = people + (REPORTS_OPEN_MAX + REPORTS_DECIDED_KEPT) * 900;
     let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800 + ROTATED_MAX * 80;
+    let people = people + FRIENDS_KEPT_MAX * 1_500;
 
     let by_thing = wire::length(&(ObjectId(MAX), object())) + BODY_BYTES_MAX;
     let trace = by_thing + wire::length(&(KEY, Height(MAX), MAX, true)) + 2 * HEAD + 8 * 33;

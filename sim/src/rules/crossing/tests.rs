@@ -102,12 +102,12 @@ impl ModelSim {
         let heard = HeardSaid { said: word, at, proved_at, header };
         let (epoch, in_next) = (self.ledger.said.taken_up, self.ledger.said.in_next);
         let mut here = self.here;
-        let events = self.ledger.hear(heard, now, &mut |departure, _| {
+        let events = self.ledger.hear(heard, now, &mut |departure| {
             if refuses {
                 return Judgement::Refused(TravelRefusal::Full);
             }
             here |= bit(&departure.traveller);
-            Judgement::Taken
+            Judgement::Taken(vec![departure.traveller])
         });
         for event in events {
             match event {
@@ -187,7 +187,7 @@ fn places(pair: &Pair, things: u8) -> Vec<i32> {
             }
             if there.taken_up < said.epoch {
                 let told = |number: &&u64| {
-                    other.ledger.pinned.get(number).is_some_and(here)
+                    other.ledger.pinned.get(number).is_some_and(|all| all.iter().any(here))
                         && other.here & bit(&thing(n)) != 0
                 };
                 found -= said.came_home.iter().filter(told).count() as i32;

@@ -13,9 +13,9 @@ use crate::{
 /// Somebody or something on the way, with all that it is. Places are those of the sim that it left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Parcel {
-    /// Somebody. What she holds is in parcels of its own, right behind hers.
+    /// Somebody with all that she holds: one mechanism, which is taken or refused as a whole.
     Person(TravellingPerson),
-    /// A thing, with its body and its scripts.
+    /// A thing that nobody holds, with its body and its scripts.
     Thing(Box<TravellingThing>),
 }
 
@@ -38,6 +38,8 @@ pub struct TravellingPerson {
     pub heading: Vec2,
     /// For how long the sim that she left had then heard nothing of the other one, in milliseconds.
     pub waited: u64,
+    /// What she holds, at most [`limits::HANDS_MAX`] things.
+    pub hands: Vec<TravellingThing>,
 }
 
 /// A thing on the way: what the sim that takes it makes an object of.
@@ -74,8 +76,6 @@ pub struct TravellingThing {
     pub position: Vec2,
     /// Its scripts, in their order; at most as many as one thing may have.
     pub scripts: Vec<TravellingScript>,
-    /// In whose hands it departed; none if it rolled.
-    pub held_by: Option<PublicKey>,
     /// For how long the sim that it left had then heard nothing of the other one, in milliseconds.
     pub waited: u64,
 }
@@ -136,7 +136,16 @@ impl Parcel {
         Digest::of("metatopia parcel v1", bytes)
     }
 
-    /// Returns who or what is in it.
+    /// Returns the things in it, with what somebody in it holds.
+    #[must_use]
+    pub fn things(&self) -> &[TravellingThing] {
+        match self {
+            Self::Person(person) => &person.hands,
+            Self::Thing(thing) => core::slice::from_ref(&**thing),
+        }
+    }
+
+    /// Returns who or what departs: of a mechanism that is the person, who is its heaviest body.
     #[must_use]
     pub fn traveller(&self) -> Traveller {
         match self {

@@ -70,9 +70,6 @@ pub enum TravelRefusal {
     /// The sim takes things only from sims of more servers.
     #[error("the sim takes things only from sims of more servers")]
     FewServers,
-    /// Whoever held the thing was not taken there, or has no hand free.
-    #[error("whoever held the thing was not taken there, or has no hand free")]
-    NoHolder,
 }
 
 impl TravelRefusal {
@@ -89,7 +86,44 @@ impl TravelRefusal {
             Self::TooLarge => "too large",
             Self::ShareFull => "share full",
             Self::FewServers => "few servers",
-            Self::NoHolder => "no holder",
         }
     }
+}
+
+/// Why a thing in somebody's hands does not go over a border with her.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    thiserror::Error,
+)]
+pub enum HandRefusal {
+    /// Nobody let it travel.
+    #[error("its owner did not let it travel; it is put down at the line")]
+    NotLetGo,
+    /// Something holds it in this sim.
+    #[error(
+        "a joint, an admin, its spawner, an upgrade on trial or the border that it came over holds \
+         it in this sim; it is put down at the line"
+    )]
+    HeldFast,
+    /// It does not fit into one parcel with her and the things before it.
+    #[error(
+        "with you and what you hold besides it has more than {max} KiB; it is put down at the line",
+        max = crate::limits::PARCEL_BYTES_MAX / 1_024
+    )]
+    TooMuch,
+    /// The other sim has not answered yet, and the line is a wall until it has.
+    #[error("the sim over there has not said yet whether it may come; wait, or put it down")]
+    Unanswered,
+    /// The other sim does not take it.
+    #[error("the sim over there does not take it: {0}; it is put down at the line")]
+    There(TravelRefusal),
 }

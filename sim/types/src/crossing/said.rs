@@ -49,7 +49,7 @@ pub struct BorderVerdict {
 }
 
 /// The answer to somebody who approaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CrossingPass {
     /// Whose it is.
     pub person: PublicKey,
@@ -57,6 +57,37 @@ pub struct CrossingPass {
     pub until: Millis,
     /// Why the person may not come; none if she may.
     pub refused: Option<PassRefusal>,
+    /// The mark of the hands that are answered here: what she holds since is not.
+    pub mark: HandsMark,
+    /// Of each thing in these hands, in their order, why it may not come along; none if it may.
+    pub hands: Vec<Option<TravelRefusal>>,
+}
+
+/// A short digest of the things in somebody's hands: it changes when these do.
+pub type HandsMark = [u8; 8];
+
+/// Somebody near a border, with what she would bring along.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct NearPerson {
+    /// Who it is.
+    pub person: PublicKey,
+    /// The mark of the things in her hands that this sim lets go.
+    pub mark: HandsMark,
+    /// How far each of them reaches from its middle, in whole centimetres, rounded down.
+    pub reaches: Vec<u16>,
+}
+
+impl NearPerson {
+    /// Returns the mark of hands that hold these things; zeroes are that of empty ones.
+    #[must_use]
+    pub fn mark_of(origins: &[Origin]) -> HandsMark {
+        let mut mark = HandsMark::default();
+        if !origins.is_empty() {
+            let digest = Digest::of("metatopia hands v1", &wire::encode(&origins));
+            mark.iter_mut().zip(digest.0).for_each(|(byte, of)| *byte = of);
+        }
+        mark
+    }
 }
 
 /// All that a sim says to one neighbour.
@@ -86,8 +117,8 @@ pub struct Said {
     pub came_home: Vec<u64>,
     /// Its answers to people who approach, ascending by key; at most [`limits::PASSES_MAX`].
     pub passes: Vec<CrossingPass>,
-    /// People of its own near the border, ascending; at most [`limits::PEOPLE_NEAR_MAX`].
-    pub near: Vec<PublicKey>,
+    /// People of its own near the border, ascending by key; at most [`limits::PEOPLE_NEAR_MAX`].
+    pub near: Vec<NearPerson>,
 }
 
 /// Why bytes are nothing that a sim says.
@@ -166,6 +197,10 @@ impl Said {
             (self.passes.len(), PASSES_MAX),
             (self.near.len(), PEOPLE_NEAR_MAX),
         ];
+        let answered = self.passes.iter().map(|pass| pass.hands.len());
+        let held = self.near.iter().map(|near| near.reaches.len());
+        let hands = (answered.chain(held).max().unwrap_or_default(), limits::HANDS_MAX);
+        let lengths = lengths.into_iter().chain([hands]);
         if let Some((found, max)) = lengths.into_iter().find(|(found, max)| found > max) {
             return Err(SaidError::Long(found, max));
         }
@@ -175,7 +210,7 @@ impl Said {
             && verdicts.clone().is_sorted_by(|a, b| a < b)
             && self.came_home.is_sorted_by(|a, b| a < b)
             && self.passes.is_sorted_by(|a, b| a.person < b.person)
-            && self.near.is_sorted_by(|a, b| a < b);
+            && self.near.is_sorted_by(|a, b| a.person < b.person);
         if !ascends {
             return Err(SaidError::Order);
         }

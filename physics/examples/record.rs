@@ -1,0 +1,54 @@
+//! Writes recordings of the scenes whose digests are golden, for `metatopia replay --region FILE`:
+//! `cargo run --release -p metatopia-physics --example record -- playground FILE 600`.
+
+use std::process::ExitCode;
+
+use metatopia_physics::{RegionCommand, RegionRecorder};
+
+#[expect(dead_code, reason = "the laws of the crate use the rest")]
+#[path = "../tests/laws/scenes.rs"]
+mod scenes;
+
+use scenes::{SCENES, Scene};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [name, file, steps] = &words[..] else {
+        eprintln!("record SCENE FILE STEPS");
+        return ExitCode::FAILURE;
+    };
+    let scene = SCENES.iter().find(|scene| scene.name == name);
+    let (Some(scene), Ok(steps)) = (scene, steps.parse()) else {
+        let names = SCENES.each_ref().map(|scene| scene.name).join(", ");
+        eprintln!("{name} for {steps} steps: a scene is one of {names}, and steps are a number");
+        return ExitCode::FAILURE;
+    };
+    let recording = recorded(scene, steps);
+    match write(file, &recording) {
+        Ok(()) => {
+            println!("{file}: {steps} steps of {name}, {} bytes", recording.len());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("cannot write to {file}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Plays a scene and returns the recording.
+fn recorded(scene: &Scene, steps: u64) -> Vec<u8> {
+    let mut recorder = RegionRecorder::new((scene.build)());
+    for step in 0..steps {
+        for command in (scene.commands)(step) {
+            recorder.apply(command);
+        }
+        recorder.apply(RegionCommand::Step);
+    }
+    recorder.finish()
+}
+
+#[expect(clippy::disallowed_methods, reason = "an example writes files; the crate does not")]
+fn write(file: &str, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::write(file, bytes)
+}

@@ -1,0 +1,238 @@
+//! Hands at a border: what somebody holds goes over with her in one parcel, if both sims let it.
+//!
+//! Her sim names what it lets go, and how large that is. The neighbour answers each of these things in her pass.
+//! While something is not answered, the line is a wall for her. What may not come is put down at the line.
+
+use metatopia_math::Fx;
+use metatopia_physics::{Body, Motion};
+use metatopia_types::{
+    CrossingPass, HandRefusal, HandsMark, NearPerson, ObjectId, Origin, PassRefusal, PublicKey,
+    SimId, TravelRefusal, TravellingThing, limits::HANDS_MAX, wire,
+};
+
+use super::{
+    sim_state::State,
+    thing_arrivals::{ReadyThing, TakenRoom, room_for},
+    world::World,
+};
+use crate::{rules::Border, scripts::ScriptChange};
+
+/// Whole centimetres in a metre.
+const CENTIMETRES: Fx = Fx::from_int(100);
+
+/// A thing in the hands of somebody at a border, packed to go along, or why it does not.
+pub(super) type CarriedThing = (ObjectId, Result<TravellingThing, HandRefusal>);
+
+/// What both sims say to somebody near the border between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BorderAnswer {
+    /// Why she may not come; none if she may, or has not asked.
+    pub refused: Option<PassRefusal>,
+    /// What she holds and does not bring along as it is, with the reason.
+    pub hands: Vec<(ObjectId, HandRefusal)>,
+}
+
+impl State {
+    /// Returns the things in the hands of an avatar that this sim lets go.
+    fn let_go(&self, avatar: ObjectId) -> Vec<ObjectId> {
+        self.in_hands_of(avatar).filter(|id| self.lets_go(*id).is_ok()).collect()
+    }
+
+    /// Returns the mark of hands that hold these things.
+    fn mark_of(&self, things: &[ObjectId]) -> HandsMark {
+        let sim = self.charter.sim;
+        let origin = |id: &ObjectId| Some(self.objects.get(id)?.origin(sim, *id));
+        let origins: Vec<Origin> = things.iter().filter_map(origin).collect();
+        NearPerson::mark_of(&origins)
+    }
+
+    /// Returns what a neighbour is told of somebody near its border.
+    pub(super) fn near_person(&self, person: PublicKey, avatar: ObjectId) -> NearPerson {
+        let things = self.let_go(avatar);
+        let reach = |id: &ObjectId| {
+            let reach = self.bodies.body(*id).map(|body| body.shape().reach());
+            let whole = reach.unwrap_or_default().saturating_mul(CENTIMETRES);
+            u16::try_from(whole.floor_int()).unwrap_or(u16::MAX)
+        };
+        let reaches = things.iter().map(reach).collect();
+        NearPerson { person, mark: self.mark_of(&things), reaches }
+    }
+
+    /// Returns the answers of a pass to what an avatar holds now and may leave with, if it answers that.
+    fn hands_answered<'a>(
+        &self,
+        pass: &'a CrossingPass,
+        things: &[ObjectId],
+    ) -> Option<&'a [Option<TravelRefusal>]> {
+        let is_of_these = pass.hands.len() == things.len() && pass.mark == self.mark_of(things);
+        (things.is_empty() || is_of_these).then_some(&pass.hands)
+    }
+
+    /// Says whether a pass answers all that an avatar would bring along.
+    pub(super) fn are_hands_answered(&self, pass: &CrossingPass, avatar: ObjectId) -> bool {
+        self.hands_answered(pass, &self.let_go(avatar)).is_some()
+    }
+
+    /// Returns all that an avatar holds, each packed, or with the reason for which it stays. Together they have
+    /// at most so many bytes.
+    pub(super) fn carried(
+        &self,
+        avatar: ObjectId,
+        pass: Option<&CrossingPass>,
+        (waited, bytes_max): (u64, usize),
+    ) -> Vec<CarriedThing> {
+        let things = self.let_go(avatar);
+        let answers = pass.map(|pass| self.hands_answered(pass, &things));
+        let mut left = bytes_max;
+        let mut pack = |id: ObjectId| {
+            self.lets_go(id)?;
+            match answers {
+                // Who has not asked yet is told what her own sim says.
+                None => {}
+                Some(None) => return Err(HandRefusal::Unanswered),
+                Some(Some(answers)) => {
+                    let at = things.iter().position(|thing| *thing == id);
+                    let answer = at.and_then(|at| answers.get(at).copied().flatten());
+                    answer.map_or(Ok(()), |why| Err(HandRefusal::There(why)))?;
+                }
+            }
+            let thing = self.packed(id, waited).ok_or(HandRefusal::HeldFast)?;
+            left = left.checked_sub(wire::length(&thing)).ok_or(HandRefusal::TooMuch)?;
+            Ok(thing)
+        };
+        // One that is too large leaves room for the smaller ones behind it.
+        self.in_hands_of(avatar).map(|id| (id, pack(id))).collect()
+    }
+
+    /// Answers in all passes for a neighbour what may come along in the hands that it told of last.
+    pub(super) fn answer_hands(&mut self, neighbour: SimId) {
+        let Some(border) = self.borders.all.get(&neighbour) else { return };
+        let Some(heard) = &border.crossing.heard else { return };
+        let near = &heard.said.near;
+        let held = |pass: &CrossingPass| {
+            let at = near.binary_search_by(|near| near.person.cmp(&pass.person)).ok()?;
+            let NearPerson { mark, reaches, .. } = &near[at];
+            let is_empty = reaches.is_empty() && pass.hands.is_empty();
+            (!is_empty).then_some((pass.person, *mark, reaches.as_slice()))
+        };
+        let held: Vec<_> = border.crossing.said.passes.iter().filter_map(held).collect();
+        if held.is_empty() {
+            return;
+        }
+        let share = self.border_share(neighbour);
+        let answer = |(person, mark, reaches)| (person, mark, self.answers(border, share, reaches));
+        let answers: Vec<_> = held.into_iter().map(answer).collect();
+        let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
+        for (person, mark, hands) in answers {
+            let mut passes = border.crossing.said.passes.iter_mut();
+            let pass = passes.find(|pass| pass.person == person).expect("a pass just seen");
+            (pass.mark, pass.hands) = (mark, hands);
+        }
+    }
+
+    /// Returns of each thing in somebody's hands why it may not come over a border of this share.
+    fn answers(
+        &self,
+        border: &Border,
+        (things, bytes): (usize, u64),
+        reaches: &[u16],
+    ) -> Vec<Option<TravelRefusal>> {
+        let rules = &self.charter.parameters;
+        let size_max = rules.building.size_max.saturating_mul(CENTIMETRES);
+        let mut taken = 0;
+        let answer = |reach: &u16| {
+            let more = things.saturating_add(taken);
+            let is_over = more >= rules.border_things as usize;
+            let is_full = || self.check_more_slots(Motion::Dynamic, taken + 1).is_err();
+            let why = match () {
+                () if border.validators.len() < rules.things_from_servers as usize => {
+                    TravelRefusal::FewServers
+                }
+                () if Fx::from_int(i32::from(*reach)) > size_max => TravelRefusal::TooLarge,
+                () if is_over || bytes >= u64::from(rules.border_bytes) => TravelRefusal::ShareFull,
+                () if is_full() => TravelRefusal::Full,
+                () => {
+                    taken += 1;
+                    return None;
+                }
+            };
+            Some(why)
+        };
+        reaches.iter().map(answer).collect()
+    }
+
+    /// Checks all that speaks against what somebody brings along in her hands. She gets the next number, and
+    /// these things those behind it.
+    pub(super) fn check_hands(
+        &self,
+        neighbour: SimId,
+        hands: &[TravellingThing],
+    ) -> Result<Vec<ReadyThing>, TravelRefusal> {
+        let is_double = |at: usize| hands[..at].iter().any(|one| one.origin == hands[at].origin);
+        if hands.len() > HANDS_MAX || (0..hands.len()).any(is_double) {
+            return Err(TravelRefusal::BadParcel);
+        }
+        let (mut room, mut id) = (TakenRoom::default(), self.clock.next_object);
+        let check = |thing: &TravellingThing| {
+            id = id.plus(1);
+            self.check_thing((neighbour, id), thing, wire::length(thing), &mut room)
+        };
+        hands.iter().map(check).collect()
+    }
+
+    /// Puts what somebody brought along into her hands, all of it or nothing.
+    pub(super) fn fill_hands(
+        &mut self,
+        avatar: ObjectId,
+        hands: &[TravellingThing],
+        ready: Vec<ReadyThing>,
+    ) -> Result<(), TravelRefusal> {
+        let place = self.bodies.body(avatar).map(Body::position);
+        let place = place.expect("the avatar that was just made");
+        let first = self.clock.next_object;
+        let mut id = first;
+        for (thing, ready) in hands.iter().zip(&ready) {
+            let mut body = ready.body;
+            body.pose.position = place;
+            let object = self.guest_of(thing, id, ready.guest);
+            if self.insert_thing(id, object, &body).is_err() {
+                while id > first {
+                    id = ObjectId(id.0.saturating_sub(1));
+                    self.delete_object(id);
+                }
+                return Err(TravelRefusal::BadParcel);
+            }
+            id = id.plus(1);
+        }
+        self.clock.next_object = id;
+        let mut id = first;
+        for (thing, ready) in hands.iter().zip(ready) {
+            self.byte_budget.take(room_for(thing, ready.guest.bytes as usize));
+            self.insert_scripts(id, &thing.scripts, ready.states, ScriptChange::Arrives);
+            self.pick_up(id, avatar);
+            id = id.plus(1);
+        }
+        Ok(())
+    }
+}
+
+impl World {
+    /// Returns what a neighbour and this sim say to somebody near the border between them, as far as she or
+    /// something that she holds is kept back. Nothing is said to anybody else.
+    #[must_use]
+    pub fn border_answer(&self, neighbour: &SimId, person: &PublicKey) -> BorderAnswer {
+        let Some(border) = self.border(neighbour) else { return BorderAnswer::default() };
+        let near = &border.crossing.said.near;
+        let is_near = near.binary_search_by(|near| near.person.cmp(person)).is_ok();
+        let Some(avatar) = self.avatar(person).filter(|_| is_near) else {
+            return BorderAnswer::default();
+        };
+        let pass = border.pass_of(person);
+        let room = self.state.room_for_hands(person);
+        let hands = self.state.carried(avatar, pass, (0, room)).into_iter();
+        BorderAnswer {
+            refused: pass.and_then(|pass| pass.refused),
+            hands: hands.filter_map(|(id, thing)| Some((id, thing.err()?))).collect(),
+        }
+    }
+}
