@@ -8,7 +8,7 @@ use alloc::{
 };
 
 use metatopia_protocol::{FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry, span};
-use metatopia_types::NewKeyWord;
+use metatopia_types::{NewKeyWord, PublicKey};
 
 use super::printable;
 
@@ -119,7 +119,7 @@ pub fn recovery_line(open: &RecoveryEntry, need: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metatopia_types::{PublicKey, SigningKey};
+    use metatopia_types::SigningKey;
 
     fn friend(n: u8, name: &str) -> FriendEntry {
         FriendEntry { key: PublicKey([n; 32]), name: name.to_string() }

@@ -74,7 +74,7 @@ fn a_damaged_recording_is_refused_with_the_offset_of_what_is_wrong() {
     };
     let end = whole.len() - 12;
     refused(&replay(&whole[..end]), 5, &["region.stream", &format!("byte {end}"), "cut off"]);
-    let mut damaged = whole.clone();
+    let mut damaged = whole;
     damaged[end - 1] ^= 1;
     // The record of a step alone: 12 bytes before it, the number and the kind of commands, 32 of the digest.
     let last = format!("byte {}", end - 46);

@@ -90,6 +90,7 @@ impl Datum {
     /// Puts another value in its place. Most values hold no memory: the call that would drop one took as long
     /// as the operation itself.
     #[inline]
+    #[expect(clippy::mem_forget, reason = "a plain value has nothing that a drop would free")]
     pub(super) fn put(&mut self, value: Self) {
         if self.is_plain() {
             core::mem::forget(core::mem::replace(self, value));

@@ -292,9 +292,7 @@ pub(super) fn apply_change(
         StateChange::Return(id, place) => state.return_thing(id, place),
         StateChange::Lot(id, lot) => state.set_lot(id, lot.map(|lot| *lot)),
         StateChange::GoHome(avatar, place) => go_home(state, avatar, place),
-        StateChange::UndoOf(key, seconds, warrant) => {
-            state.undo_of(author, warrant, (key, seconds));
-        }
+        StateChange::UndoOf(key, since, warrant) => state.undo_of(author, warrant, (key, since)),
         StateChange::Mail(change) => apply_mail_change(state, effects, author, change),
         StateChange::Friends(key, kept) => state.people.friends.set(key, *kept),
         StateChange::Report(change) => state.change_reports(*change),

@@ -406,7 +406,7 @@ impl World {
                 Ok((*author, kept))
             }
             Act::Vouch { old, new } => {
-                let scheme = &*self.tools.verify;
+                let scheme = &*self.tools().verify;
                 Ok((*old, self.state.with_vouch(author, *old, new, scheme)?))
             }
             Act::CancelRecovery => Ok((*author, self.state.with_cancelled(author)?)),

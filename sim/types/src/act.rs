@@ -6,8 +6,9 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, LotOrder, ObjectId, Offer,
-    Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId, TicketOrder, Verify, wire,
+    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, LotOrder, NewKeyWord,
+    ObjectId, Offer, Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId, TicketOrder,
+    Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.

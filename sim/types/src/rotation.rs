@@ -139,9 +139,9 @@ mod tests {
         assert!(!word.verify(&eve.public(), &Ed25519));
         assert!(!NewKeyWord { key: eve.public(), ..word }.verify(&old.public(), &Ed25519));
 
-        let text = alloc::string::ToString::to_string(&word);
+        let text = word.to_string();
         assert_eq!((text.len(), text.parse()), (192, Ok(word)));
-        for wrong in [&text[..191], &text[..64], "", &alloc::format!("{text}0")] {
+        for wrong in [&text[..191], &text[..64], "", &format!("{text}0")] {
             assert!(wrong.parse::<NewKeyWord>().is_err(), "{wrong}");
         }
     }

@@ -182,10 +182,7 @@ impl Publisher {
             }
             Question::Links { after } => Some(Answer::Links(links(ctx, *after))),
             // Genesis is no turn.
-            Question::Turns { from } => (from.0 >= 1).then(|| {
-                let heights = (from.0..ctx.agreement.height().0).map(Height);
-                snapshot_offers::turns(heights.map_while(&decision))
-            }),
+            Question::Turns { from } => (from.0 >= 1).then(|| turns_from(ctx, *from, &decision)),
             Question::Snapshot => offers
                 .stated(ctx.agreement.height())
                 .and_then(decision)
@@ -336,6 +333,16 @@ fn decision<'a>(
         .decision(height)
         .map(AsRef::as_ref)
         .or_else(|| loaded.iter().find(|decision| decision.height() == height))
+}
+
+/// Returns as many decided turns from this height on as fit an answer.
+fn turns_from<'a>(
+    ctx: &ReplicaContext<'_>,
+    from: Height,
+    decision: &dyn Fn(Height) -> Option<&'a Decision>,
+) -> Answer {
+    let heights = (from.0..ctx.agreement.height().0).map(Height);
+    snapshot_offers::turns(heights.map_while(decision))
 }
 
 /// Returns a part of the genesis. The part after the last full one is empty.
