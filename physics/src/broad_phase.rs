@@ -206,7 +206,7 @@ fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<Pa
 enum SweepClass {
     /// It may have pairs with all others.
     Open,
-    /// A sensor.
+    /// A body that touches others and stops none.
     Sensor,
     /// A body of infinite mass.
     Wall,

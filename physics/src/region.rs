@@ -181,7 +181,8 @@ impl Region {
     }
 
     /// Returns this region with the report of hits at no less than a speed, in metres a second, of at least
-    /// [`HIT_SPEED_MIN`](crate::limits::HIT_SPEED_MIN); or without it, as at first. Whoever restores a region sets it again.
+    /// [`HIT_SPEED_MIN`](crate::limits::HIT_SPEED_MIN); or without it, as at first.
+    /// Whoever restores a region sets it again.
     #[must_use]
     pub fn with_hits(mut self, least: Option<Fx>) -> Self {
         self.surroundings.set_hit_speed(least);

@@ -96,9 +96,9 @@ pub enum OverlayFrameError {
     /// Too many pieces of evidence are named.
     #[error("{found} pieces of evidence are named, where {max} are allowed")]
     Pieces {
-        /// How many.
+        /// The number of pieces that are named.
         found: usize,
-        /// How many may be.
+        /// The number that is allowed.
         max: usize,
     },
     /// Too many sites in an answer.

@@ -48,9 +48,9 @@ pub struct RegionSummary {
     pub ticks: u64,
     /// The bodies of the region afterwards.
     pub bodies: usize,
-    /// Its contacts.
+    /// The contacts of the region afterwards.
     pub contacts: usize,
-    /// Its joints.
+    /// The joints of the region afterwards.
     pub joints: usize,
     /// The digest of the region afterwards.
     pub region: String,

@@ -42,7 +42,7 @@ pub(super) enum KeysCommand {
     Friends(friends::FriendsArgs),
     /// Print what your friends need to vouch for your new key.
     #[command(after_help = friends::ASK)]
-    Ask(friends::AskArgs),
+    Ask(friends::KeyAskArgs),
     /// Vouch for the new key of a friend who lost the old one.
     #[command(after_help = friends::VOUCH)]
     Vouch(friends::FriendVouchArgs),

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "8f134d00b45df15a9a2b1cf8e9880f65db44a797c2ed24dd42637d66e1411a14"),
-    (Height(1), "77ce7f4b0726e48d70774e32f119a6e19f22b3cfef1d28b752186d04dddedb48"),
-    (Height(2), "06ef735ccf752a7394bd32c6a1e9f8ca5915b44c973b02f0faf348be9555308f"),
-    (Height(10), "13a1f2aa2efec4684b34c710c74e9804fb532daf11fdfdff423d3d2f345fd6a2"),
-    (Height(50), "24afffb97ca729a901a062a46feaed8fabb134bc55b9cfc3cb33306a5618b74f"),
-    (Height(100), "dd052983279b5d9472ee1f6398ed11c9ba1575477b68390eff128d61b04a9ddd"),
-    (Height(200), "4c43ff74cc5a5fe67b416b29807a931e5ded31310cf9ab5d3f5cce664e90dcf9"),
-    (Height(300), "563a7856eb74da3d153ec1cf82223dbfef9a8eeee326f00869775d2488735dd4"),
-    (Height(499), "d0bd1fa70f5368f430b47872a42abaf8cd89ba4026f0a00c63c89d9719a98373"),
-    (Height(500), "5edeeb31b884a9e25034c77fd47834e3c9c67fa6c39783502a74c0030cb76656"),
+    (Height(0), "8b5228800a6767adb39a09a12af30ee85838fdc0bcd8652f28c7b4be872ca244"),
+    (Height(1), "68c3839c6a460a2c8666bd428c299241d302b4ffdbced9f89e0223760e3d898d"),
+    (Height(2), "f621b6ae06d4f783617d9ea9e186517f532617a796be660290266e87ef4ad3fc"),
+    (Height(10), "d29e3a16d1f1ad0a0f9e401ed646800a2b249a2959061123865deb9eb571e0df"),
+    (Height(50), "de98637ac89e55dda7741d45f01c45f1a31de5660a9f82b1cca881c7ddc4f70e"),
+    (Height(100), "201549486c84befd97fd94b99d70a1156c4edb2b18dc37728c3d736b368f02e6"),
+    (Height(200), "1ed5721315bd94ed9ecc5e9fa76bd36424b14516b65f88fa95e81d21612a9e7d"),
+    (Height(300), "a295b0440081ea07e0aa77a4215349ee629d4d00c402bd8edc6847a1724c6bdb"),
+    (Height(499), "11e6f3ecbf0e2b4501a38f7da233393e96bc125dd544e342c7d94e1c346ef642"),
+    (Height(500), "d0372cf334c8865f8022648691cf34010cd917169ba3808d926c0b637ec64a0d"),
 ];

@@ -37,8 +37,8 @@ pub(super) const VOUCH: &str = "Examples:\n  \
     Do it only if she asked you face to face, or in a voice that you know. She makes a new key by `metatopia \
     keys new`,\nand the TEXT by `metatopia keys ask`; she must not log in with that key yet. Once enough friends \
     vouch for the\nsame key, 72 hours pass in which the old key hears of it at each login and may cancel. Then \
-    the new key has the name, the\nthings, the land and the days seen, and OLD is refused. What the sim trusted OLD with \
-    ends: an admin gives the new key\nits rights.";
+    the new key has the name, the\nthings, the land and the days seen, and OLD is refused. What the sim trusted OLD \
+    with ends: an admin\ngives the new key its rights.";
 
 pub(super) const ASK: &str = "Example:\n  \
     metatopia keys new --out new.key\n  metatopia keys ask new.key --for OLD\n\n\
@@ -73,7 +73,7 @@ pub(in crate::cli) struct FriendsArgs {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct AskArgs {
+pub(in crate::cli) struct KeyAskArgs {
     /// The file of the new key.
     file: PathBuf,
     /// The key that was lost: 64 hexadecimal digits. Friends see it beside your name.
@@ -238,7 +238,7 @@ async fn name(
 }
 
 /// Prints the word of a new key that it takes the place of a lost one.
-pub(super) fn ask(args: &AskArgs, console: Console) -> Result<(), Failure> {
+pub(super) fn ask(args: &KeyAskArgs, console: Console) -> Result<(), Failure> {
     let word = NewKeyWord::new(&keys::load(&args.file)?, &args.old);
     let (old, new) = (args.old.to_string(), word.key.to_string());
     console.show(&AskLine { old, new, text: word.to_string() })

@@ -36,7 +36,7 @@ const fn square(x: i32) -> Square {
 }
 
 /// The attacker: how far its row of squares reaches, and who vouches for the next one.
-struct Row {
+struct LandRow {
     end: i32,
     voucher: SigningKey,
 }
@@ -47,7 +47,7 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let groups = keys.div_ceil(ARRIVALS_PER_TURN_MAX as u64);
     let mut sim = LoneWorld::found(&office(&admin), HOUR_MS / (4 * groups + 90))?;
     let friend = key(0);
-    let mut row = Row { end: 1, voucher: admin };
+    let mut row = LandRow { end: 1, voucher: admin };
     let begin = sim.world.governance().time;
     // The first turn needs no time before it, and logs the friend in.
     enter(&mut sim, &[0]);
@@ -105,7 +105,7 @@ fn enter(sim: &mut LoneWorld, keys: &[u64]) -> u64 {
 
 /// Has keys claim the square at the end of the row, one after the other while squares are left, then all in
 /// one turn. Whoever gets one vouches for the next.
-fn claim(sim: &mut LoneWorld, row: &mut Row, keys: &[u64]) {
+fn claim(sim: &mut LoneWorld, row: &mut LandRow, keys: &[u64]) {
     let (mut acts, mut orders) = (Vec::new(), Vec::new());
     for n in keys {
         let (own, at) = (key(*n), square(row.end));
@@ -126,7 +126,7 @@ fn claim(sim: &mut LoneWorld, row: &mut Row, keys: &[u64]) {
 }
 
 /// Returns a key's claim of the square at the end of the row.
-fn order(sim: &LoneWorld, row: &Row, n: u64) -> Blob {
+fn order(sim: &LoneWorld, row: &LandRow, n: u64) -> Blob {
     let (world, at, own) = (sim.world.sim(), square(row.end), key(n).public());
     let head = Genesis {
         name: format!("place of {n}"),
