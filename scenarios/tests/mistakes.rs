@@ -56,8 +56,8 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
             "yard.toml:8:11: the polygon does not turn left at corner 1: corners run counter-clockwise, convex",
         ),
         ("at = [9, 2]\ncorners = [[0, 0], [1, 0]]", "yard.toml:8:11: a polygon of 2 corners"),
-        ("at = [9, 2]\ncapsule = [1, 0]", "yard.toml:8:11: a size of 0 m is not in"),
-        ("at = [9, 2]\ndisc = 1000", "yard.toml:8:8: a size of 1000 m is not in"),
+        ("at = [9, 2]\ncapsule = [1, 0]", "yard.toml:8:11: radius: a size of 0 m is not in"),
+        ("at = [9, 2]\ndisc = 1000", "yard.toml:8:8: radius: a size of 1000 m is not in"),
         ("at = [9, 2]\ndisc = 1\ncolor = \"red\"", "yard.toml:9:9: \"red\" is no colour"),
         ("at = [9, 2]\ndisc = 1\nmotion = \"fast\"", "yard.toml:9:10: unknown variant `fast`"),
         (

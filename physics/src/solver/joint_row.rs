@@ -168,8 +168,10 @@ impl RowJacobian {
             // No spin comes near this.
             Q20(narrow(wide.clamp(-(1 << 30), 1 << 30)))
         };
-        a.add(-self.linear_a.scaled(impulse), -turned(self.turn_a));
-        b.add(self.linear_b.scaled(impulse), turned(self.turn_b));
+        // Nor does any speed come near this; a sum of both would leave the range.
+        let moved = |linear: Vector| linear.bounded(Q20(1 << 30));
+        a.add(-moved(self.linear_a.scaled(impulse)), -turned(self.turn_a));
+        b.add(moved(self.linear_b.scaled(impulse)), turned(self.turn_b));
     }
 }
 

@@ -240,9 +240,9 @@ impl LandRegister {
     /// Replaces the grant of a square, and who votes in its sim. Other beacons are a change at this time.
     pub(crate) fn replace(&mut self, grant: LandGrant, validators: Vec<Validator>, time: u64) {
         let before = self.grant_of(grant.square);
-        let has_same = before.is_some_and(|before| names_same(&before.beacons, &grant.beacons));
+        let lets_in = before.is_none_or(|before| names_other(&before.beacons, &grant.beacons));
         let changed = before.and_then(|before| self.sims.get(&before.sim)?.beacons_at);
-        let beacons_at = if has_same { changed } else { Some(Millis(time)) };
+        let beacons_at = if lets_in { Some(Millis(time)) } else { changed };
         self.remove(grant.square);
         self.enter(grant, validators, beacons_at);
     }
@@ -254,7 +254,8 @@ impl LandRegister {
         beacons: &[PublicKey],
         time: u64,
     ) -> Option<u32> {
-        if names_same(&grant.beacons, beacons) {
+        // To leave one out lets nobody in, and may be urgent: it was stolen.
+        if !names_other(&grant.beacons, beacons) {
             return None;
         }
         let from = self.sims.get(&grant.sim)?.beacons_at?.0.saturating_add(BEACONS_CHANGE_MS_MIN);
@@ -305,10 +306,9 @@ impl LandRegister {
     }
 }
 
-/// Says whether two lists have the same keys.
-fn names_same(some: &[PublicKey], others: &[PublicKey]) -> bool {
-    let keys = |list: &[PublicKey]| list.iter().copied().collect::<BTreeSet<_>>();
-    keys(some) == keys(others)
+/// Says whether a list has a key that was not in the one before.
+fn names_other(before: &[PublicKey], list: &[PublicKey]) -> bool {
+    list.iter().any(|key| !before.contains(key))
 }
 
 /// Returns the place of a square's corner on the curve through the quadtree.

@@ -332,6 +332,12 @@ fn beacons_change_once_a_day_and_other_orders_do_not_begin_the_day_anew() {
     assert!((24 * 60 - 20..24 * 60).contains(&left), "{left}");
     assert_eq!(grant(&yard).beacons, [61, 60].map(public));
 
+    // One that was stolen is left out at once, and does not come back that day.
+    let one = LandOrder::SetBeacons { square: at, beacons: vec![public(61)] };
+    assert_eq!(ordered(&mut yard, 1, &one), Outcome::Ok);
+    assert_eq!(grant(&yard).beacons, [public(61)]);
+    wait(ordered(&mut yard, 1, &set([61, 60])));
+
     pass(&mut yard, left);
     come(&mut yard);
     assert_eq!(ordered(&mut yard, 1, &set([62, 63])), Outcome::Ok);
