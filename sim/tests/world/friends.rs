@@ -221,6 +221,7 @@ fn friends_vouch_for_no_key_that_did_not_ask_for_it() {
 #[test]
 fn a_recovery_falls_when_too_few_of_those_who_vouched_are_friends_any_more() {
     let (mut yard, thing) = befriended();
+    come(&mut yard, &[ADA]);
     assert_eq!(yard.try_act(ADA, name(&[DAN], 1)), Outcome::Ok);
     let from = now(&yard);
     pass(&mut yard, from, RECOVERY_MS - 3_600_000);
