@@ -15,8 +15,7 @@ export const OLD_MS = 24 * 3_600_000;
 
 /** Asks a node of this world, and has its proofs opened. @param {string} http @param {string} path @param {Parts} parts */
 async function proved(http, path, { sim, world, module }) {
-  const ask = async (/** @type {string} */ of) => (await askHttp(http, `${of}sim=${sim}`)).json();
-  const [about, told] = await Promise.all([ask('/api/world?'), ask(path)]);
+  const [about, told] = await Promise.all(['/api/world?', path].map(async (of) => (await askHttp(http, `${of}sim=${sim}`)).json()));
   if (about.world !== world) throw Object.assign(new Error('another world'), { code: 'other-map' });
   return { ...module.proveMap({ world, office: about.office, links: about.links, proofs: told.proofs ?? [told.proof] }), told };
 }

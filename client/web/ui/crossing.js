@@ -31,11 +31,9 @@ export function crossing(page) {
       page.picture.border = border;
       if ((sign.hidden = border === null)) return;
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
-      const { sight } = page.client;
       const told = [t(border.open ? 'border.open' : 'border.wall', { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' })];
-      // Whoever is kept back, or something that she holds, is told why before the line.
       if (border.open && border.refused) told.push(t('border.refused', { sim, why: border.refused }));
-      for (const { id, why } of border.open ? border.stays : []) told.push(t('border.stays', { thing: sight.objects.get(id)?.name ?? `#${id}`, why }));
+      for (const { id, why } of border.open ? border.stays : []) told.push(t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
       put(sign, told.join(' '));
       sign.dataset.level = /** @type {Engine | null} */ (there)?.proof.level ?? '';
     },
