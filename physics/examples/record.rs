@@ -3,13 +3,11 @@
 
 use std::process::ExitCode;
 
-use metatopia_physics::{RegionCommand, RegionRecorder};
-
 #[expect(dead_code, reason = "the laws of the crate use the rest")]
 #[path = "../tests/laws/scenes.rs"]
 mod scenes;
 
-use scenes::{SCENES, Scene};
+use scenes::SCENES;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -23,7 +21,7 @@ fn main() -> ExitCode {
         eprintln!("{name} for {steps} steps: a scene is one of {names}, and steps are a number");
         return ExitCode::FAILURE;
     };
-    let recording = recorded(scene, steps);
+    let recording = scene.recorder((scene.build)(), steps).finish();
     match write(file, &recording) {
         Ok(()) => {
             println!("{file}: {steps} steps of {name}, {} bytes", recording.len());
@@ -34,18 +32,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Plays a scene and returns the recording.
-fn recorded(scene: &Scene, steps: u64) -> Vec<u8> {
-    let mut recorder = RegionRecorder::new((scene.build)());
-    for step in 0..steps {
-        for command in (scene.commands)(step) {
-            recorder.apply(command);
-        }
-        recorder.apply(RegionCommand::Step);
-    }
-    recorder.finish()
 }
 
 #[expect(clippy::disallowed_methods, reason = "an example writes files; the crate does not")]

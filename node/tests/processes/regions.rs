@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, process::Output};
 
-use metatopia_physics::{Region, RegionCommand, RegionRecorder};
+use metatopia_physics::Region;
 use metatopia_physics_rapier::Newton2;
 
 use crate::bad_input::refused;
@@ -13,17 +13,11 @@ use crate::plaza::{Folder, run};
 #[path = "../../../physics/tests/laws/scenes.rs"]
 mod scenes;
 
-use scenes::SCENES;
+use scenes::{SCENES, Scene};
 
-/// Records some steps of a scene. Returns the recording, and the region after it.
-fn recorded(region: Region, commands: fn(u64) -> Vec<RegionCommand>) -> (Vec<u8>, Region) {
-    let mut recorder = RegionRecorder::new(region);
-    for step in 0..60 {
-        for command in commands(step) {
-            recorder.apply(command);
-        }
-        recorder.apply(RegionCommand::Step);
-    }
+/// Records some steps of a scene in a region. Returns the recording, and the region after it.
+fn recorded(scene: &Scene, region: Region) -> (Vec<u8>, Region) {
+    let recorder = scene.recorder(region, 60);
     let region = recorder.region().clone();
     (recorder.finish(), region)
 }
@@ -45,7 +39,7 @@ fn the_golden_scenes_come_to_the_same_digests_in_another_process_on_both_tiers()
         let advanced = (scene.build)().with_tier(tier).expect("a scene has few bodies");
         for region in [plain, advanced] {
             let name = region.tier_name();
-            let (recording, after) = recorded(region, scene.commands);
+            let (recording, after) = recorded(scene, region);
             fs::write(&file, recording).expect("our own folder");
             let text = printed(&run(&["replay", "--region", &path]));
             let ticks = text.lines().filter(|line| line.starts_with("tick ")).count();
@@ -67,7 +61,7 @@ fn a_damaged_recording_is_refused_with_the_offset_of_what_is_wrong() {
     let folder = Folder::new("damaged-region");
     let file = folder.join("region.stream");
     let path = file.display().to_string();
-    let (whole, _) = recorded((SCENES[0].build)(), SCENES[0].commands);
+    let (whole, _) = recorded(&SCENES[0], (SCENES[0].build)());
     let replay = |bytes: &[u8]| {
         fs::write(&file, bytes).expect("our own folder");
         run(&["replay", "--region", &path])

@@ -3,7 +3,7 @@
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
     Body, BodySpec, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
-    RegionCommand, RegionReply, Shape, Spring, StepEvents, Touch,
+    RegionCommand, RegionRecorder, RegionReply, Shape, Spring, StepEvents, Touch,
 };
 use metatopia_types::{Digest, ObjectId, wire};
 
@@ -75,6 +75,20 @@ pub(crate) struct Scene {
     /// How the digest of 600 steps begins, in every build and on every processor. A change of one changes
     /// the rules of all worlds.
     pub(crate) digest: &'static str,
+}
+
+impl Scene {
+    /// Plays some steps in a region that is as the scene begins. Returns the recorder, which has the region.
+    pub(crate) fn recorder(&self, region: Region, steps: u64) -> RegionRecorder {
+        let mut recorder = RegionRecorder::new(region);
+        for step in 0..steps {
+            for command in (self.commands)(step) {
+                recorder.apply(command);
+            }
+            recorder.apply(RegionCommand::Step);
+        }
+        recorder
+    }
 }
 
 pub(crate) const SCENES: [Scene; 8] = [

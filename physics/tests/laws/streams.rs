@@ -55,14 +55,7 @@ proptest! {
 /// Returns a recording of some steps of a scene.
 fn recorded(scene: usize, steps: u64) -> Vec<u8> {
     let scene = &SCENES[scene];
-    let mut recorder = RegionRecorder::new((scene.build)());
-    for step in 0..steps {
-        for command in (scene.commands)(step) {
-            recorder.apply(command);
-        }
-        recorder.apply(RegionCommand::Step);
-    }
-    recorder.finish()
+    scene.recorder((scene.build)(), steps).finish()
 }
 
 /// Plays a recording. Returns the number of steps that agree and the region after them.
