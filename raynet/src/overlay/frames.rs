@@ -67,7 +67,7 @@ impl Overlay {
             OverlayMessage::Evidence(evidence) => {
                 let takes = self.peers.get_mut(from).is_some_and(PeerLink::takes_evidence);
                 if takes {
-                    self.learn_evidence(evidence);
+                    self.learn_evidence(evidence, Some(from));
                 } else {
                     self.counts.rationed += 1;
                     self.pull_soon();

@@ -175,7 +175,7 @@ impl Overlay {
             ShelfPlaced::Known => {}
             ShelfPlaced::Differs(kept) => {
                 let (first, second) = (kept.proof.clone(), shelf.proof.clone());
-                self.learn_evidence(OverlayEvidence::Shelves { first, second });
+                self.learn_evidence(OverlayEvidence::Shelves { first, second }, None);
             }
             ShelfPlaced::Taken => {
                 self.wanted.retain(|point| !shelf.block.contains(*point));
@@ -228,12 +228,13 @@ impl Overlay {
         }
         let Some(shelf) = self.land.covering(at).cloned() else { return };
         let (first, second) = (Box::new(SignedSiteRecord::clone(&kept)), Box::new(other));
-        self.learn_evidence(OverlayEvidence::Records { first, second, shelf: shelf.proof.clone() });
+        let shelf = shelf.proof.clone();
+        self.learn_evidence(OverlayEvidence::Records { first, second, shelf }, None);
     }
 
-    /// Keeps evidence that is news and holds, and tells it to all neighbours and long links, unless it was
-    /// asked for: then others were told before.
-    pub(super) fn learn_evidence(&mut self, evidence: OverlayEvidence) {
+    /// Keeps evidence that is news and holds, and tells it to all neighbours and long links, unless it came
+    /// from the member that it was asked of: then others were told before.
+    pub(super) fn learn_evidence(&mut self, evidence: OverlayEvidence, from: Option<PublicKey>) {
         // To check it costs two proofs, so first what it says of itself.
         let Some(about) = evidence.about(&*self.config.land) else {
             self.counts.refused += 1;
@@ -254,7 +255,7 @@ impl Overlay {
         self.evidence.insert(about, evidence.clone());
         self.out.push_back(OverlayEffect::Evidence(Box::new(evidence.clone())));
         let mut told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
-        if self.was_pulled(about) {
+        if self.was_pulled(about, from) {
             told.clear();
         }
         let message = OverlayMessage::Evidence(evidence);

@@ -16,10 +16,12 @@ pub(super) struct EvidencePulls {
     due: Duration,
     /// How many were asked since the member began.
     asked: usize,
-    /// Who was asked last and has not answered.
+    /// Who was asked last which evidence it keeps, and has not answered.
     of: Option<PublicKey>,
     /// What it was asked for then. Others have it, so it is told to nobody.
     wanted: BTreeSet<Digest>,
+    /// Who was asked for it.
+    giver: Option<PublicKey>,
     /// How many pieces had ever been kept when it was asked.
     kept: u64,
 }
@@ -41,7 +43,7 @@ impl Overlay {
         let due = self.cycles(if is_soon { 1 } else { pace::REST_PULL_CYCLES });
         let asked = self.pulls.asked.saturating_add(1);
         let (of, wanted) = (Some(speaker.peer), BTreeSet::new());
-        self.pulls = EvidencePulls { due, asked, of, wanted, kept };
+        self.pulls = EvidencePulls { due, asked, of, wanted, giver: None, kept };
         let message = OverlayMessage::Pull(EvidencePull::Ask);
         self.send(speaker.peer, Some(&speaker.address), &message);
     }
@@ -91,11 +93,14 @@ impl Overlay {
         news.rotate_left(begin);
         news.truncate(limits::EVIDENCE_PER_WANT_MAX);
         self.pulls.wanted = news.iter().copied().collect();
+        self.pulls.giver = Some(from);
         self.send(from, None, &OverlayMessage::Pull(EvidencePull::Want(news)));
     }
 
-    /// Says whether a piece was pulled, so that whoever is near can have it as well.
-    pub(super) fn was_pulled(&mut self, about: EvidenceSubject) -> bool {
-        self.pulls.wanted.remove(&about.subject)
+    /// Says whether a piece is what was asked of who gives it, so that whoever is near can have it as well.
+    /// Who only says that it has a piece must not keep another one about the same from being told on.
+    pub(super) fn was_pulled(&mut self, about: EvidenceSubject, from: Option<PublicKey>) -> bool {
+        let is_wanted = self.pulls.wanted.remove(&about.subject);
+        is_wanted && from.is_some() && from == self.pulls.giver
     }
 }

@@ -222,6 +222,32 @@ fn what_was_dropped_in_a_cycle_is_pulled_later_even_when_its_records_are_over() 
     assert!((4..=8).contains(&asks), "{asks} questions, of which few at rest");
 }
 
+/// A neighbour said that it keeps a piece about a site, and never gave one. An honest member's piece about the
+/// same site was then taken for what had been asked for, and told to nobody.
+#[test]
+fn who_only_says_that_it_has_evidence_keeps_none_from_being_told() {
+    let mut lone = pulling();
+    let piece = records(10, square(640, 0), 1);
+    let about = piece.about(&Drawn).expect("they contradict each other");
+    let mut asked = false;
+    for _ in 0..100 {
+        let sent = lone.pass(CYCLE).into_iter().filter_map(said);
+        let ask = (key(1), OverlayMessage::Pull(EvidencePull::Ask));
+        asked |= sent.into_iter().any(|sent| sent == ask);
+        if asked {
+            break;
+        }
+        lone.give(OverlayInput::Up(key(1)));
+    }
+    assert!(asked, "it asks sometimes, at rest too");
+    let kept = OverlayMessage::Pull(EvidencePull::Kept(vec![about]));
+    let want = OverlayMessage::Pull(EvidencePull::Want(vec![about.subject]));
+    assert_eq!(lone.hear(1, &kept), [(key(1), want)]);
+    lone.give(OverlayInput::Up(key(2)));
+    let told = lone.hear(2, &OverlayMessage::Evidence(piece.clone()));
+    assert_eq!(told, [(key(1), OverlayMessage::Evidence(piece))]);
+}
+
 #[test]
 fn questions_for_evidence_are_rationed_and_answers_nobody_asked_for_are_passed_over() {
     let mut lone = pulling();

@@ -181,7 +181,9 @@ impl ActContext<'_> {
             sim,
             holder: author,
             beacons,
-            epoch: 1,
+            // Of two grants of one sim the later has the higher epoch, also when the square was nobody's in
+            // between: what its beacons signed under the first is of no use against the second.
+            epoch: self.state.clock.height.0,
             until: self.until(),
             shown: Height(0),
         };

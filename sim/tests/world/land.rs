@@ -62,6 +62,10 @@ fn a_neighbour_vouches_for_a_claim_and_the_claimer_becomes_a_neighbour() {
     assert_eq!(yard.world.root(), yard.world.rehash());
 }
 
+fn epoch_of(world: &World, square: Square) -> u64 {
+    world.grant_at(TilePoint::corner(square)).expect("granted").epoch
+}
+
 /// A claim with a rule of the office that it breaks.
 fn wrong_claims(yard: &Yard) -> Vec<(LandOrder, Refusal)> {
     let at = |x, y, doublings| claim(yard, 1, Square { x, y, doublings }, Some(ADMIN));
@@ -277,9 +281,10 @@ fn only_who_holds_a_square_changes_its_beacons_gives_it_or_gives_it_back() {
     let none = LandOrder::SetBeacons { square: at, beacons: vec![] };
     assert_eq!(ordered(&mut yard, 1, &none), refused(Refusal::BadBeacons));
 
+    let claimed = epoch_of(&yard.world, at);
     assert_eq!(ordered(&mut yard, 1, &orders[0]), Outcome::Ok);
     let grant = yard.world.grant_at(TilePoint::corner(at)).expect("granted");
-    assert_eq!((grant.epoch, grant.beacons.len()), (2, 2));
+    assert_eq!((grant.epoch, grant.beacons.len()), (claimed + 1, 2));
     assert_eq!(ordered(&mut yard, 1, &orders[1]), Outcome::Ok);
     assert_eq!(ordered(&mut yard, 1, &orders[2]), refused(Refusal::NotYours));
     assert_eq!(ordered(&mut yard, 3, &orders[2]), Outcome::Ok);
@@ -289,6 +294,23 @@ fn only_who_holds_a_square_changes_its_beacons_gives_it_or_gives_it_back() {
     assert_eq!(ordered(&mut yard, ADMIN, &around), refused(Refusal::NoGrant));
     let office = LandOrder::Release { square: square(0, 0) };
     assert_eq!(ordered(&mut yard, ADMIN, &office), refused(Refusal::OfficeStays));
+}
+
+/// A sim whose beacons once contradicted themselves released its square and claimed it again. Its grant had
+/// the epoch of the first one, so the evidence of then convicted the beacons of now.
+#[test]
+fn a_square_that_is_claimed_again_has_a_higher_epoch_than_it_ever_had() {
+    let mut yard = office();
+    let at = square(2, 0);
+    let claims = claim(&yard, 1, at, Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 1, &claims), Outcome::Ok);
+    let beacons = LandOrder::SetBeacons { square: at, beacons: vec![public(60), public(61)] };
+    assert_eq!(ordered(&mut yard, 1, &beacons), Outcome::Ok);
+    let highest = epoch_of(&yard.world, at);
+    assert_eq!(ordered(&mut yard, 1, &LandOrder::Release { square: at }), Outcome::Ok);
+    assert_eq!(ordered(&mut yard, 1, &claims), Outcome::Ok);
+    let epoch = epoch_of(&yard.world, at);
+    assert!(epoch > highest, "{epoch} after {highest}");
 }
 
 #[test]
@@ -315,9 +337,10 @@ fn a_square_passes_to_the_successor_that_its_holder_names() {
     // Anybody can found a sim that calls itself a successor.
     assert_eq!(ordered(&mut yard, 2, &succeed(&head)), refused(Refusal::NotYours));
 
+    let claimed = epoch_of(&yard.world, at);
     assert_eq!(ordered(&mut yard, 1, &succeed(&head)), Outcome::Ok);
     let grant = yard.world.grant_at(TilePoint::corner(at)).expect("granted");
-    assert_eq!((grant.sim, grant.epoch, grant.holder), (head.id(), 2, public(1)));
+    assert_eq!((grant.sim, grant.epoch, grant.holder), (head.id(), claimed + 1, public(1)));
     assert!(yard.world.granted(&before).is_none());
     assert_eq!(yard.world.granted(&head.id()).expect("it has").validators.len(), 4);
     // The old sim, which has no square now, may claim one again; the new one has one.
@@ -367,6 +390,7 @@ fn the_successor_of_an_office_is_another_world_with_the_same_grants() {
     let mut yard = visited(&builder);
     let first = claim(&yard, 1, square(2, 0), Some(ADMIN));
     assert_eq!(ordered(&mut yard, 1, &first), Outcome::Ok);
+    let claimed = epoch_of(&yard.world, square(2, 0));
     let founding = OfficeFounding {
         square: square(0, 0),
         holder: public(7),
@@ -378,7 +402,7 @@ fn the_successor_of_an_office_is_another_world_with_the_same_grants() {
 
     assert_eq!(world.charter().site.map(|site| site.world), Some(world.sim()));
     let sims: Vec<_> = world.grants().map(|grant| (grant.sim, grant.epoch)).collect();
-    assert_eq!(sims, [(world.sim(), 2), (head_of(&yard, 1, square(2, 0)).id(), 1)]);
+    assert_eq!(sims, [(world.sim(), 2), (head_of(&yard, 1, square(2, 0)).id(), claimed)]);
     assert_eq!(holder(&world, square(0, 0)), Some(public(7)));
     assert_eq!(world.root(), world.rehash());
 

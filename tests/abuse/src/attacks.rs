@@ -18,6 +18,7 @@ mod speech;
 mod takeover;
 mod worst_call;
 mod worst_compile;
+mod yardstick;
 
 use std::path::PathBuf;
 

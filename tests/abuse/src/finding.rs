@@ -18,6 +18,10 @@ pub(crate) struct Finding {
     /// The same figure without the attack, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) control: Option<f64>,
+    /// How many times longer this machine takes than the one of the bounds, where that counts. The bound
+    /// has been multiplied by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) slowness: Option<f64>,
     /// What else a reader should know.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) note: String,
@@ -31,7 +35,8 @@ impl Finding {
         bound: f64,
         unit: &'static str,
     ) -> Self {
-        Self { attack, value, bound, unit, ok: value <= bound, control: None, note: String::new() }
+        let (ok, note) = (value <= bound, String::new());
+        Self { attack, value, bound, unit, ok, control: None, slowness: None, note }
     }
 
     /// Returns a finding whose value must be at least its bound.
@@ -42,6 +47,12 @@ impl Finding {
         unit: &'static str,
     ) -> Self {
         Self { ok: value >= bound, ..Self::at_most(attack, value, bound, unit) }
+    }
+
+    /// Returns a finding of processor time in milliseconds: its bound counts for the machine that it was
+    /// set on, and this one takes so many times longer.
+    pub(crate) fn at_most_ms(attack: &'static str, value: f64, bound: f64, slowness: f64) -> Self {
+        Self { slowness: Some(slowness), ..Self::at_most(attack, value, bound * slowness, "ms") }
     }
 
     /// Adds the same figure as it is without the attack.

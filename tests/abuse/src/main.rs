@@ -114,9 +114,10 @@ fn print(finding: &Finding, json: bool) {
         println!("{}", serde_json::to_string(finding).expect("numbers and text"));
         return;
     }
-    let Finding { attack, value, bound, unit, ok, control, note } = finding;
+    let Finding { attack, value, bound, unit, ok, control, slowness, note } = finding;
     let beside = control.map_or(String::new(), |control| format!(", {control:.1} without"));
+    let pace = slowness.map_or(String::new(), |times| format!(" on this machine (x {times:.2})"));
     let verdict = if *ok { "ok" } else { "PAST ITS BOUND" };
     let value = format!("{value:.2}{beside}");
-    println!("{attack:<12} {value} {unit:<10} bound {bound:.1}  {verdict}  {note}");
+    println!("{attack:<12} {value} {unit:<10} bound {bound:.1}{pace}  {verdict}  {note}");
 }

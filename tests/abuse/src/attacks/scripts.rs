@@ -21,7 +21,7 @@ use self::{
     crowd::Occupants,
     recipes::{Recipe, idle, recipes},
 };
-use super::{Play, TURN_MS_MAX, processor, worst_call};
+use super::{Play, TURN_MS_MAX, processor, worst_call, yardstick::Yardstick};
 use crate::finding::Finding;
 
 const NAME: &str = "scripts";
@@ -67,6 +67,7 @@ impl TimedRecipe {
 
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let (warm_up, turns) = if play.short { (WARM_UP_SHORT, TURNS_SHORT) } else { (WARM_UP, TURNS) };
+    let yardstick = Yardstick::at_start();
     let control = measure(idle(), warm_up, turns)?;
     let mut measured = Vec::new();
     for recipe in recipes(worst_call::dearest(play, DEAREST)?) {
@@ -84,18 +85,23 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
         at_length.push(one);
     }
     let (heap, fixed): (Vec<_>, Vec<_>) = at_length.into_iter().partition(|one| one.recipe.movable);
-    Ok(vec![judge(fixed, TURN_MS_MAX, &control)?, judge(heap, TURN_MS_MAX, &control)?])
+    let slowness = yardstick.at_end();
+    Ok(vec![judge(fixed, slowness, &control)?, judge(heap, slowness, &control)?])
 }
 
 /// Judges the longest turn of some recipes.
-fn judge(recipes: Vec<TimedRecipe>, bound: f64, control: &TimedRecipe) -> Result<Finding, String> {
+fn judge(
+    recipes: Vec<TimedRecipe>,
+    slowness: f64,
+    control: &TimedRecipe,
+) -> Result<Finding, String> {
     let worst = recipes.into_iter().max_by_key(|one| one.worst).ok_or("there are no recipes")?;
     let note = format!(
         "longest of all turns, each the shortest of {PLAYS}: {}; a unit of gas costs {} ns",
         worst.recipe.name,
         worst.price(control.all),
     );
-    let finding = Finding::at_most(NAME, milliseconds(worst.worst), bound, "ms");
+    let finding = Finding::at_most_ms(NAME, milliseconds(worst.worst), TURN_MS_MAX, slowness);
     Ok(finding.beside(milliseconds(control.worst)).noted(note))
 }
 

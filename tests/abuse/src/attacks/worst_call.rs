@@ -12,7 +12,7 @@ use metatopia_scripting::{
 };
 use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
-use super::Play;
+use super::{Play, yardstick::Yardstick};
 use crate::{attacks::processor, finding::Finding};
 use dice::SplitMix;
 pub(super) use sources::ScriptSource;
@@ -47,6 +47,7 @@ impl TimedCall {
 }
 
 pub(crate) fn play(play: &Play) -> Result<Vec<Finding>, String> {
+    let yardstick = Yardstick::at_start();
     let (mut measured, written) = measure(play)?;
     let count = measured.len();
     keep_dearest(&mut measured, LONGEST, |one| one.time.as_nanos())?;
@@ -56,7 +57,7 @@ pub(crate) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let worst = measured.first().ok_or("no source passed the check")?;
     let note = format!("{} ({count} of {written} sources passed)", worst.source.name);
     let value = milliseconds(worst.time);
-    Ok(vec![Finding::at_most(NAME, value, BOUND_MS, "ms").noted(note)])
+    Ok(vec![Finding::at_most_ms(NAME, value, BOUND_MS, yardstick.at_end()).noted(note)])
 }
 
 /// Returns the `count` sources whose calls take longest for a unit of gas.

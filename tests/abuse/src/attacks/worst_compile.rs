@@ -11,7 +11,7 @@ use metatopia_scripting::{
 };
 use metatopia_sim::limits::PUBLISHED_BYTES_PER_TURN_MAX;
 
-use super::{Play, processor};
+use super::{Play, processor, yardstick::Yardstick};
 use crate::finding::Finding;
 
 const NAME: &str = "worst_compile";
@@ -28,6 +28,7 @@ const ROUNDS: usize = 5;
 const SOURCE_BYTES: usize = PUBLISHED_BYTES_PER_TURN_MAX as usize - 1_024;
 
 pub(super) fn play(_: &Play) -> Result<Vec<Finding>, String> {
+    let yardstick = Yardstick::at_start();
     let mut families = Vec::new();
     for (name, source) in sources() {
         let bytes = package(source).map_err(|error| format!("{name}: {error}"))?.encode();
@@ -50,7 +51,8 @@ pub(super) fn play(_: &Play) -> Result<Vec<Finding>, String> {
     }
     let (worst, name) = all.first().ok_or("there are no families")?;
     let note = format!("{name} ({} families)", all.len());
-    Ok(vec![Finding::at_most(NAME, worst.as_secs_f64() * 1_000.0, BOUND_MS, "ms").noted(note)])
+    let value = worst.as_secs_f64() * 1_000.0;
+    Ok(vec![Finding::at_most_ms(NAME, value, BOUND_MS, yardstick.at_end()).noted(note)])
 }
 
 /// Decodes and compiles a package. Returns the processor time of both, and whether it compiles.

@@ -13,7 +13,7 @@ use metatopia_sim::{
 use metatopia_types::{Act, Digest, Look, NodeContact, PublicKey};
 
 use crate::{
-    attacks::{TURN_MS_MAX, lone_world::LoneWorld, processor},
+    attacks::{TURN_MS_MAX, lone_world::LoneWorld, processor, yardstick::Yardstick},
     finding::Finding,
 };
 
@@ -35,6 +35,7 @@ pub(super) fn play() -> Result<Finding, String> {
     while sim.world.player_count() < PLAYERS_MAX {
         pass_by(&mut sim, &mut next);
     }
+    let yardstick = Yardstick::at_start();
     let full = measure(&mut sim, |sim| pass_by(sim, &mut next));
     let players = sim.world.player_count();
     let quiet = measure(&mut sim, |sim| {
@@ -42,7 +43,8 @@ pub(super) fn play() -> Result<Finding, String> {
         sim.world.apply(&turn, &Serial);
     });
     let note = format!("a turn of {ARRIVALS_PER_TURN_MAX} first logins among {players} players");
-    Ok(Finding::at_most("players", full, TURN_MS_MAX, "ms").beside(quiet).noted(note))
+    let finding = Finding::at_most_ms("players", full, TURN_MS_MAX, yardstick.at_end());
+    Ok(finding.beside(quiet).noted(note))
 }
 
 /// Gives the mean of some turns, in milliseconds of one thread.
