@@ -1,6 +1,6 @@
 //! What is believed: records against certified shelves, shelves, and evidence.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use metatopia_types::PublicKey;
 
@@ -254,7 +254,9 @@ impl Overlay {
         }
         self.evidence.insert(about, evidence.clone());
         self.out.push_back(OverlayEffect::Evidence(Box::new(evidence.clone())));
-        let mut told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
+        // A neighbour may be a long link as well.
+        let mut told: BTreeSet<SiteName> =
+            self.view.iter().copied().chain(self.links.names()).collect();
         if self.was_pulled(about, from) {
             told.clear();
         }
