@@ -13,7 +13,7 @@ use metatopia_consensus as consensus;
 use metatopia_protocol::{Applicant, Grant, JoinRequest};
 use metatopia_raynet::SiteAbout;
 use metatopia_replica::{
-    Config, OwnEndpoint, PEER_FRAME_BYTES_MAX,
+    CLIENTS_MAX, Config, OwnEndpoint, PEER_FRAME_BYTES_MAX,
     keeper::{Done, HISTORY_TURNS, History, Order},
     mempool::RELAYED_PER_SECOND,
 };
@@ -430,6 +430,7 @@ fn session(
         announced_quic: settings.announce_quic.as_ref().map(ToString::to_string),
         certificates: certificates.clone(),
         wire_version: metatopia_protocol::VERSION,
+        clients_max: u64::from(settings.clients_max).min(CLIENTS_MAX as u64),
     })
 }
 

@@ -47,14 +47,15 @@ test('a node of another world than the genesis names is refused', async () => {
 test('who goes somewhere looks the owner up, with its proof, and takes the servers of now', async () => {
   const site = { ...square, x: -8, label: 'garden', people: 3, licence: 'MIT', met: true, at: ['http://old'] };
   const asked = serve({ 'http://n/api/world/find': { proof: 'aa', endpoints: [{ http: 'http://a:1/w/x' }] }, 'http://n/api/world': about });
-  const owner = (/** @type {any} */ squares) => {
+  const owner = (/** @type {any} */ squares, seen = 7) => {
     /** @type {any} */
     const module = { proveMap: ({ proofs }) => (assert.deepEqual(proofs, ['aa']), { squares, oldest: 7 }) };
-    return askOwner('http://n', site, { sim: WORLD, world: WORLD, module });
+    return askOwner('http://n', site, { sim: WORLD, world: WORLD, module }, seen);
   };
   const now = { ...square, x: -8, holder: 'cd'.repeat(32) };
   assert.deepEqual(await owner([square, now]), { ...site, holder: now.holder, at: ['http://a:1'] });
   assert.ok(asked.includes(`http://n/api/world/find?x=-8&y=0&sim=${WORLD}`), String(asked));
+  await assert.rejects(owner([now], 8), { code: 'old-owner' }, 'a node that hides the last change is asked in vain');
   for (const squares of [[], [square], [{ ...now, sim: WORLD }]]) await assert.rejects(owner(squares), { code: 'not-owner' });
 });
 
@@ -63,6 +64,13 @@ test('of at most four servers the first that answers is taken', async () => {
   const at = ['http://a', 'http://b', 'http://c', 'http://d', 'http://e'];
   assert.deepEqual(await fastest({ sim: SIM, at }), { origin: 'http://b', lets: true });
   assert.ok(!asked.some((path) => path.startsWith('http://e')));
+});
+
+test('a server that has no room is passed over, and named as the reason where no other one is', async () => {
+  serve({ 'http://a': { sim: SIM, room: false }, 'http://b': { sim: SIM, room: true } });
+  assert.deepEqual(await fastest({ sim: SIM, at: ['http://a', 'http://b'] }), { origin: 'http://b', lets: true });
+  await assert.rejects(fastest({ sim: SIM, at: ['http://a'] }), { code: 'closed-5' });
+  await assert.rejects(fastest({ sim: SIM, at: ['http://a', 'http://c'] }), { code: 'closed-5' });
 });
 
 test('a server that lets no pages of this origin in is entered by its own page', async () => {

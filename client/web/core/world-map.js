@@ -27,11 +27,11 @@ export async function askMap(http, parts) {
   return { oldest, sites: squares.map((/** @type {any} */ square) => withWords(square, said.get(square.sim) ?? {})) };
 }
 
-/** Looks up who owns a site's ground now, and where: rejects where another sim does. @param {string} http @param {Site} site @param {Parts} parts */
-export async function askOwner(http, site, parts) {
-  const { told, squares } = await proved(http, `/api/world/find?x=${site.x}&y=${site.y}&`, parts);
+/** Looks up who owns a site's ground now, and where: rejects where another sim does, and a proof from before the map. @param {string} http @param {Site} site @param {Parts} parts @param {number} seen the time of the map */
+export async function askOwner(http, site, parts, seen) {
+  const { told, squares, oldest } = await proved(http, `/api/world/find?x=${site.x}&y=${site.y}&`, parts);
   const own = squares.find((/** @type {Site} */ { x, y, sim }) => sim === site.sim && x === site.x && y === site.y);
-  if (!own) throw Object.assign(new Error('another sim is there'), { code: 'not-owner' });
+  if (!own || (oldest ?? 0) < seen) throw Object.assign(new Error('another sim is there'), { code: own ? 'old-owner' : 'not-owner' });
   return withWords(own, { ...site, endpoints: told.endpoints });
 }
 
@@ -42,22 +42,22 @@ function withWords(square, { label = null, people = null, licence = null, met = 
 }
 
 /**
- * Finds the server of a site that answers first.
+ * Finds the server of a site that answers first and has room.
  * @param {Pick<Site, 'sim' | 'at'>} site
  * @returns {Promise<{origin: string, lets: boolean}>} whether it lets pages of this origin in; rejects where none answers
  */
 export async function fastest({ sim, at }) {
-  const some = at.slice(0, ASKED_MAX);
+  const [some, full] = [at.slice(0, ASKED_MAX), new Set()];
   try {
     return await Promise.any(some.map(async (origin) => {
-      await askSession(origin, sim);
+      if ((await askSession(origin, sim)).room === false) throw full.add(origin);
       return { origin, lets: true };
     }));
   } catch {
     // A server that does not know this page's origin may still be there: its own page enters it.
-    const there = some.map((origin) => fetch(`${origin}/health/ready`, { mode: 'no-cors', credentials: 'omit', signal: AbortSignal.timeout(5_000) }).then(() => ({ origin, lets: false })));
+    const there = some.filter((origin) => !full.has(origin)).map((origin) => fetch(`${origin}/health/ready`, { mode: 'no-cors', credentials: 'omit', signal: AbortSignal.timeout(5_000) }).then(() => ({ origin, lets: false })));
     return Promise.any(there).catch(() => {
-      throw Object.assign(new Error('no server answers'), { code: 'no-answer' });
+      throw Object.assign(new Error('no server answers'), { code: full.size > 0 ? 'closed-5' : 'no-answer' });
     });
   }
 }

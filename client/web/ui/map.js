@@ -56,12 +56,12 @@ export function mapPanel(page) {
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('map.intro')), state, picture, list);
   /** @type {Map<string, HTMLElement>} */
   const cards = new Map();
-
+  let seen = 0;
   const parts = () => ({ sim: client.status.sim, world: client.genesis?.introduction?.world ?? '', module: page.loaded.module });
   async function load() {
     if (!parts().world) return put(state, t('map.none'));
     const { sites, oldest } = await askMap(client.status.http, parts());
-    const old = oldest === null || Date.now() - oldest > OLD_MS;
+    const old = Date.now() - (seen = oldest ?? 0) > OLD_MS;
     state.classList.toggle('amber', old);
     put(state, old ? t('map.old') : t('map.proved', { n: sites.length }));
     if (list.contains(document.activeElement)) return;
@@ -93,7 +93,7 @@ export function mapPanel(page) {
   async function go(site) {
     put(state, t('map.asking', { name: called(site) }));
     try {
-      const { origin, lets } = await fastest(await askOwner(client.status.http, site, parts()));
+      const { origin, lets } = await fastest(await askOwner(client.status.http, site, parts(), seen));
       location.assign(addressOf({ sim: site.sim, origin, lets }, location.origin, page.inFolder));
     } catch (error) {
       put(state, t('failed', { why: why(error) }));

@@ -4,6 +4,7 @@
 //! * [`replay`] follows a log or a capsule and sums up what each stage of a tick led to.
 //! * [`region`] plays a recording of a physics region again.
 //! * [`bisect`] finds where two histories part; [`capsule`] explains what a server or tab kept then.
+//! * [`crossings`] holds the logs of two sims against each other: what went over their border.
 //! * [`evidence`] finds servers that signed two things at once.
 //! * [`recover`] says from which state a stalled sim goes on; [`succeed`] founds a sim that carries on
 //!   one whose servers are gone. Both take the state from [`kept_state`].
@@ -37,6 +38,7 @@
 
 pub mod bisect;
 pub mod capsule;
+pub mod crossings;
 pub mod evidence;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

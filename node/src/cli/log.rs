@@ -2,14 +2,18 @@
 //! read-only. `log golden` checks this machine.
 
 use std::{
+    collections::BTreeMap,
     fmt, fs,
-    ops::ControlFlow,
+    ops::{Bound, ControlFlow},
     path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
 use metatopia_audit::{
     TurnObserver,
+    crossings::{
+        BorderEnd, BorderEnds, BorderSide, CrossingFault, CrossingObserver, compare, join_ends,
+    },
     verify::{
         CheckedLog, LogVerdict, UnverifiedLog, VerifyError, first_fork, identify, verify_log,
     },
@@ -17,6 +21,7 @@ use metatopia_audit::{
 use metatopia_scenarios::golden;
 use metatopia_sim::Serial;
 use metatopia_store::{FileName, Identity};
+use metatopia_types::{HeaderId, Height, SimId};
 use serde::Serialize;
 
 use super::{
@@ -35,7 +40,8 @@ pub(super) enum LogCommand {
     #[command(after_help = "Examples:\n  \
         metatopia log verify ~/.local/state/metatopia/plaza            all servers of `up`\n  \
         metatopia log verify server-0 --genesis plaza.genesis --json   one server\n  \
-        metatopia log verify server-0 --allow-gaps                     turns may be missing\n\n\
+        metatopia log verify server-0 --allow-gaps                     turns may be missing\n  \
+        metatopia log verify west east                                 two sims, and their border\n\n\
         Nothing is changed, and the servers may be running. Every turn is checked against its \
         certificate and the\nturn before it, and applied again. Its root must be the one that more \
         than two thirds of the servers\nsigned. Of a pruned log the turns since its oldest \
@@ -43,7 +49,8 @@ pub(super) enum LogCommand {
         turns behind missing ones. Missing turns are not proven, whatever the\nreason is: a server \
         that was away lacks them until it has fetched them, but somebody may also have taken\nthem \
         out. Exit code 5, and the height, when anything is wrong or not proven; 6 when two logs \
-        are each in\norder and differ. docs/verify.md says what is proved, and what is not.")]
+        are each in\norder and differ. Of two sims that lie side by side, both ends of all that went over their border are \
+        held\nagainst each other: exit code 6 as well, when both cannot be true. docs/verify.md says what is proved, and what is not.")]
     Verify(LogVerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.
@@ -53,8 +60,9 @@ pub(super) enum LogCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct LogVerifyArgs {
-    /// The data directory of a server, or one that holds several.
-    dir: PathBuf,
+    /// Data directories of servers, or directories that hold several.
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
     /// The sim's genesis [default: the file `genesis` in each data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
@@ -94,27 +102,61 @@ fn golden(console: Console) -> Result<(), Failure> {
     console.show(&Golden { ok: true, turns, root: root.to_string() })
 }
 
+/// What the logs of one sim show.
+#[derive(Debug, Default)]
+struct SimLogs {
+    /// The turns of each server, by its data directory.
+    servers: Vec<(String, BTreeMap<Height, HeaderId>)>,
+    /// What went over its borders.
+    ends: BorderEnds,
+}
+
 fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
-    let servers = data_directories(&args.dir)?;
-    let (mut unverified, mut logs) = (None, Vec::new());
-    for dir in &servers {
+    let (mut unverified, mut sims) = (None, BTreeMap::<SimId, SimLogs>::new());
+    for dir in &data_directories_of(&args.dirs)? {
         console.note(&format!("verifying {}", dir.display()));
         let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
-        let checked = verify(dir, &genesis, &mut ())?;
+        let mut crossings = CrossingObserver::default();
+        let checked = verify(dir, &genesis, &mut crossings)?;
         let verdict = LogVerdict::of(dir.display().to_string(), &checked, args.allow_gaps);
         console.show(&verdict)?;
-        match verdict.failure() {
-            Some(failure) => drop(unverified.get_or_insert(failure)),
-            None => logs.push((verdict.dir, checked.turns)),
+        match (verdict.failure(), checked.sim) {
+            (Some(failure), _) => drop(unverified.get_or_insert(failure)),
+            (None, Some(sim)) => {
+                let logs = sims.entry(sim).or_default();
+                logs.servers.push((verdict.dir, checked.turns));
+                join_ends(&mut logs.ends, crossings.into_ends());
+            }
+            (None, None) => unreachable!("a log without a fault names its sim"),
         }
     }
     if let Some(first) = unverified {
         return Err(first.into());
     }
-    match first_fork(&logs) {
-        None => Ok(()),
+    match sims.values().find_map(|logs| first_fork(&logs.servers)) {
+        None => verify_borders(&sims, console),
         Some(fork) => Err(Failure::new(Exit::Diverged, fork.to_string())),
     }
+}
+
+/// Holds the ends of each border between two of the sims against each other.
+fn verify_borders(sims: &BTreeMap<SimId, SimLogs>, console: Console) -> Result<(), Failure> {
+    let turns = |logs: &SimLogs| logs.servers.iter().flat_map(|(_, turns)| turns.clone()).collect();
+    let turns: BTreeMap<&SimId, BTreeMap<_, _>> =
+        sims.iter().map(|(sim, logs)| (sim, turns(logs))).collect();
+    for (one, logs) in sims {
+        for (other, end) in logs.ends.range((Bound::Excluded(*one), Bound::Unbounded)) {
+            let Some(theirs) = sims.get(other) else { continue };
+            let nothing = BorderEnd::default();
+            let there = theirs.ends.get(one).unwrap_or(&nothing);
+            let here = BorderSide { sim: *one, end, turns: &turns[one] };
+            let there = BorderSide { sim: *other, end: there, turns: &turns[other] };
+            let verdict = compare(here, there);
+            let diverged = |fault: CrossingFault| Failure::new(Exit::Diverged, fault.to_string());
+            console.show(&verdict.map_err(diverged)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// Verifies the log in a data directory, as far as the observer wants. A fault in the log is a
@@ -166,6 +208,17 @@ impl From<UnverifiedLog> for Failure {
                 .hint("where its server was away, or gave up a part of its log, say --allow-gaps"),
         }
     }
+}
+
+/// Returns the data directories of servers in all of these directories, each once.
+fn data_directories_of(dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for dir in dirs {
+        found.extend(data_directories(dir)?);
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
 }
 
 /// Returns `dir` itself, or the data directories in it, by name.

@@ -243,6 +243,8 @@ pub struct SessionAnswer {
     pub certificates: Certificates,
     /// The version of the protocol that is spoken, over every carrier.
     pub wire_version: u16,
+    /// How many clients it lets in at the same time.
+    pub clients_max: u64,
 }
 
 /// Clients that are connected, by carrier.
@@ -254,6 +256,13 @@ pub struct Carriers {
     pub webtransport: u64,
     /// Sessions over WebSocket.
     pub websocket: u64,
+}
+
+impl Carriers {
+    /// Says whether one more client is let in where there may be so many.
+    pub(super) const fn leave_room(self, clients_max: u64) -> bool {
+        self.quic.saturating_add(self.webtransport).saturating_add(self.websocket) < clients_max
+    }
 }
 
 impl SessionAnswer {
@@ -272,7 +281,7 @@ impl SessionAnswer {
 
 /// How to connect, in JSON: `quic` is host and port for raw QUIC, `wt` the URL for WebTransport,
 /// `ws` the path for WebSocket, `certificates` the hashes of the certificate in use and of the next,
-/// `authority` whether WebTransport shows another one, which an authority gave,
+/// `room` whether it lets one more client in now, `authority` whether WebTransport shows another one, which an authority gave,
 /// `servers` the origins of the sim's servers, by nobody's signature, `wasm` where the page's module is.
 pub(super) async fn session(
     State(node): State<Node>,
@@ -298,6 +307,7 @@ pub(super) async fn session(
         "certificates": session.certificates.hashes(),
         "authority": session.certificates.are_of_authority(),
         "clients": clients,
+        "room": clients.leave_room(session.clients_max),
         "wire_version": session.wire_version,
         "servers": allowed.servers(),
         "wasm": page::module_address(),

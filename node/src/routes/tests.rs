@@ -117,6 +117,7 @@ pub(super) fn a_session(quic: &str) -> SessionAnswer {
         announced_quic: None,
         certificates: Certificates::generate(SystemClock::default().now().wall).unwrap(),
         wire_version: 1,
+        clients_max: 2,
     }
 }
 
@@ -302,11 +303,17 @@ async fn the_session_tells_how_to_connect() {
         "certificates": null,
         "authority": false,
         "clients": { "quic": 0, "webtransport": 0, "websocket": 0 },
+        "room": true,
         "wire_version": 1,
         "servers": ["http://192.0.2.7:8080"],
         "wasm": page::module_address(),
     });
     assert_eq!((code, body), (200, expected));
+
+    for (clients, room) in [(1, true), (2, false)] {
+        let carriers = Carriers { quic: 0, webtransport: clients, websocket: 0 };
+        assert_eq!(carriers.leave_room(a_session("127.0.0.1:8081").clients_max), room);
+    }
 }
 
 #[tokio::test]

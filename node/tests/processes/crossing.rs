@@ -137,7 +137,22 @@ fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
     for node in [&west, &east] {
         border_until(node, |border| border["under_way"] == 0);
     }
+    let sims: Vec<String> = [0, 1].map(|n| words(&grid.ready["sims"][n]["sim"]).to_owned()).into();
     grid.stop();
+
+    // The logs of both sims tell of both walks, and neither claims what the other does not know.
+    let [west, east] = ["sim-0-0", "sim-1-0"].map(|sim| text(&folder.join("grid").join(sim)));
+    let verified = run(&["log", "verify", &west, &east, "--json"]);
+    assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+    let lines = String::from_utf8_lossy(&verified.stdout).into_owned();
+    let border: Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
+    let whence = sims.iter().position(|sim| border["border"][0] == **sim).expect("one of the two");
+    let [there, back] = if whence == 0 { ["there", "back"] } else { ["back", "there"] };
+    for direction in [there, back] {
+        let count = &border[direction];
+        assert_eq!((&count["departed"], &count["taken"]), (&1.into(), &1.into()), "{border}");
+        assert!(count["heard"].as_u64().is_some_and(|heard| heard > 1), "{border}");
+    }
 }
 
 #[test]

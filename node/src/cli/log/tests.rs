@@ -23,7 +23,7 @@ fn an_empty_place_holds_no_servers() {
 #[test]
 fn a_log_that_is_in_order_is_exit_code_zero_and_one_that_is_not_is_five() {
     let verify = |kept: &FixtureDirectory, allow_gaps| {
-        let args = LogVerifyArgs { dir: kept.dir.clone(), genesis: None, allow_gaps };
+        let args = LogVerifyArgs { dirs: vec![kept.dir.clone()], genesis: None, allow_gaps };
         run(LogCommand::Verify(args), Console::quiet())
     };
     let kept = FixtureDirectory::write("order", &decided_records());

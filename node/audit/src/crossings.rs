@@ -1,0 +1,167 @@
+//! Both ends of what went over a border, as the logs of the two sims show them.
+//!
+//! A log proves what its own sim did: what departed, what it judged of the neighbour's departures, and which
+//! states of the neighbour it heard. Whether these states are those that the neighbour's log leads to, and
+//! whether everything that departed is in one place, only both logs together can tell.
+
+mod compare;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    ops::{ControlFlow, Range},
+};
+
+use metatopia_sim::{Applied, Border, Stage, Watch, World};
+use metatopia_types::{BorderDeparture, HeaderId, Height, SimId, TravelRefusal};
+
+pub use self::compare::{BorderSide, CrossingFault, CrossingVerdict, DirectionCount, compare};
+use crate::TurnObserver;
+
+/// What a sim made of a departure of its own that is under way no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepartureEnd {
+    /// The neighbour has it.
+    Settled,
+    /// It came home: the neighbour refused it, or was past the deadline.
+    CameHome,
+    /// It came home because the neighbour was given up.
+    Severed,
+}
+
+/// A departure, as the log of its sim shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeenDeparture {
+    /// The departure itself.
+    pub departure: BorderDeparture,
+    /// What became of it; `None` while it is under way.
+    pub end: Option<DepartureEnd>,
+}
+
+/// What the log of a sim shows of its border to one neighbour.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BorderEnd {
+    /// Departures to the neighbour, by their numbers.
+    pub departures: BTreeMap<u64, SeenDeparture>,
+    /// The verdicts on departures of the neighbour, by their numbers: why each was refused, if it was.
+    pub verdicts: BTreeMap<u64, Option<TravelRefusal>>,
+    /// The headers of the neighbour that proved what was heard, by their heights.
+    pub heard: BTreeMap<Height, HeaderId>,
+    /// The numbers of departures since the last gap in the log: all of them were seen.
+    pub departed: Option<Range<u64>>,
+    /// The numbers of the neighbour's departures that were judged since then.
+    pub judged: Option<Range<u64>>,
+}
+
+/// What the logs of one sim show of its borders, by the neighbours.
+pub type BorderEnds = BTreeMap<SimId, BorderEnd>;
+
+/// Adds what the log of another server of the same sim shows.
+pub fn join_ends(ends: &mut BorderEnds, others: BorderEnds) {
+    for (neighbour, other) in others {
+        match ends.entry(neighbour) {
+            Entry::Vacant(free) => drop(free.insert(other)),
+            Entry::Occupied(mut own) => own.get_mut().join(other),
+        }
+    }
+}
+
+/// Collects what happens at the borders of a sim while its log is verified.
+#[derive(Debug, Default)]
+pub struct CrossingObserver {
+    ends: BorderEnds,
+}
+
+impl CrossingObserver {
+    /// Returns what was seen.
+    #[must_use]
+    pub fn into_ends(self) -> BorderEnds {
+        self.ends
+    }
+}
+
+impl Watch for CrossingObserver {
+    fn enter(&mut self, _: Stage) {}
+}
+
+impl TurnObserver for CrossingObserver {
+    fn begins(&mut self, _: Height) -> ControlFlow<()> {
+        self.ends.values_mut().for_each(BorderEnd::forget_open);
+        ControlFlow::Continue(())
+    }
+
+    fn applied(&mut self, _: &Applied, world: &World) -> ControlFlow<()> {
+        for summary in world.borders() {
+            if let Some(border) = world.border(&summary.neighbour) {
+                self.ends.entry(summary.neighbour).or_default().see(border);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl BorderEnd {
+    /// Takes in the border as it is after a turn. What is under way takes several turns, because a header
+    /// two turns later proves it to the neighbour: so each departure and each verdict is seen.
+    fn see(&mut self, border: &Border) {
+        let (said, heard) = (&border.crossing.said, border.crossing.heard.as_ref());
+        let listed = |number: u64| said.departures.iter().any(|listed| listed.number == number);
+        for (number, seen) in &mut self.departures {
+            if seen.end.is_some() || listed(*number) {
+                continue;
+            }
+            let verdicts = heard.map_or(&[][..], |heard| &heard.said.verdicts);
+            let verdict = verdicts.iter().find(|verdict| verdict.number == *number);
+            let is_taken = verdict.is_some_and(|verdict| verdict.refused.is_none());
+            seen.end = Some(match () {
+                () if said.came_home.contains(number) => DepartureEnd::Severed,
+                () if is_taken => DepartureEnd::Settled,
+                () => DepartureEnd::CameHome,
+            });
+        }
+        for departure in &said.departures {
+            let seen = SeenDeparture { departure: *departure, end: None };
+            self.departures.entry(departure.number).or_insert(seen);
+        }
+        for verdict in &said.verdicts {
+            self.verdicts.insert(verdict.number, verdict.refused);
+        }
+        self.heard.extend(heard.map(|heard| (heard.proved_at, heard.header)));
+        let lowest = self.departures.keys().find(|number| listed(**number)).copied();
+        cover(&mut self.departed, lowest, said.out_next);
+        let lowest = said.verdicts.first().map(|verdict| verdict.number);
+        cover(&mut self.judged, lowest, said.in_next);
+    }
+
+    /// Forgets what the turns of a gap may have ended.
+    fn forget_open(&mut self) {
+        self.departures.retain(|_, seen| seen.end.is_some());
+        (self.departed, self.judged) = (None, None);
+    }
+
+    /// Adds what the log of another server of the same sim shows.
+    fn join(&mut self, other: Self) {
+        for (number, seen) in other.departures {
+            let own = self.departures.entry(number).or_insert(seen);
+            own.end = own.end.or(seen.end);
+        }
+        self.verdicts.extend(other.verdicts);
+        self.heard.extend(other.heard);
+        self.departed = joined(self.departed.take(), other.departed);
+        self.judged = joined(self.judged.take(), other.judged);
+    }
+}
+
+/// Widens the covered numbers up to `next`. A range that begins does so with the lowest number that is listed.
+fn cover(range: &mut Option<Range<u64>>, lowest: Option<u64>, next: u64) {
+    range.get_or_insert(lowest.unwrap_or(next)..next).end = next;
+}
+
+/// Returns the numbers that either log covers; of two ranges that do not touch, the later one.
+fn joined(one: Option<Range<u64>>, other: Option<Range<u64>>) -> Option<Range<u64>> {
+    let (Some(one), Some(other)) = (one.clone(), other.clone()) else { return one.or(other) };
+    let (early, late) = if one.end <= other.end { (one, other) } else { (other, one) };
+    let touch = early.end >= late.start;
+    Some(if touch { early.start.min(late.start)..late.end } else { late })
+}

@@ -1,0 +1,189 @@
+//! Holds the two ends of a border against each other.
+
+use std::{collections::BTreeMap, fmt};
+
+use metatopia_types::{HeaderId, Height, SimId};
+use serde::Serialize;
+
+use super::{BorderEnd, DepartureEnd};
+
+/// Why two logs, each in order, cannot both be of what happened at a border.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CrossingFault {
+    /// A sim heard a state of the neighbour that is not in the neighbour's log.
+    #[error(
+        "sim {by} heard of sim {of} what its log does not have: another turn of height {height}"
+    )]
+    OtherHistory {
+        /// Who heard it.
+        by: SimId,
+        /// Whose state it is.
+        of: SimId,
+        /// The height of the header that proved it.
+        height: u64,
+    },
+    /// A sim judged a departure that the neighbour's log does not have.
+    #[error("sim {to} judged departure {number} of sim {from}, which never left there")]
+    NeverLeft {
+        /// Where it is said to come from.
+        from: SimId,
+        /// Who judged it.
+        to: SimId,
+        /// Its number.
+        number: u64,
+    },
+    /// What departed is in both sims.
+    #[error(
+        "departure {number} of sim {from} came home, and sim {to} took it: it is in two places"
+    )]
+    Doubled {
+        /// Where it comes from.
+        from: SimId,
+        /// Who took it.
+        to: SimId,
+        /// Its number.
+        number: u64,
+    },
+    /// What departed is in neither sim.
+    #[error(
+        "departure {number} of sim {from} did not come home, and sim {to} has not taken it: it is lost"
+    )]
+    Lost {
+        /// Where it comes from.
+        from: SimId,
+        /// Who did not take it.
+        to: SimId,
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// What became of the departures in one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct DirectionCount {
+    /// Departures that the log of their sim shows.
+    pub departed: u64,
+    /// Of these, the neighbour took so many, by both logs.
+    pub taken: u64,
+    /// So many came home, by both logs.
+    pub came_home: u64,
+    /// So many came home when the neighbour was given up; it gives back what it had taken of them.
+    pub severed: u64,
+    /// So many were under way at the end of the log.
+    pub under_way: u64,
+    /// So many ended by the log of their sim, and the log of the neighbour does not reach them.
+    pub one_sided: u64,
+    /// States of the neighbour that were heard, and that its log has.
+    pub heard: u64,
+    /// States of the neighbour that were heard, and that its log does not reach.
+    pub heard_one_sided: u64,
+}
+
+/// What two sims did at their border, by the logs of both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CrossingVerdict {
+    /// The two sims.
+    pub border: [String; 2],
+    /// What departed from the first to the second, and what the first heard.
+    pub there: DirectionCount,
+    /// What departed from the second to the first, and what the second heard.
+    pub back: DirectionCount,
+}
+
+/// One of two sims at a border.
+#[derive(Debug, Clone, Copy)]
+pub struct BorderSide<'a> {
+    /// The sim.
+    pub sim: SimId,
+    /// What its logs show of the border.
+    pub end: &'a BorderEnd,
+    /// The turns in its logs.
+    pub turns: &'a BTreeMap<Height, HeaderId>,
+}
+
+/// Compares what the logs of two sims show of their border.
+///
+/// # Errors
+/// The first thing that cannot be true of both.
+pub fn compare(
+    one: BorderSide<'_>,
+    other: BorderSide<'_>,
+) -> Result<CrossingVerdict, CrossingFault> {
+    let border = [one.sim.to_string(), other.sim.to_string()];
+    Ok(CrossingVerdict { border, there: direction(one, other)?, back: direction(other, one)? })
+}
+
+/// Compares what departed from one sim to the other, and what the first heard of the second.
+fn direction(from: BorderSide<'_>, to: BorderSide<'_>) -> Result<DirectionCount, CrossingFault> {
+    let mut count = DirectionCount::default();
+    for (height, header) in &from.end.heard {
+        match to.turns.get(height) {
+            Some(turn) if turn == header => count.heard += 1,
+            None => count.heard_one_sided += 1,
+            Some(_) => {
+                let (by, of, height) = (from.sim, to.sim, height.0);
+                return Err(CrossingFault::OtherHistory { by, of, height });
+            }
+        }
+    }
+    // What came home by its deadline has no verdict. The log of the neighbour reaches it with the state that
+    // was heard last.
+    let last = from.end.heard.last_key_value();
+    let reaches = last.is_none_or(|(height, _)| to.turns.contains_key(height));
+    for (number, seen) in &from.end.departures {
+        let (from, number) = (from.sim, *number);
+        let is_judged = to.end.judged.as_ref().is_some_and(|judged| judged.contains(&number));
+        let verdict = to.end.verdicts.get(&number);
+        let is_taken = verdict.is_some_and(Option::is_none);
+        count.departed += 1;
+        *match seen.end {
+            None => &mut count.under_way,
+            Some(DepartureEnd::Severed) => &mut count.severed,
+            Some(DepartureEnd::Settled) if is_taken => &mut count.taken,
+            Some(DepartureEnd::Settled) if is_judged || verdict.is_some() => {
+                return Err(CrossingFault::Lost { from, to: to.sim, number });
+            }
+            Some(DepartureEnd::CameHome) if is_taken => {
+                return Err(CrossingFault::Doubled { from, to: to.sim, number });
+            }
+            Some(DepartureEnd::CameHome) if reaches || verdict.is_some() => &mut count.came_home,
+            Some(DepartureEnd::Settled | DepartureEnd::CameHome) => &mut count.one_sided,
+        } += 1;
+    }
+    let covered =
+        |number: &&u64| from.end.departed.as_ref().is_some_and(|all| all.contains(*number));
+    let known = |number: &u64| from.end.departures.contains_key(number);
+    match to.end.verdicts.keys().filter(covered).find(|number| !known(number)) {
+        None => Ok(count),
+        Some(number) => {
+            Err(CrossingFault::NeverLeft { from: from.sim, to: to.sim, number: *number })
+        }
+    }
+}
+
+impl fmt::Display for CrossingVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [one, other] = &self.border;
+        write!(f, "border of {one} and {other}: both ends agree")?;
+        for (from, count) in [(one, &self.there), (other, &self.back)] {
+            let DirectionCount { departed, taken, came_home, heard, .. } = count;
+            write!(
+                f,
+                "\n  from {from}: {departed} departed, {taken} taken, {came_home} came home"
+            )?;
+            let others = [
+                (count.severed, "came home from a neighbour that was given up"),
+                (count.under_way, "under way"),
+                (count.one_sided, "in one log alone"),
+            ];
+            for (number, what) in others.into_iter().filter(|(number, _)| *number > 0) {
+                write!(f, ", {number} {what}")?;
+            }
+            write!(f, "; it heard {heard} states that the other log has")?;
+            if count.heard_one_sided > 0 {
+                write!(f, ", and {} that it does not reach", count.heard_one_sided)?;
+            }
+        }
+        Ok(())
+    }
+}
