@@ -15,7 +15,7 @@ use metatopia_protocol::{
     Answer, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, Question,
 };
 use metatopia_replica::BorderWatch;
-use metatopia_types::{Digest, SimId};
+use metatopia_types::{Digest, Height, SimId};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep, timeout},
@@ -130,6 +130,12 @@ struct BorderCourier {
     told: Vec<String>,
 }
 
+/// The time after which a node is left that answers, while the own sim takes nothing in of what it brings: some
+/// five words of a neighbour, or two while nobody is near. A node that is cut off from its own sim brings the
+/// same state for ever, and so does one that lies.
+const STALE_NEAR: Duration = Duration::from_secs(5);
+const STALE: Duration = Duration::from_secs(25);
+
 /// Why a courier goes on with another node.
 #[derive(Debug, thiserror::Error)]
 enum CourierError {
@@ -139,6 +145,8 @@ enum CourierError {
     NothingSaid,
     #[error("it said something, and then {0}")]
     Broken(Box<Self>),
+    #[error("what it says is no news to this sim")]
+    Stale,
     #[error("the server here has stopped")]
     Stopped,
 }
@@ -193,7 +201,7 @@ impl BorderCourier {
             Ok(session) => session,
             Err(error) => return error.into(),
         };
-        let mut had = None;
+        let (mut had, mut grown) = (None, (Height(0), Instant::now()));
         loop {
             let began = Instant::now();
             match self.ask_once(&mut session, had).await {
@@ -201,16 +209,25 @@ impl BorderCourier {
                     if complaint.take().is_some() {
                         tracing::info!(neighbour = %self.neighbour, %url, "a neighbour is heard");
                     }
+                    let is_old = had == Some(news);
                     had = Some(news);
                     let news = CourierNews::Dispatch { neighbour: self.neighbour, dispatch };
                     if self.brought.send(news).await.is_err() {
                         return CourierError::Stopped;
+                    }
+                    // Where as many questions stand as may, a node answers at once.
+                    if is_old && began.elapsed() < BETWEEN {
+                        sleep(PAUSE).await;
                     }
                 }
                 Ok(None) => {}
                 Err(CourierError::Stopped) => return CourierError::Stopped,
                 Err(error) if had.is_some() => return CourierError::Broken(Box::new(error)),
                 Err(error) => return error,
+            }
+            let Some(border) = self.border() else { return CourierError::Stopped };
+            if is_stale(&mut grown, &border, Instant::now()) {
+                return CourierError::Stale;
             }
             sleep(BETWEEN.saturating_sub(began.elapsed())).await;
         }
@@ -262,6 +279,15 @@ impl BorderCourier {
     }
 }
 
+/// Says whether the own sim has taken in nothing of a neighbour for too long. `grown` is what it had taken in
+/// when that grew last.
+fn is_stale(grown: &mut (Height, Instant), border: &BorderWatch, now: Instant) -> bool {
+    if border.reached > grown.0 {
+        *grown = (border.reached, now);
+    }
+    now.duration_since(grown.1) > if border.is_near { STALE_NEAR } else { STALE }
+}
+
 /// Waits until somebody is near a border. Returns as well when there is no such border any more.
 async fn came_near(watched: &mut watch::Receiver<Vec<BorderWatch>>, neighbour: SimId) {
     let is_it = |borders: &Vec<BorderWatch>| {
@@ -274,13 +300,26 @@ async fn came_near(watched: &mut watch::Receiver<Vec<BorderWatch>>, neighbour: S
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::Height;
-
     use super::*;
 
     fn watch_of(n: u8, is_near: bool) -> BorderWatch {
         let neighbour = SimId(Digest([n; 32]));
-        BorderWatch { neighbour, followed: Height(0), judged: 0, is_near }
+        BorderWatch { neighbour, followed: Height(0), judged: 0, reached: Height(0), is_near }
+    }
+
+    /// The server of a neighbour was cut off from the others, and answered with its last state for ever: the
+    /// courier stayed with it, and the border was a wall.
+    #[test]
+    fn a_node_that_brings_nothing_new_is_left_sooner_where_somebody_is_near() {
+        let began = Instant::now();
+        let mut grown = (Height(0), began);
+        let mut at = |reached: u64, is_near, seconds| {
+            let border = BorderWatch { reached: Height(reached), ..watch_of(1, is_near) };
+            is_stale(&mut grown, &border, began + Duration::from_secs(seconds))
+        };
+        assert!(!at(7, true, 4) && !at(8, true, 8) && !at(8, true, 13));
+        assert!(at(8, true, 14) && !at(8, false, 33) && at(8, false, 34));
+        assert!(!at(9, true, 34), "what grows is no longer stale");
     }
 
     #[tokio::test]

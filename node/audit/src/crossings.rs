@@ -9,7 +9,7 @@ mod compare;
 mod tests;
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     ops::{ControlFlow, Range},
 };
 
@@ -52,6 +52,8 @@ pub struct BorderEnd {
     pub departed: Option<Range<u64>>,
     /// The numbers of the neighbour's departures that were judged since then.
     pub judged: Option<Range<u64>>,
+    /// Whether the neighbour signed two states of one height.
+    pub frozen: bool,
 }
 
 /// What the logs of one sim show of its borders, by the neighbours.
@@ -71,6 +73,8 @@ pub fn join_ends(ends: &mut BorderEnds, others: BorderEnds) {
 #[derive(Debug, Default)]
 pub struct CrossingObserver {
     ends: BorderEnds,
+    /// The departures that are under way, by the neighbours: what ended long ago is not looked at again.
+    under_way: BTreeMap<SimId, BTreeSet<u64>>,
 }
 
 impl CrossingObserver {
@@ -88,13 +92,15 @@ impl Watch for CrossingObserver {
 impl TurnObserver for CrossingObserver {
     fn begins(&mut self, _: Height) -> ControlFlow<()> {
         self.ends.values_mut().for_each(BorderEnd::forget_open);
+        self.under_way.clear();
         ControlFlow::Continue(())
     }
 
     fn applied(&mut self, _: &Applied, world: &World) -> ControlFlow<()> {
         for summary in world.borders() {
             if let Some(border) = world.border(&summary.neighbour) {
-                self.ends.entry(summary.neighbour).or_default().see(border);
+                let under_way = self.under_way.entry(summary.neighbour).or_default();
+                self.ends.entry(summary.neighbour).or_default().see(border, under_way);
             }
         }
         ControlFlow::Continue(())
@@ -104,32 +110,33 @@ impl TurnObserver for CrossingObserver {
 impl BorderEnd {
     /// Takes in the border as it is after a turn. What is under way takes several turns, because a header
     /// two turns later proves it to the neighbour: so each departure and each verdict is seen.
-    fn see(&mut self, border: &Border) {
+    fn see(&mut self, border: &Border, under_way: &mut BTreeSet<u64>) {
         let (said, heard) = (&border.crossing.said, border.crossing.heard.as_ref());
-        let listed = |number: u64| said.departures.iter().any(|listed| listed.number == number);
-        for (number, seen) in &mut self.departures {
-            if seen.end.is_some() || listed(*number) {
-                continue;
+        let verdicts = heard.map_or(&[][..], |heard| &heard.said.verdicts);
+        under_way.retain(|number| {
+            let is_listed = said.departures.iter().any(|listed| listed.number == *number);
+            if let Some(seen) = self.departures.get_mut(number).filter(|_| !is_listed) {
+                let verdict = verdicts.iter().find(|verdict| verdict.number == *number);
+                let is_taken = verdict.is_some_and(|verdict| verdict.refused.is_none());
+                seen.end = Some(match () {
+                    () if said.came_home.contains(number) => DepartureEnd::Severed,
+                    () if is_taken => DepartureEnd::Settled,
+                    () => DepartureEnd::CameHome,
+                });
             }
-            let verdicts = heard.map_or(&[][..], |heard| &heard.said.verdicts);
-            let verdict = verdicts.iter().find(|verdict| verdict.number == *number);
-            let is_taken = verdict.is_some_and(|verdict| verdict.refused.is_none());
-            seen.end = Some(match () {
-                () if said.came_home.contains(number) => DepartureEnd::Severed,
-                () if is_taken => DepartureEnd::Settled,
-                () => DepartureEnd::CameHome,
-            });
-        }
+            is_listed
+        });
         for departure in &said.departures {
             let seen = SeenDeparture { departure: *departure, end: None };
             self.departures.entry(departure.number).or_insert(seen);
+            under_way.insert(departure.number);
         }
+        self.frozen |= border.frozen;
         for verdict in &said.verdicts {
             self.verdicts.insert(verdict.number, verdict.refused);
         }
         self.heard.extend(heard.map(|heard| (heard.proved_at, heard.header)));
-        let lowest = self.departures.keys().find(|number| listed(**number)).copied();
-        cover(&mut self.departed, lowest, said.out_next);
+        cover(&mut self.departed, under_way.first().copied(), said.out_next);
         let lowest = said.verdicts.first().map(|verdict| verdict.number);
         cover(&mut self.judged, lowest, said.in_next);
     }
@@ -146,6 +153,7 @@ impl BorderEnd {
             let own = self.departures.entry(number).or_insert(seen);
             own.end = own.end.or(seen.end);
         }
+        self.frozen |= other.frozen;
         self.verdicts.extend(other.verdicts);
         self.heard.extend(other.heard);
         self.departed = joined(self.departed.take(), other.departed);

@@ -48,6 +48,8 @@ pub struct BorderWatch {
     pub followed: Height,
     /// The number of the first thing that may come from there and was not judged yet.
     pub judged: u64,
+    /// The height of the newest state or link of the neighbour that the own sim has taken in.
+    pub reached: Height,
     /// Is somebody near the border, or something under way over it?
     pub is_near: bool,
 }

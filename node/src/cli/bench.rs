@@ -66,7 +66,8 @@ pub(super) enum BenchCommand {
         Metatopia."
     )]
     Overlay(BenchOverlayArgs),
-    /// Let bots walk over the border between two sims and back, and measure how long they are nowhere.
+    /// Let bots walk over the border between two sims and back, each with a ball in hand, and measure how
+    /// long they are nowhere. The logs of both sims are verified after it.
     #[command(after_help = "Examples:\n  \
         metatopia bench crossing                           20 bots for a minute\n  \
         metatopia bench crossing --servers 4 --count 50 --duration 10m --json\n\n\

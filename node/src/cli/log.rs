@@ -12,7 +12,8 @@ use clap::{Args, Subcommand};
 use metatopia_audit::{
     TurnObserver,
     crossings::{
-        BorderEnd, BorderEnds, BorderSide, CrossingFault, CrossingObserver, compare, join_ends,
+        BorderEnd, BorderEnds, BorderSide, CrossingFault, CrossingObserver, CrossingVerdict,
+        compare, join_ends,
     },
     verify::{
         CheckedLog, LogVerdict, UnverifiedLog, VerifyError, first_fork, identify, verify_log,
@@ -112,6 +113,28 @@ struct SimLogs {
 }
 
 fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
+    let sims = verify_sims(args, console, |verdict| console.show(verdict))?;
+    border_verdicts(&sims)?.iter().try_for_each(|verdict| console.show(verdict))
+}
+
+/// Verifies the logs in these directories, and returns what both ends of the borders between their sims say.
+///
+/// # Errors
+/// Fails when a log is not in order, or when two of them cannot both be true.
+pub(super) fn verified_borders(
+    dirs: Vec<PathBuf>,
+    console: Console,
+) -> Result<Vec<CrossingVerdict>, Failure> {
+    let args = LogVerifyArgs { dirs, genesis: None, allow_gaps: false };
+    border_verdicts(&verify_sims(&args, console, |_| Ok(()))?)
+}
+
+/// Verifies logs, says of each what was found, and returns what they show, by their sims.
+fn verify_sims(
+    args: &LogVerifyArgs,
+    console: Console,
+    say: impl Fn(&LogVerdict) -> Result<(), Failure>,
+) -> Result<BTreeMap<SimId, SimLogs>, Failure> {
     let (mut unverified, mut sims) = (None, BTreeMap::<SimId, SimLogs>::new());
     for dir in &data_directories_of(&args.dirs)? {
         console.note(&format!("verifying {}", dir.display()));
@@ -119,7 +142,7 @@ fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
         let mut crossings = CrossingObserver::default();
         let checked = verify(dir, &genesis, &mut crossings)?;
         let verdict = LogVerdict::of(dir.display().to_string(), &checked, args.allow_gaps);
-        console.show(&verdict)?;
+        say(&verdict)?;
         match (verdict.failure(), checked.sim) {
             (Some(failure), _) => drop(unverified.get_or_insert(failure)),
             (None, Some(sim)) => {
@@ -134,29 +157,33 @@ fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
         return Err(first.into());
     }
     match sims.values().find_map(|logs| first_fork(&logs.servers)) {
-        None => verify_borders(&sims, console),
+        None => Ok(sims),
         Some(fork) => Err(Failure::new(Exit::Diverged, fork.to_string())),
     }
 }
 
 /// Holds the ends of each border between two of the sims against each other.
-fn verify_borders(sims: &BTreeMap<SimId, SimLogs>, console: Console) -> Result<(), Failure> {
+fn border_verdicts(sims: &BTreeMap<SimId, SimLogs>) -> Result<Vec<CrossingVerdict>, Failure> {
     let turns = |logs: &SimLogs| logs.servers.iter().flat_map(|(_, turns)| turns.clone()).collect();
     let turns: BTreeMap<&SimId, BTreeMap<_, _>> =
         sims.iter().map(|(sim, logs)| (sim, turns(logs))).collect();
+    let mut verdicts = Vec::new();
     for (one, logs) in sims {
-        for (other, end) in logs.ends.range((Bound::Excluded(*one), Bound::Unbounded)) {
-            let Some(theirs) = sims.get(other) else { continue };
+        for (other, theirs) in sims.range((Bound::Excluded(*one), Bound::Unbounded)) {
+            // A border that only one of the logs has is held against the other log as well.
+            let (here, there) = (logs.ends.get(other), theirs.ends.get(one));
+            if here.is_none() && there.is_none() {
+                continue;
+            }
             let nothing = BorderEnd::default();
-            let there = theirs.ends.get(one).unwrap_or(&nothing);
-            let here = BorderSide { sim: *one, end, turns: &turns[one] };
-            let there = BorderSide { sim: *other, end: there, turns: &turns[other] };
-            let verdict = compare(here, there);
+            let side = |sim: &SimId, end| BorderSide { sim: *sim, end, turns: &turns[sim] };
+            let here = side(one, here.unwrap_or(&nothing));
+            let there = side(other, there.unwrap_or(&nothing));
             let diverged = |fault: CrossingFault| Failure::new(Exit::Diverged, fault.to_string());
-            console.show(&verdict.map_err(diverged)?)?;
+            verdicts.push(compare(here, there).map_err(diverged)?);
         }
     }
-    Ok(())
+    Ok(verdicts)
 }
 
 /// Verifies the log in a data directory, as far as the observer wants. A fault in the log is a

@@ -68,6 +68,9 @@ impl ShelfFetcher {
             let mut next = Some(first.point);
             while let Some(point) = next.take() {
                 if !self.fetch(&mut office, point).await {
+                    // Another server is dialled first next time.
+                    let by = 1.min(self.first.len());
+                    self.first.rotate_left(by);
                     break;
                 }
                 let idle = timeout_at(Instant::now() + IDLE, self.wanted.recv()).await;
@@ -113,6 +116,13 @@ impl ShelfFetcher {
             }
             if let Err(error) = self.sets.follow_answer(links) {
                 tracing::warn!(%error, "the validators of the land office are not followed");
+                return false;
+            }
+            // Old links of a server that names validators which nobody knows would be asked for without end.
+            if self.sets.newest() <= after {
+                tracing::warn!(
+                    "a server of the land office names validators that no link leads to"
+                );
                 return false;
             }
         }

@@ -1,18 +1,22 @@
-//! Bots that cross a border back and forth, and what became of them.
+//! Bots that cross a border back and forth, each with a ball in hand, and what became of them.
+
+mod burden;
 
 use std::time::Duration;
 
+use metatopia_client::Scene;
 use metatopia_client_driver::{
     ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, passing_key,
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::Watching;
-use metatopia_types::{Act, ActId, Look, Outcome};
+use metatopia_types::{Act, ActId, Look, Outcome, PublicKey};
 use tokio::{
     task::JoinSet,
     time::{Instant, interval, sleep_until, timeout},
 };
 
+use self::burden::Burden;
 use crate::{LoadError, bots::bot_name};
 
 /// The time between two headings of a bot.
@@ -53,6 +57,8 @@ pub struct CrossingSummary {
     pub doubled: u64,
     /// Bots that never crossed.
     pub stuck: u64,
+    /// Bots that have no ball in hand after the end.
+    pub empty_handed: u64,
 }
 
 impl CrossingSummary {
@@ -73,6 +79,7 @@ impl CrossingSummary {
         self.lost += bot.lost;
         self.doubled += bot.doubled;
         self.stuck += bot.stuck;
+        self.empty_handed += bot.empty_handed;
     }
 }
 
@@ -111,8 +118,11 @@ fn watching() -> Watching {
 struct CrossingBot {
     drivers: [ClientDriver; 2],
     sims: [CrossedSim; 2],
+    key: PublicKey,
     /// Whether its avatar is in sight in each of them.
     is_in: [bool; 2],
+    /// Whether it has its ball in hand, in the sim that saw it last.
+    holds: bool,
     /// The sim that it is in, or was in last: 0 is the western one.
     here: usize,
     departed: Option<Instant>,
@@ -139,7 +149,9 @@ impl CrossingBot {
         let mut bot = Self {
             drivers,
             sims,
+            key: key.public(),
             is_in: [false; 2],
+            holds: false,
             here: 0,
             departed: None,
             approach: None,
@@ -150,7 +162,27 @@ impl CrossingBot {
             let news = bot.drivers[0].news().await;
             bot.note(0, news)?;
         }
+        bot.take_a_ball().await?;
         Ok(bot)
+    }
+
+    /// Makes a ball, and takes it in hand.
+    async fn take_a_ball(&mut self) -> Result<(), LoadError> {
+        let mut burden = Burden::default();
+        while !self.holds {
+            let news = self.drivers[0].news().await;
+            match &news {
+                DriverEvent::Scene(scene) => {
+                    for act in burden.acts(scene, self.key) {
+                        self.submit(0, act).await?;
+                    }
+                }
+                DriverEvent::Outcome { outcome: Outcome::Refused(_), .. } => burden.is_refused(),
+                _ => {}
+            }
+            self.note(0, news)?;
+        }
+        Ok(())
     }
 
     /// Walks over the line and back until `end`, waits until nothing is under way, and says where it is.
@@ -175,6 +207,7 @@ impl CrossingBot {
         self.summary.lost = u64::from(places == 0);
         self.summary.doubled = u64::from(places == 2);
         self.summary.stuck = u64::from(self.summary.times.is_empty());
+        self.summary.empty_handed = u64::from(!self.holds);
         for driver in &mut self.drivers {
             driver.submit(Act::Leave, Vec::new()).await?;
         }
@@ -208,7 +241,10 @@ impl CrossingBot {
 
     fn note(&mut self, sim: usize, news: DriverEvent) -> Result<(), LoadError> {
         match news {
-            DriverEvent::Scene(scene) => self.see(sim, scene.me.is_some()),
+            DriverEvent::Scene(scene) => {
+                self.look_at_hands(&scene);
+                self.see(sim, scene.me.is_some());
+            }
             DriverEvent::Outcome { act, outcome: Outcome::Refused(_), .. }
                 if self.approach == Some(act) =>
             {
@@ -219,6 +255,13 @@ impl CrossingBot {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Takes in what it holds, where it sees itself.
+    fn look_at_hands(&mut self, scene: &Scene) {
+        if let Some(me) = scene.me {
+            self.holds = !scene.in_hands_of(me).is_empty();
+        }
     }
 
     /// Takes in whether its avatar is in sight in a sim.

@@ -22,6 +22,16 @@ pub enum CrossingFault {
         /// The height of the header that proved it.
         height: u64,
     },
+    /// A sim heard two certified states of one height of the neighbour.
+    #[error(
+        "sim {by} heard two states of one height that sim {of} signed: its border is closed for good"
+    )]
+    Forked {
+        /// Who heard them.
+        by: SimId,
+        /// Who signed both.
+        of: SimId,
+    },
     /// A sim judged a departure that the neighbour's log does not have.
     #[error("sim {to} judged departure {number} of sim {from}, which never left there")]
     NeverLeft {
@@ -126,10 +136,14 @@ fn direction(from: BorderSide<'_>, to: BorderSide<'_>) -> Result<DirectionCount,
             }
         }
     }
+    if from.end.frozen {
+        return Err(CrossingFault::Forked { by: from.sim, of: to.sim });
+    }
     // What came home by its deadline has no verdict. The log of the neighbour reaches it with the state that
     // was heard last.
     let last = from.end.heard.last_key_value();
     let reaches = last.is_none_or(|(height, _)| to.turns.contains_key(height));
+    let follows = |number| to.end.judged.as_ref().is_some_and(|judged| judged.start <= number);
     for (number, seen) in &from.end.departures {
         let (from, number) = (from.sim, *number);
         let is_judged = to.end.judged.as_ref().is_some_and(|judged| judged.contains(&number));
@@ -146,7 +160,9 @@ fn direction(from: BorderSide<'_>, to: BorderSide<'_>) -> Result<DirectionCount,
             Some(DepartureEnd::CameHome) if is_taken => {
                 return Err(CrossingFault::Doubled { from, to: to.sim, number });
             }
-            Some(DepartureEnd::CameHome) if reaches || verdict.is_some() => &mut count.came_home,
+            Some(DepartureEnd::CameHome) if verdict.is_some() || (reaches && follows(number)) => {
+                &mut count.came_home
+            }
             Some(DepartureEnd::Settled | DepartureEnd::CameHome) => &mut count.one_sided,
         } += 1;
     }

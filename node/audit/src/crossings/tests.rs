@@ -107,6 +107,14 @@ fn where_the_other_log_does_not_reach_nothing_is_claimed() {
 }
 
 #[test]
+fn a_neighbour_that_signed_two_states_of_one_height_is_named() {
+    let mut ends = ends();
+    ends[0].frozen = true;
+    let [by, of] = SIMS;
+    assert_eq!(judged(&ends), Err(CrossingFault::Forked { by, of }));
+}
+
+#[test]
 fn a_neighbour_that_was_given_up_may_have_taken_what_came_home() {
     let mut ends = ends();
     ends[0].departures.extend([departed(0, Some(DepartureEnd::Severed))]);

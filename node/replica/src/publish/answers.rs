@@ -80,6 +80,12 @@ impl Publisher {
         }
         match self.standing.take(ctx.now.monotonic, asker, question) {
             Taken::Full => Some(Answer::Busy),
+            Taken::AllFull => {
+                let decision = |height| decision(ctx, height, &[]);
+                let links = ctx.agreement.links();
+                let dispatch = ctx.execution.said().dispatch(&question, links, decision);
+                Some(dispatch.map_or(Answer::Busy, Answer::Dispatch))
+            }
             Taken::Stands(replaced) => {
                 self.let_go.extend(replaced);
                 None

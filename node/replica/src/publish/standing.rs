@@ -27,8 +27,11 @@ struct StandingQuestion {
 pub(super) enum Taken {
     /// It stands. An older one of the same session for the same neighbour does not any more.
     Stands(Option<Asker>),
-    /// Too many stand already.
+    /// As many of this asker stand as may.
     Full,
+    /// As many stand in all as may: it is answered at once, so that who takes all the places keeps no
+    /// courier from the news.
+    AllFull,
 }
 
 /// The questions of one server that stand, the oldest first.
@@ -54,8 +57,11 @@ impl StandingQuestions {
         };
         let replaced = self.0.iter().position(is_same).map(|at| self.0.remove(at).asker);
         let own = self.0.iter().filter(|other| is_of_one(&other.asker, &asker)).count();
-        if own >= STANDING_PER_ASKER_MAX || self.0.len() >= STANDING_MAX {
+        if own >= STANDING_PER_ASKER_MAX {
             return Taken::Full;
+        }
+        if self.0.len() >= STANDING_MAX {
+            return Taken::AllFull;
         }
         let wait = Duration::from_millis(question.wait.min(DISPATCH_WAIT_MAX_MS).into());
         self.0.push(StandingQuestion { asker, question, until: now + wait });
@@ -179,6 +185,6 @@ mod tests {
             let taken = standing.take(ms(0), asker(client, 1), question(9, None));
             assert_eq!(taken, Taken::Stands(None));
         }
-        assert_eq!(standing.take(ms(0), asker(9_999, 1), question(9, None)), Taken::Full);
+        assert_eq!(standing.take(ms(0), asker(9_999, 1), question(9, None)), Taken::AllFull);
     }
 }

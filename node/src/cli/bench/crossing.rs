@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
+use metatopia_audit::crossings::{CrossingVerdict, DirectionCount};
 use metatopia_client_driver::{GenesisTrust, NodeUrl};
 use metatopia_load::{
     crossing::{CrossedSim, CrossingSummary, cross},
@@ -9,7 +10,7 @@ use metatopia_load::{
 };
 use metatopia_types::SimId;
 
-use crate::cli::{Failure, console::Console, up::grid::on_grid};
+use crate::cli::{Failure, console::Console, log::verified_borders, up::grid::on_grid};
 
 /// The promised turns from departure to arrival.
 const MEDIAN_TURNS: u64 = 5;
@@ -32,14 +33,35 @@ pub(super) async fn measure(
     fs::write(place.join("place.toml"), PLACE).map_err(failed)?;
     console.note("starting two sims");
     let setup = (Some(place.clone()), servers);
-    on_grid(&path.join("world"), (2, 1), setup, console, async |sims| {
+    let world = path.join("world");
+    let mut found = on_grid(&world, (2, 1), setup, console, async |sims| {
         let two: Result<[_; 2], _> = sims.try_into();
         let [west, east] = two.expect("a grid of two squares");
         let (west, east) = (sim(west).await?, sim(east).await?);
         console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
         Ok(figures(&cross(&west, &east, load).await?))
     })
-    .await
+    .await?;
+    let dirs = ["sim-0-0", "sim-1-0"].map(|sim| world.join(sim)).into();
+    let verified = tokio::task::spawn_blocking(move || verified_borders(dirs, console)).await;
+    let verdicts = verified.map_err(|error| Failure::failed(error.to_string()))??;
+    found.extend(verdicts.iter().flat_map(by_both_logs));
+    Ok(found)
+}
+
+/// Returns what the logs of both sims say of the border together.
+fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 2] {
+    let both = [verdict.there, verdict.back];
+    let sum = |of: fn(&DirectionCount) -> u64| both.iter().map(of).sum();
+    [
+        Figure::new("taken, by both logs", sum(|count| count.taken), "parcels", Bound::None),
+        Figure::new(
+            "came home, by both logs",
+            sum(|count| count.came_home),
+            "parcels",
+            Bound::None,
+        ),
+    ]
 }
 
 async fn sim((sim, nodes): (SimId, Vec<NodeUrl>)) -> Result<CrossedSim, Failure> {
@@ -60,5 +82,6 @@ fn figures(summary: &CrossingSummary) -> Vec<Figure> {
         none("in no sim after the end", summary.lost),
         none("in both sims after the end", summary.doubled),
         none("never crossed", summary.stuck),
+        none("without their ball after the end", summary.empty_handed),
     ]
 }

@@ -194,6 +194,9 @@ fn refused(args: &SquareArgs, order: &LandOrder, why: Refusal) -> Failure {
         (Refusal::NotYours, _) => {
             failure.hint("use the key file of its holder, whom the map names")
         }
+        (Refusal::BeaconsWait(_), LandOrder::SetBeacons { .. }) => {
+            failure.hint("nothing was changed; to leave out a beacon needs no wait")
+        }
         (Refusal::NoPlayer, LandOrder::Give { .. }) => failure
             .hint("whoever gets land logs in at the land office once: `metatopia world visit`"),
         _ => failure,

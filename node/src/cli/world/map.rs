@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Pixels of a tile in a picture.
-const TILE_PIXELS: i32 = 16;
+const TILE_PIXELS: i64 = 16;
 
 /// Metres of a tile's side.
 const TILE_METRES: i64 = 32;
@@ -217,21 +217,23 @@ fn escaped(text: &str) -> String {
 
 /// Draws the map: a square for each sim, with what it is called and its people.
 fn svg(sites: &[MapSite]) -> String {
-    let tiles = |site: &MapSite| (site.grant.square.side / 32).cast_signed();
-    let squares = || sites.iter().map(|site| (site.grant.square, tiles(site)));
-    let west = squares().map(|(square, _)| square.x).min().unwrap_or_default() - 1;
-    let north = squares().map(|(square, side)| square.y + side).max().unwrap_or_default() + 1;
-    let east = squares().map(|(square, side)| square.x + side).max().unwrap_or_default() + 1;
-    let south = squares().map(|(square, _)| square.y).min().unwrap_or_default() - 1;
+    // A square may lie at the edge of the plane, where 32 bits do not hold its pixels.
+    let tiles = |site: &MapSite| i64::from(site.grant.square.side / 32);
+    let corner = |site: &MapSite| (i64::from(site.grant.square.x), i64::from(site.grant.square.y));
+    let squares = || sites.iter().map(|site| (corner(site), tiles(site)));
+    let west = squares().map(|((x, _), _)| x).min().unwrap_or_default() - 1;
+    let north = squares().map(|((_, y), side)| y + side).max().unwrap_or_default() + 1;
+    let east = squares().map(|((x, _), side)| x + side).max().unwrap_or_default() + 1;
+    let south = squares().map(|((_, y), _)| y).min().unwrap_or_default() - 1;
     let (width, height) = ((east - west) * TILE_PIXELS, (north - south) * TILE_PIXELS);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n"
     );
     for site in sites {
-        let (square, side) = (site.grant.square, tiles(site) * TILE_PIXELS);
-        let x = (square.x - west) * TILE_PIXELS;
-        let y = (north - square.y) * TILE_PIXELS - side;
+        let ((x, y), side) = (corner(site), tiles(site) * TILE_PIXELS);
+        let x = (x - west) * TILE_PIXELS;
+        let y = (north - y) * TILE_PIXELS - side;
         let fill = if site.met { "#cfe8cf" } else { "#e4e4e4" };
         let name = escaped(&called(site));
         let people = site.people.map_or_else(String::new, |people| format!("{people} people"));
@@ -307,6 +309,14 @@ mod tests {
             licence: Some("CC0-1.0".to_owned()),
             endpoints: Vec::new(),
         }
+    }
+
+    /// Anybody may claim where a land office lets anybody. One square far out ended the command by an overflow.
+    #[test]
+    fn a_square_at_the_edge_of_the_plane_is_drawn() {
+        let sites = [-(1 << 30), 1 << 30].map(|x| told(&grant(x)));
+        let width = ((1_i64 << 31) + 4) * TILE_PIXELS;
+        assert!(svg(&sites).contains(&format!("viewBox=\"0 0 {width} ")), "{}", svg(&sites));
     }
 
     fn proved(grants: Vec<LandGrant>) -> ProvedMap {
