@@ -50,8 +50,9 @@ pub(super) enum LogCommand {
         turns behind missing ones. Missing turns are not proven, whatever the\nreason is: a server \
         that was away lacks them until it has fetched them, but somebody may also have taken\nthem \
         out. Exit code 5, and the height, when anything is wrong or not proven; 6 when two logs \
-        are each in\norder and differ. Of two sims that lie side by side, both ends of all that went over their border are \
-        held\nagainst each other: exit code 6 as well, when both cannot be true. docs/verify.md says what is proved, and what is not.")]
+        are each in\norder and differ. Of two sims that lie side by side, both ends of all \
+        that went over their border are held\nagainst each other: exit code 6 as well, when both \
+        cannot be true. docs/verify.md says what is proved, and what is not.")]
     Verify(LogVerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.

@@ -39,7 +39,7 @@ pub enum CrossingFault {
         from: SimId,
         /// Who judged it.
         to: SimId,
-        /// Its number.
+        /// The number of the departure.
         number: u64,
     },
     /// What departed is in both sims.
@@ -51,7 +51,7 @@ pub enum CrossingFault {
         from: SimId,
         /// Who took it.
         to: SimId,
-        /// Its number.
+        /// The number of the departure.
         number: u64,
     },
     /// What departed is in neither sim.
@@ -63,7 +63,7 @@ pub enum CrossingFault {
         from: SimId,
         /// Who did not take it.
         to: SimId,
-        /// Its number.
+        /// The number of the departure.
         number: u64,
     },
 }
@@ -103,7 +103,7 @@ pub struct CrossingVerdict {
 /// One of two sims at a border.
 #[derive(Debug, Clone, Copy)]
 pub struct BorderSide<'a> {
-    /// The sim.
+    /// The sim on this side.
     pub sim: SimId,
     /// What its logs show of the border.
     pub end: &'a BorderEnd,
