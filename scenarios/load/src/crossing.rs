@@ -177,7 +177,7 @@ impl CrossingBot {
                         self.submit(0, act).await?;
                     }
                 }
-                DriverEvent::Outcome { outcome: Outcome::Refused(_), .. } => burden.is_refused(),
+                DriverEvent::Outcome { outcome: Outcome::Refused(_), .. } => burden.refused(),
                 _ => {}
             }
             self.note(0, news)?;

@@ -10,8 +10,9 @@ const PATIENCE: u32 = 40;
 /// A bot on its way to a ball in its hand.
 #[derive(Debug, Default)]
 pub(super) struct Burden {
-    /// Scenes since a ball was placed, and since it was taken.
+    /// Scenes since a ball was placed.
     placed: u32,
+    /// Scenes since the ball was taken.
     taken: u32,
     /// How often a ball was placed: each time elsewhere around the bot.
     tries: u32,
@@ -33,7 +34,7 @@ impl Burden {
     }
 
     /// Learns that an act was refused: somebody stands there, or the ball has rolled away.
-    pub(super) const fn is_refused(&mut self) {
+    pub(super) const fn refused(&mut self) {
         (self.placed, self.taken) = (0, 0);
     }
 
