@@ -39,9 +39,17 @@
 //! // What is sent meanwhile waits.
 //! b.send(a.local(), "who is near?".into()).unwrap();
 //!
-//! assert_eq!(at_a.recv().await, Some(OverlayEvent::Up(b.local())));
+//! // Members are found at any time, so the owner takes `Found` wherever it comes.
+//! let mut of_b = Vec::new();
+//! while of_b.len() < 2 {
+//!     match at_a.recv().await.unwrap() {
+//!         OverlayEvent::Found { member, .. } => assert_eq!(member, b.local()),
+//!         event => of_b.push(event),
+//!     }
+//! }
 //! let bytes = "who is near?".into();
-//! assert_eq!(at_a.recv().await, Some(OverlayEvent::Frame { from: b.local(), bytes }));
+//! let from = b.local();
+//! assert_eq!(of_b, [OverlayEvent::Up(from), OverlayEvent::Frame { from, bytes }]);
 //! # let _ = &mut at_b;
 //! # });
 //! ```

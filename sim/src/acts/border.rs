@@ -42,8 +42,17 @@ pub(super) fn apply_border_change(state: &mut State, change: BorderChange) {
 impl ActExecutor<'_> {
     /// Counts the signatures that a dispatch asks to check, whether or not they are good: a turn checks so
     /// many and no more.
-    pub(super) fn charge_hearing(&self, act: &SignedEnvelope, counts: &mut TurnCounts) {
-        let Act::Hear { dispatch, .. } = act.envelope.act else { return };
+    pub(super) fn charge_hearing(
+        &self,
+        state: &State,
+        act: &SignedEnvelope,
+        counts: &mut TurnCounts,
+    ) {
+        let Act::Hear { neighbour, dispatch } = act.envelope.act else { return };
+        // A blob may have 64 KiB, and nothing is decoded of a sim that is no neighbour.
+        if state.borders.all.get(&neighbour).is_none() {
+            return;
+        }
         let signatures = self.dispatch(dispatch).map_or(0, |dispatch| {
             let links = dispatch.links.iter().map(|link| &link.certificate);
             let certificates = links.chain(dispatch.state.iter().map(|state| &state.certificate));
@@ -68,6 +77,9 @@ impl ActContext<'_> {
     pub(super) fn hear(&self, neighbour: SimId, dispatch: BlobId) -> ActResult {
         if !self.state.roster.members().contains_key(&self.author()) {
             return Err(Refusal::NotHeard(HearRefusal::NotServer));
+        }
+        if self.state.borders.all.get(&neighbour).is_none() {
+            return Err(Refusal::NotHeard(HearRefusal::NoBorder));
         }
         let dispatch = self.executor.dispatch(dispatch)?;
         if !self.counts.has_checks {

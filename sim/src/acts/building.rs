@@ -267,12 +267,15 @@ impl State {
     pub(super) fn restore_object(
         &mut self,
         id: ObjectId,
-        deleted: DeletedObject,
+        mut deleted: DeletedObject,
     ) -> Result<(), InsertError> {
         // Physics may refuse the body, so it comes before anything else changes.
         self.bodies.put_back(&deleted.body)?;
         if let Some(owner) = deleted.object.owner {
             self.own(owner, id);
+            // What came over a border left the border's share when it was deleted, which other things may
+            // have taken since. It counts in its owner's quotas, against which it was checked.
+            deleted.object.guest = None;
         }
         if deleted.body.motion() == Motion::Dynamic {
             self.movable.insert(id);

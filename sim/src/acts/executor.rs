@@ -63,7 +63,7 @@ impl<'a> ActExecutor<'a> {
             self.regain_seat(state, &acts[n], &mut effects);
             self.charge_publishing(state, &acts[n], &mut effects.counts);
             self.charge_renewal(state, &acts[n], &mut effects.counts);
-            self.charge_hearing(&acts[n], &mut effects.counts);
+            self.charge_hearing(state, &acts[n], &mut effects.counts);
             charge_sending(state, &acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;

@@ -82,7 +82,12 @@ impl ActContext<'_> {
     pub(super) fn land(&self, order: BlobId) -> ActResult {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
         let register = self.state.land.as_ref().ok_or(Refusal::NoLandOffice)?;
-        let change = match self.land_order(order)? {
+        let order = self.land_order(order)?;
+        // A renewal changes no keys, so no flood of other orders keeps a grant from being renewed.
+        if register.is_busy() && !matches!(order, LandOrder::Renew { .. }) {
+            return Err(Refusal::TooOften);
+        }
+        let change = match order {
             LandOrder::Claim { head, beacons, sponsor } => {
                 self.claim(register, &head, beacons, sponsor.as_ref())?
             }

@@ -46,6 +46,8 @@ impl ActContext<'_> {
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
             Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
+            // Nothing is decoded where there is no land office: a blob may have 64 KiB.
+            Act::Land { .. } if self.state.land.is_none() => (Right::Land, ActTarget::SIM),
             Act::Land { order } => match self.land_order(*order) {
                 Ok(LandOrder::TakeBack { .. }) => (Right::TakeBack, ActTarget::SIM),
                 _ => (Right::Land, ActTarget::SIM),

@@ -35,6 +35,11 @@ impl LandKeyChanges {
         self.0.values().flat_map(|changes| changes.keys().copied())
     }
 
+    /// Returns how many keys changed, each for every turn in which it did.
+    pub(super) fn len(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+
     /// Says whether a key did after the turn of this height. None says that it did as it does now.
     pub(crate) fn did(&self, key: &PublicKey, height: Height) -> Option<bool> {
         let mut later = self.0.range(height.plus(1)..);

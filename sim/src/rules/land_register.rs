@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::land_keys::{LandKeyChanges, LandKeys};
 use crate::{
-    limits::{BEACONS_CHANGE_MS_MIN, LAND_LAPSES_PER_TURN},
+    limits::{BEACONS_CHANGE_MS_MIN, LAND_KEYS_CHANGED_MAX, LAND_LAPSES_PER_TURN},
     tree::Tracked,
 };
 
@@ -195,6 +195,11 @@ impl LandRegister {
             ];
             points.into_iter().flatten().filter_map(|point| self.grant_at(point))
         })
+    }
+
+    /// Says whether so many keys began or ended to hold land in the last turns that others have to wait.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.week.changed.len() >= LAND_KEYS_CHANGED_MAX
     }
 
     /// Says whether the world may have one more grant.

@@ -345,6 +345,11 @@ pub const BEACONS_CHANGE_MS_MIN: u64 = 24 * 3_600_000;
 /// Grants that fall back in one turn: of 65,536 that end at once, the last does so within four minutes.
 pub const LAND_LAPSES_PER_TURN: usize = 16;
 
+/// Keys that may begin or end to hold land in three turns by orders. The state knows these turns' keys in
+/// one leaf, 33 bytes each, beside 44 KiB of a week's words: so there is room for 650 keys. Grants that lapse
+/// change up to 240 more of them, keys that are rotated 96, and the last order 10.
+pub const LAND_KEYS_CHANGED_MAX: usize = 240;
+
 /// Signatures of certificates that one turn checks for renewals: of some 50 microseconds each, together
 /// less than half of what a turn may take.
 pub const LAND_SIGNATURES_PER_TURN_MAX: usize = 128;

@@ -96,7 +96,6 @@ impl State {
         let own = thing.handle;
         let states = Self::states_of(thing, Some).ok_or(TravelRefusal::BadParcel)?;
         let (states, bytes) = renamed_states(states, (own, id), bytes)?;
-        self.check_origin(thing.origin)?;
         if body.shape.reach() > rules.building.size_max {
             return Err(TravelRefusal::TooLarge);
         }
@@ -106,6 +105,8 @@ impl State {
         if things.saturating_add(room.things) >= rules.border_things as usize || is_over {
             return Err(TravelRefusal::ShareFull);
         }
+        // Looks at everything that could be restored, so it comes after what costs less.
+        self.check_origin(thing.origin)?;
         room.things += 1;
         self.check_more_slots(Motion::Dynamic, room.things).map_err(|_| TravelRefusal::Full)?;
         room.budget = room.budget.saturating_add(room_for(thing, bytes));

@@ -2,10 +2,10 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::{ObjectSpec, WorldObject};
+use metatopia_sim::{Genesis, ObjectSpec, WorldObject};
 use metatopia_types::{
     Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, PassRefusal, PublicKey,
-    TravelRefusal, Traveller,
+    Refusal, TravelRefusal, Traveller,
 };
 
 use crate::{
@@ -19,8 +19,12 @@ const BALL: ObjectId = ObjectId(1);
 
 /// A town of two, in the western of which Ada holds a ball; gives its origin.
 fn carried(travels: bool) -> (Vec<Place>, PublicKey, Origin) {
+    carried_between(geneses(2, 4, 0), travels)
+}
+
+/// The same between these two.
+fn carried_between(mut founded: Vec<Genesis>, travels: bool) -> (Vec<Place>, PublicKey, Origin) {
     let ada = public(1);
-    let mut founded = geneses(2, 4, 0);
     let quiet = package("quiet", QUIET);
     let place = Vec2::new(Fx::from_int(24), Fx::from_int(4));
     let spec = ball(place, &[quiet.id()], &way(0));
@@ -308,4 +312,35 @@ fn all_that_she_holds_finds_room_in_one_parcel_or_stays() {
     let origin = |number| Origin { sim: town[0].id(), number: ObjectId(number) };
     assert_eq!(found(&town, 1, origin(1)).held, town[1].world.avatar(&ada));
     assert_eq!(found(&town, 0, origin(2)).position.x, Fx::from_int(32));
+}
+
+/// Deleted and restored, it stayed a guest that no share counted any more, so an owner got as many things
+/// as she liked.
+#[test]
+fn what_came_over_and_was_restored_counts_in_the_quotas_of_its_owner() {
+    let mut founded = geneses(2, 4, 0);
+    founded[1].parameters.building.objects_per_player = 1;
+    let (mut town, ada, origin) = carried_between(founded, true);
+    walk_until(&mut town, ada, EAST, 1);
+    for _ in 0..8 {
+        step(&mut town, 50);
+    }
+    let west = town[0].id();
+    assert_eq!(town[1].world.border_share(&west).0, 1);
+    let object = found(&town, 1, origin).id;
+    let here = town[1].place_of(&ada).expect("she is there");
+    let position = here.saturating_add(Vec2::new(Fx::from_int(2), Fx::ZERO));
+    let put_down = Build::PutDown { object, position };
+    for build in [put_down, Build::Delete { object }, Build::Undo { skip: 0 }] {
+        let act = town[1].act(ada, 1, Act::Build(build));
+        step(&mut town, 50);
+        assert_eq!(town[1].outcome(&act), Outcome::Ok);
+    }
+
+    assert_eq!(found(&town, 1, origin).owner, Some(ada));
+    assert_eq!(town[1].world.border_share(&west).0, 0);
+    let act = town[1].act(ada, 1, Act::Build(Build::Copy { object, position: here }));
+    step(&mut town, 50);
+    assert_eq!(town[1].outcome(&act), Outcome::Refused(Refusal::TooManyObjects));
+    check_roots(&town);
 }

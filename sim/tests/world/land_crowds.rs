@@ -1,7 +1,7 @@
 //! Keys cost nothing, and land does: what ten thousand of them get in an hour.
 
 use metatopia_math::Fx;
-use metatopia_sim::limits::{ARRIVALS_PER_TURN_MAX, LAND_BYTES_MAX};
+use metatopia_sim::limits::{ARRIVALS_PER_TURN_MAX, LAND_BYTES_MAX, LAND_KEYS_CHANGED_MAX};
 use metatopia_types::{
     Act, LandOrder, LandSponsor, Look, Outcome, Refusal, Sign as _, SigningKey, Site,
     limits::{BEACONS_MAX, VALIDATORS_MAX},
@@ -10,7 +10,7 @@ use metatopia_types::{
 use crate::{
     byte_budget::leave,
     land_office::{
-        ADMIN, DAY_MS, claim, claim_by, come, free_office, granted, office_builder, ordered,
+        ADMIN, DAY_MS, claim, claim_by, come, free_office, granted, office_builder, order, ordered,
         refused, sim_on, square, visited,
     },
     yard::{T0, Yard, public},
@@ -157,4 +157,40 @@ fn a_claim_takes_its_bytes_of_a_world_that_fills_up_and_finds_no_room_in_a_full_
     assert_eq!(ordered(&mut yard, 1, &release), Outcome::Ok);
     leave(&mut yard.world, LAND_BYTES_MAX as u64 + 1_000);
     assert_eq!(ordered(&mut yard, 1, &order), Outcome::Ok);
+}
+
+/// The key of a beacon that nobody else has.
+fn beacon(n: u32) -> metatopia_types::PublicKey {
+    sybil(KEYS + n).public()
+}
+
+/// The keys of three turns are one leaf of the state. Some 650 of them made it too long, which ended every
+/// server of the office.
+#[test]
+fn orders_that_change_many_keys_wait_for_the_next_turns_and_renewals_do_not() {
+    let mut yard = free_office();
+    let each = 1 + BEACONS_MAX as u32;
+    let claims: Vec<LandOrder> = (0..150)
+        .map(|n: u32| {
+            let x = 2 * i32::try_from(n).expect("few");
+            let LandOrder::Claim { head, sponsor, .. } = claim(&yard, 1, square(x, 40), None) else {
+                panic!("a claim")
+            };
+            let beacons = (0..BEACONS_MAX as u32).map(|k| beacon(n * each + k)).collect();
+            LandOrder::Claim { head, beacons, sponsor }
+        })
+        .collect();
+    let mut counts = Vec::new();
+    for claims in claims.chunks(50) {
+        let acts: Vec<_> = claims.iter().map(|claim| order(&mut yard, 1, claim)).collect();
+        yard.play();
+        let waits = |act: &&_| yard.outcome(act) == refused(Refusal::TooOften);
+        counts.push(50 - acts.iter().filter(waits).count());
+    }
+    // Each claim changes the keys of its beacons, and the first one that of its holder.
+    let all: usize = counts.iter().sum();
+    assert_eq!(all, LAND_KEYS_CHANGED_MAX.div_ceil(BEACONS_MAX), "{counts:?}");
+    let release = LandOrder::Release { square: square(0, 40) };
+    assert_eq!(ordered(&mut yard, 1, &release), Outcome::Ok, "two turns later there is room");
+    assert_eq!(yard.world.root(), yard.world.rehash());
 }

@@ -10,7 +10,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, GovernOrder, Look, LotGround, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
-    RoleRight, Rotation, TicketOrder,
+    RoleRight, Rotation, TicketOrder, limits::ACTS_PER_TURN_MAX,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -220,4 +220,24 @@ fn so_many_keys_are_given_up_in_a_turn_and_the_others_in_the_next() {
     assert_eq!(late, 1, "{outcomes:?}");
     assert!(again(&mut yard).iter().all(|it| *it == Outcome::Ok));
     yard.check_leaves();
+}
+
+/// The outcomes of a turn are one leaf. A thousand acts that are refused with the name of a key made it too
+/// long, which ended every server of the sim.
+#[test]
+fn a_whole_turn_of_acts_that_are_refused_with_a_key_has_outcomes_of_one_leaf() {
+    let (mut yard, _) = yard();
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+    for seq in (1_000_u64..).take(ACTS_PER_TURN_MAX) {
+        yard.unsigned(public(ADA), seq, Act::Heartbeat);
+    }
+
+    let height = yard.play().height;
+
+    let outcomes = yard.world.outcomes(height).expect("the last turn's");
+    assert_eq!(outcomes.len(), ACTS_PER_TURN_MAX);
+    let rotated = refused(Refusal::Rotated(public(NEW)));
+    assert!(outcomes.iter().all(|(_, outcome)| *outcome == rotated));
+    assert_eq!(yard.world.root(), yard.world.rehash());
+    restored(&yard.world);
 }

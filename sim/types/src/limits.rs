@@ -19,7 +19,10 @@ pub const EXPIRY_HEIGHTS_MAX: u64 = 1_200;
 pub const ENVELOPE_BYTES_MAX: usize = 1_024;
 
 /// Acts in one turn: 200 clients at 10 acts a second fill 100 of a 20th of a second; ten times that.
-pub const ACTS_PER_TURN_MAX: usize = 1_024;
+///
+/// What became of the acts of a turn is one leaf. The largest outcome, a refusal that names a key or a sim, has
+/// 66 bytes with the id of its act: 960 of them have 63,362 bytes, and 993 would be more than a leaf may have.
+pub const ACTS_PER_TURN_MAX: usize = 960;
 
 /// All envelopes of one turn together.
 pub const ACTS_BYTES_MAX: usize = 192 * 1_024;

@@ -11,7 +11,7 @@ use metatopia_scripting::{
 };
 use metatopia_types::{
     ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, Millis, ObjectId, Origin,
-    Outcome, PackageId, PublicKey, ScriptId, Seq, SimId, Tick,
+    Outcome, PackageId, PublicKey, Refusal, ScriptId, Seq, SimId, Tick,
     limits::{
         ACTS_PER_TURN_MAX, BLOB_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS,
         TICKS_PER_SECOND,
@@ -133,7 +133,11 @@ fn tick() -> usize {
 #[test]
 fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let singles = 7 * (LEAF_BYTES_MAX + HEAD);
-    let outcome = wire::length(&(ActId(Digest::ZERO), Outcome::Made(ObjectId(MAX))));
+    let outcome = wire::length(&(ActId(Digest::ZERO), Outcome::Refused(Refusal::Rotated(KEY))));
+    assert!(
+        ACTS_PER_TURN_MAX * outcome + 3 <= LEAF_BYTES_MAX,
+        "the outcomes of a turn are one leaf"
+    );
     let outcomes = OUTCOME_TURNS as usize * (ACTS_PER_TURN_MAX * outcome + HEAD);
     let players = PLAYERS_MAX * wire::length(&(KEY, player()));
     let window = Window { seq: Seq(MAX), last_valid: Height(MAX), opener: KEY };

@@ -16,7 +16,7 @@ fn long(height: u64) -> Decision {
         envelope: Envelope { sim, author, lane, seq: Seq(seq), last_valid, act: Act::Heartbeat },
         signature: Signature::from_bytes([1; 64]),
     };
-    let body = TurnBody::new((0..1_000).map(act).collect(), Vec::new()).expect("a body");
+    let body = TurnBody::new((0..900).map(act).collect(), Vec::new()).expect("a body");
     let turn = Turn { header: Header { height: Height(height), ..Header::unstated() }, body };
     let certificate = Certificate {
         height: Height(height),
