@@ -66,7 +66,7 @@ pub struct Manifest {
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
 /// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 220 are for what has one, in a world of as
 /// many bodies as there can be: contacts 72, scripts' numbers 14, players 32, objects 13, owners 8,
-/// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, people's roles,
+/// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 4, the manifest 8, people's roles,
 /// bans, mutes, orders, reports and rotated keys 6, traces 5, friends 6, sealed words 2, borders 1, all else 1.
 /// Plaza's, of a quarter of the bodies, take 93.
 pub const SNAPSHOT_BYTES_MAX: usize = 284 * 1_024 * 1_024;
