@@ -6,10 +6,11 @@ mod lot;
 mod parse;
 mod spot;
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_types::{AssetLicence, Blueprint, Outline};
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_sim::Shape;
+use metatopia_types::{AssetLicence, Blueprint, Outline, OutlineCorners};
 
 pub use hint::{next, title};
 pub use joint::{JOINT_KINDS, JoinedThing, joined};
@@ -86,8 +87,8 @@ pub struct BuildPlan {
     pub text: String,
     /// The color as 0xRRGGBB.
     pub color: u32,
-    /// A disc; a box otherwise.
-    pub round: bool,
+    /// What it looks like from above.
+    pub form: PartForm,
     /// Width and height in metres.
     pub size: Vec2,
     /// Can it be pushed?
@@ -95,10 +96,16 @@ pub struct BuildPlan {
 }
 
 impl BuildPlan {
-    /// Half its width and height.
+    /// How far it reaches from its centre along each axis at most.
     #[must_use]
     pub fn half(&self) -> Vec2 {
-        self.size.scale(Fx::HALF)
+        match self.form {
+            // The centre of mass of a triangle is a third of the way from its side to its corner.
+            PartForm::Ramp | PartForm::Triangle => self.size.scale(Fx::from_ratio(2, 3)),
+            PartForm::Box | PartForm::Disc | PartForm::Rod | PartForm::Hexagon => {
+                self.size.scale(Fx::HALF)
+            }
+        }
     }
 
     /// The blueprint of it at a place.
@@ -109,35 +116,89 @@ impl BuildPlan {
             name: self.name.clone(),
             text: self.text.clone(),
             color: self.color,
-            outline: outline(self.round, self.size),
+            outline: outline(self.form, self.size),
             movable: self.movable,
             position,
-            angle: metatopia_math::Angle::ZERO,
+            angle: Angle::ZERO,
             licence: AssetLicence::default(),
         }
     }
 }
 
-/// The outline of so much width and height; that of a disc is its width.
-#[must_use]
-pub fn outline(round: bool, size: Vec2) -> Outline {
-    let half = size.scale(Fx::HALF);
-    if round { Outline::Disc { radius: half.x } } else { Outline::Box { half } }
+/// What a part looks like from above. It fills a width and a height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartForm {
+    /// A rectangle.
+    Box,
+    /// A disc as wide as the width.
+    Disc,
+    /// A rod with round ends, as long as the width.
+    Rod,
+    /// A triangle with a right angle in the south-east: it rises to the east.
+    Ramp,
+    /// A triangle with its point in the north.
+    Triangle,
+    /// A polygon of six corners, two of them in the west and in the east.
+    Hexagon,
 }
 
-/// Kind, colour, disc, width and height in tenths of a metre, movable.
-type ThingKind = (&'static str, u32, bool, (i64, i64), bool);
+/// The outline of a form of so much width and height.
+#[must_use]
+pub fn outline(form: PartForm, size: Vec2) -> Outline {
+    let half @ Vec2 { x, y } = size.scale(Fx::HALF);
+    let (west, south, middle) = (x.saturating_neg(), y.saturating_neg(), x.saturating_mul(Fx::HALF));
+    let at = Vec2::new;
+    let corners = match form {
+        PartForm::Box => return Outline::Box { half },
+        PartForm::Disc => return Outline::Disc { radius: x },
+        PartForm::Rod => return Outline::Capsule { half: x.saturating_sub(y), radius: y },
+        PartForm::Ramp => vec![at(west, south), at(x, south), at(x, y)],
+        PartForm::Triangle => vec![at(west, south), at(x, south), at(Fx::ZERO, y)],
+        PartForm::Hexagon => {
+            let back = middle.saturating_neg();
+            let (east, far) = (at(x, Fx::ZERO), at(west, Fx::ZERO));
+            vec![east, at(middle, y), at(back, y), far, at(back, south), at(middle, south)]
+        }
+    };
+    Outline::Polygon(OutlineCorners::new(&corners).expect("three or six corners"))
+}
+
+/// The outline of a shape that is stretched to another width and height: those of the box around its
+/// centre, which faces as it does.
+#[must_use]
+pub fn resized(shape: &Shape, size: Vec2) -> Outline {
+    let polygon = match shape {
+        Shape::Rect { .. } => return outline(PartForm::Box, size),
+        Shape::Circle { .. } => return outline(PartForm::Disc, size),
+        Shape::Capsule { .. } => return outline(PartForm::Rod, size),
+        Shape::Polygon(polygon) => polygon,
+    };
+    let (before, half) = (shape.half_extents(Angle::ZERO), size.scale(Fx::HALF));
+    let stretched = |corner: Vec2| {
+        let along = |at: Fx, before: Fx, half: Fx| at.saturating_mul(half).saturating_div(before);
+        Vec2::new(along(corner.x, before.x, half.x), along(corner.y, before.y, half.y))
+    };
+    let corners: Vec<Vec2> = polygon.corners().map(stretched).collect();
+    Outline::Polygon(OutlineCorners::new(&corners).expect("a polygon has as many corners"))
+}
+
+/// Kind, colour, form, width and height in tenths of a metre, movable.
+type ThingKind = (&'static str, u32, PartForm, (i64, i64), bool);
 
 /// What can be built by one word.
-const KINDS: [ThingKind; 8] = [
-    ("box", 0x005b_8def, false, (10, 10), false),
-    ("wall", 0x00a8_9f91, false, (40, 5), false),
-    ("plank", 0x00b9_8552, false, (30, 4), false),
-    ("disc", 0x0058_a884, true, (10, 10), false),
-    ("pillar", 0x00d8_d2c4, true, (8, 8), false),
-    ("sign", 0x00f5_f0e6, true, (5, 5), false),
-    ("crate", 0x00c8_964b, false, (9, 9), true),
-    ("ball", 0x00e8_e8ff, true, (6, 6), true),
+const KINDS: [ThingKind; 12] = [
+    ("box", 0x005b_8def, PartForm::Box, (10, 10), false),
+    ("wall", 0x00a8_9f91, PartForm::Box, (40, 5), false),
+    ("plank", 0x00b9_8552, PartForm::Box, (30, 4), false),
+    ("disc", 0x0058_a884, PartForm::Disc, (10, 10), false),
+    ("pillar", 0x00d8_d2c4, PartForm::Disc, (8, 8), false),
+    ("sign", 0x00f5_f0e6, PartForm::Disc, (5, 5), false),
+    ("ramp", 0x00a8_9f91, PartForm::Ramp, (20, 10), false),
+    ("wedge", 0x00c9_6f4a, PartForm::Triangle, (12, 12), false),
+    ("hexagon", 0x006f_9bc0, PartForm::Hexagon, (12, 10), false),
+    ("log", 0x008a_5a33, PartForm::Rod, (20, 5), true),
+    ("crate", 0x00c8_964b, PartForm::Box, (9, 9), true),
+    ("ball", 0x00e8_e8ff, PartForm::Disc, (6, 6), true),
 ];
 
 /// Colours with names.
@@ -169,7 +230,8 @@ fn color(word: &str) -> Option<u32> {
 
 /// What `help build` prints.
 pub const HELP: &str = "\
-build WHAT      box, wall, plank, disc, pillar or sign, which stay; crate or ball, which roll
+build WHAT      box, wall, plank, disc, pillar, ramp, wedge, hexagon or sign, which stay; crate, ball
+                or log, which roll
                 then, if you like: width, height, a colour, a name:  build box 2 1 brown bench
                 a sign shows the words:  build sign Welcome to my garden
 move it east 2  or `move it to 3 -4`; the thing is `it`, the last one, or its name

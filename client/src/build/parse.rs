@@ -167,7 +167,7 @@ fn plan(words: &[&str]) -> Result<BuildPlan, BuildError> {
         (shade, kind, rest) = (Some(first), *next, others);
     }
     let found = KINDS.iter().find(|(name, ..)| *name == kind.to_lowercase());
-    let (kind, usual, round, (width, height), movable) =
+    let (kind, usual, form, (width, height), movable) =
         *found.ok_or_else(|| BuildError::Kind(kind.to_string()))?;
     let tenths = |tenths| Fx::from_ratio(tenths, 10);
     let mut size = Vec2::new(tenths(width), tenths(height));
@@ -188,7 +188,7 @@ fn plan(words: &[&str]) -> Result<BuildPlan, BuildError> {
         ("sign", text) => (kind.to_string(), text.unwrap_or_default()),
         (_, name) => (name.unwrap_or_else(|| kind.to_string()), String::new()),
     };
-    Ok(BuildPlan { kind, name, text, color: shade.unwrap_or(usual), round, size, movable })
+    Ok(BuildPlan { kind, name, text, color: shade.unwrap_or(usual), form, size, movable })
 }
 
 /// `it east 2`, `old bench to 3 4`, or the thing alone.

@@ -1,6 +1,7 @@
 use alloc::{borrow::ToOwned as _, vec};
 
 use metatopia_math::Angle;
+use metatopia_physics::Polygon;
 use metatopia_sim::{Area, Land, Parameters, Title};
 use metatopia_types::PublicKey;
 
@@ -30,7 +31,7 @@ fn it() -> String {
 fn a_build_line_needs_no_more_than_what_is_built() {
     let usual = plan("build box");
     assert_eq!((usual.name.as_str(), usual.size, usual.movable), ("box", at(1, 1), false));
-    assert!(plan("build ball").movable && plan("build disc").round);
+    assert!(plan("build ball").movable && plan("build disc").form == PartForm::Disc);
 
     let bench = plan("build box 2 1 brown old bench");
     assert_eq!((bench.size, bench.color), (at(2, 1), 0x008b_5a2b));
@@ -182,4 +183,27 @@ fn land_and_the_place_where_people_arrive_are_respected() {
     let south = spot(&ground(&parameters, &lands), half, false).expect("the only land");
     assert!(area.overlaps(&Area { low: south, high: south.saturating_add(half) }), "{south}");
     assert_eq!(spot(&ground(&parameters, &[]), half, false), None);
+}
+
+#[test]
+fn a_form_fills_its_size_and_is_stretched_to_another_one() {
+    let body = |outline: Outline| match outline {
+        Outline::Disc { radius } => Shape::Circle { radius },
+        Outline::Box { half } => Shape::Rect { half },
+        Outline::Capsule { half, radius } => Shape::Capsule { half, radius },
+        Outline::Polygon(corners) => {
+            Shape::Polygon(Polygon::new(corners.points()).expect("a convex polygon"))
+        }
+    };
+    let near = |found: Vec2, wanted: Vec2| found.distance(wanted) < Fx::from_ratio(1, 1_000);
+    for kind in ["box", "disc", "log", "ramp", "wedge", "hexagon"] {
+        let plan = plan(&format!("build {kind} 3 1"));
+        let shape = body(outline(plan.form, plan.size));
+        let half = shape.half_extents(Angle::ZERO);
+        assert!(half.x <= plan.half().x && half.y <= plan.half().y.max(half.x), "{kind}");
+        let larger = body(resized(&shape, at(6, 2)));
+        let round = matches!(shape, Shape::Circle { .. });
+        let wanted = if round { at(3, 3) } else { at(3, 1) };
+        assert!(near(larger.half_extents(Angle::ZERO), wanted), "{kind}: {larger:?}");
+    }
 }

@@ -43,10 +43,10 @@ pub struct SceneObject {
     pub angle: Angle,
     /// Metres per second.
     pub velocity: Vec2,
-    /// Half its width and height in metres; a disc has both equal.
+    /// Half its width and height in metres, as it sees itself; a disc has both equal.
     pub half: Vec2,
-    /// Whether it is a disc.
-    pub round: bool,
+    /// Its shape; `half` is half the box around its centre.
+    pub shape: Shape,
     /// How it is drawn.
     pub look: Look,
     /// What it says on itself.
@@ -60,6 +60,14 @@ pub struct SceneObject {
     pub scripts: Vec<ScriptId>,
     /// The avatar that has it in hand.
     pub held: Option<ObjectId>,
+}
+
+impl SceneObject {
+    /// Says whether it is a disc.
+    #[must_use]
+    pub const fn is_round(&self) -> bool {
+        matches!(self.shape, Shape::Circle { .. })
+    }
 }
 
 impl Scene {
@@ -159,14 +167,7 @@ impl Sight {
 
     fn object(&self, entry: &TileEntry, body: &Body) -> SceneObject {
         let object = &entry.object;
-        let (half, round) = match body.shape() {
-            Shape::Circle { radius } => (Vec2::new(radius, radius), true),
-            Shape::Rect { half } => (half, false),
-            // Shown as the boxes around them.
-            shape @ (Shape::Capsule { .. } | Shape::Polygon(_)) => {
-                (shape.half_extents(Angle::ZERO), false)
-            }
-        };
+        let shape = body.shape();
         let emote = self.gestures.get(&entry.id).copied();
         SceneObject {
             id: entry.id,
@@ -178,8 +179,8 @@ impl Sight {
             position: body.position(),
             angle: body.angle(),
             velocity: body.velocity(),
-            half,
-            round,
+            half: shape.half_extents(Angle::ZERO),
+            shape,
             look: object.look,
             text: object.text.clone(),
             movable: object.held.is_some()

@@ -2,6 +2,7 @@ use alloc::borrow::ToOwned as _;
 
 use metatopia_math::Angle;
 use metatopia_protocol::JointEntryKind;
+use metatopia_sim::Shape;
 use metatopia_types::{Height, Look, Tick};
 
 use super::*;
@@ -16,7 +17,7 @@ fn thing(id: u64, name: &str, east: i32, movable: bool) -> SceneObject {
         angle: Angle::ZERO,
         velocity: Vec2::ZERO,
         half: Vec2::new(Fx::HALF, Fx::HALF),
-        round: false,
+        shape: Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
         look: Look::default(),
         text: String::new(),
         movable,

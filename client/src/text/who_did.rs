@@ -53,6 +53,7 @@ pub fn who_did(
 #[cfg(test)]
 mod tests {
     use metatopia_math::{Angle, Fx, Vec2};
+    use metatopia_sim::Shape;
     use metatopia_types::{Height, Look, ObjectId};
 
     use super::*;
@@ -69,7 +70,7 @@ mod tests {
             angle: Angle::ZERO,
             velocity: Vec2::ZERO,
             half: Vec2::new(Fx::HALF, Fx::HALF),
-            round: false,
+            shape: Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
             look: Look::default(),
             text: String::new(),
             movable: false,

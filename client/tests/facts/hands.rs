@@ -2,6 +2,7 @@
 
 use metatopia_client::{Scene, SceneObject, ScenePlayer, text};
 use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_sim::Shape;
 use metatopia_types::{Height, Look, ObjectId, Sign, Tick};
 
 use crate::stand::key;
@@ -18,7 +19,7 @@ fn object(id: u64, name: &str, metres: i32, held: Option<u64>) -> SceneObject {
         angle: Angle::ZERO,
         velocity: Vec2::ZERO,
         half,
-        round: true,
+        shape: Shape::Circle { radius: half.x },
         look: Look::default(),
         text: String::new(),
         movable: true,

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use metatopia_client::{
     Scene, SceneObject,
-    build::{self, BuildPlan, Building, Ground, JoinedThing, Way, outline, spot},
+    build::{self, BuildPlan, Building, Ground, JoinedThing, Way, resized, spot},
     text::{compass, find, position, printable},
 };
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
-use metatopia_sim::{Land, Lot};
+use metatopia_sim::{Land, Lot, Shape};
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
 use super::{
@@ -29,13 +29,14 @@ pub(super) struct Thing {
     position: Vec2,
     pub(super) half: Vec2,
     angle: Angle,
-    round: bool,
+    shape: Shape,
 }
 
 impl Thing {
     /// Returns it as an end of a joint.
     pub(super) fn end(&self) -> JoinedThing {
-        let Self { id, position, half, angle, round, .. } = *self;
+        let Self { id, position, half, angle, shape, .. } = *self;
+        let round = matches!(shape, Shape::Circle { .. });
         JoinedThing { id, position, half, angle, round }
     }
 }
@@ -113,7 +114,7 @@ async fn deed(
         }
         Building::Resize(_, size) => {
             let done = format!("{name} is {} m by {} m now.", size.x, size.y);
-            (Build::Resize { object, outline: outline(thing.round, size) }, done)
+            (Build::Resize { object, outline: resized(&thing.shape, size) }, done)
         }
         Building::Color(_, color) => {
             (Build::Recolor { object, color }, format!("{name} is #{color:06x} now."))
@@ -272,7 +273,7 @@ pub(super) async fn meant_first(
             position: object.position,
             half: object.half,
             angle: object.angle,
-            round: object.round,
+            shape: object.shape,
         }));
     }
     // One's own things can be taken away or given from afar.
@@ -292,7 +293,7 @@ pub(super) async fn meant_first(
         position: own.position,
         half: Vec2::new(Fx::HALF, Fx::HALF),
         angle: Angle::ZERO,
-        round: false,
+        shape: Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
     }))
 }
 

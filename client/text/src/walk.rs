@@ -132,7 +132,7 @@ impl AvatarWalk {
 pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
     let half = object.half;
     let local = from.saturating_sub(object.position).rotate(object.angle.wrapping_neg());
-    if object.round {
+    if object.is_round() {
         return local.length().saturating_sub(half.x).max(Fx::ZERO);
     }
     let inside = Vec2::new(
@@ -145,6 +145,7 @@ pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
 #[cfg(test)]
 mod tests {
     use metatopia_math::Angle;
+    use metatopia_sim::Shape;
     use metatopia_types::{Height, Look, Tick};
 
     use super::*;
@@ -165,7 +166,10 @@ mod tests {
             owner: None,
             author: None,
             changed: None,
-            round: half.x == half.y,
+            shape: match half.x == half.y {
+                true => Shape::Circle { radius: half.x },
+                false => Shape::Rect { half },
+            },
             position,
             angle: Angle::default(),
             velocity: Vec2::ZERO,

@@ -75,7 +75,7 @@ const NOT_YET = {
  */
 const building = (act) => ({
   /**
-   * @param {{kind: string, name: string, text?: string, color: number, round?: boolean, w: number,
+   * @param {{kind: string, name: string, text?: string, color: number, round?: boolean, rod?: boolean, corners?: [number, number][], w: number,
    *   h?: number, movable?: boolean, x: number, y: number, angle?: number, licence?: string}} spec
    */
   place: (spec) => act('place', {

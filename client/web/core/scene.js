@@ -24,6 +24,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {number|null} held the avatar that has it in hand
  * @property {boolean} seat can somebody sit on it?
  * @property {boolean} round a disc; a rectangle otherwise
+ * @property {boolean} [rod] with round ends
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
  * @property {[number, number][] | null} [corners] of a polygon in metres, counter-clockwise

@@ -32,7 +32,7 @@ const LICENCES = ['Cc0', 'CcBy', 'CcBySa', 'Reserved'];
  * A thing of a group: where it is from the middle in metres, and all that it looks like.
  * @typedef {object} GroupThing
  * @property {string} kind @property {string} name @property {string} text @property {number} color
- * @property {boolean} round @property {number} w @property {number} h @property {boolean} movable
+ * @property {boolean} round @property {boolean} [rod] @property {[number, number][]} [corners] @property {number} w @property {number} h @property {boolean} movable
  * @property {number} x @property {number} y @property {number} angle radians @property {string} licence
  */
 
@@ -47,19 +47,19 @@ export function written(name, things) {
   return `${JSON.stringify({ is: KIND, version: VERSION, name, things: plain }, null, 1)}\n`;
 }
 
-/** What a value must be: its words, and whether it is. @type {Record<string, [string, (value: any) => boolean]>} */
+/** What a value must be: its words, and whether it is. @typedef {[string, (value: any) => boolean]} Rule */
+/** @type {Rule} */ const NAME = ['group.rule.name', (value) => typeof value === 'string' && value.length > 0 && bytes(value) <= NAME_BYTES_MAX];
+/** @type {Rule} */ const TRUTH = ['group.rule.truth', (value) => typeof value === 'boolean'];
+/** @type {Rule} */ const SIDE = ['group.rule.side', (value) => Number.isFinite(value) && value >= SIDE_MIN && value <= SIDE_MAX];
+/** @type {Rule} */ const FAR = ['group.rule.far', (value) => Number.isFinite(value) && Math.abs(value) <= FAR_MAX];
+/** @param {any} at */ const isCorner = (at) => Array.isArray(at) && at.length === 2 && at.every((n) => Number.isFinite(n) && Math.abs(n) <= SIDE_MAX);
+/** @type {Record<string, Rule>} */
 const RULES = {
-  kind: ['group.rule.name', (value) => typeof value === 'string' && value.length > 0 && bytes(value) <= NAME_BYTES_MAX],
-  name: ['group.rule.name', (value) => typeof value === 'string' && value.length > 0 && bytes(value) <= NAME_BYTES_MAX],
+  kind: NAME, name: NAME, round: TRUTH, movable: TRUTH, w: SIDE, h: SIDE, x: FAR, y: FAR, degrees: FAR,
   text: ['group.rule.text', (value) => typeof value === 'string' && bytes(value) <= TEXT_BYTES_MAX],
   color: ['group.rule.color', (value) => typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value)],
-  round: ['group.rule.truth', (value) => typeof value === 'boolean'],
-  movable: ['group.rule.truth', (value) => typeof value === 'boolean'],
-  w: ['group.rule.side', (value) => Number.isFinite(value) && value >= SIDE_MIN && value <= SIDE_MAX],
-  h: ['group.rule.side', (value) => Number.isFinite(value) && value >= SIDE_MIN && value <= SIDE_MAX],
-  x: ['group.rule.far', (value) => Number.isFinite(value) && Math.abs(value) <= FAR_MAX],
-  y: ['group.rule.far', (value) => Number.isFinite(value) && Math.abs(value) <= FAR_MAX],
-  degrees: ['group.rule.far', (value) => Number.isFinite(value) && Math.abs(value) <= FAR_MAX],
+  rod: [TRUTH[0], (value) => value === undefined || TRUTH[1](value)],
+  corners: ['group.rule.corners', (value) => value === undefined || (Array.isArray(value) && value.length > 2 && value.length <= 8 && value.every(isCorner))],
   licence: ['group.rule.licence', (value) => LICENCES.includes(value)],
 };
 

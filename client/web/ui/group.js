@@ -150,7 +150,7 @@ export class Group extends EventTarget {
     const placed = this.placed();
     const middle = this.middle(placed);
     const things = placed.map(({ thing, at }) => ({
-      kind: thing.kind, name: thing.name, text: thing.text, color: thing.look.color, round: thing.round, w: thing.hx * 2, h: thing.hy * 2,
+      kind: thing.kind, name: thing.name, text: thing.text, color: thing.look.color, round: thing.round, rod: thing.rod || undefined, corners: (!thing.rod && thing.corners) || undefined, w: thing.hx * 2, h: thing.hy * 2,
       movable: thing.movable, x: at.x - middle.x, y: at.y - middle.y, angle: at.angle, licence: thing.licence ?? 'CcBySa',
     }));
     const file = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'group';

@@ -5,7 +5,7 @@ import { surface } from '../draw/light.js';
 import { kindOf } from '../draw/things.js';
 import { el } from './dom.js';
 
-/** @typedef {{id: string, kind: string, w: number, h: number, round: boolean, movable: boolean, color: number}} Part */
+/** @typedef {{id: string, kind: string, w: number, h: number, round: boolean, rod?: boolean, corners?: [number, number][], movable: boolean, color: number}} Part */
 
 /** @type {(id: string, w: number, h: number, color: number, more?: Partial<Part>) => Part} */
 const part = (id, w, h, color, more = {}) => ({ id, kind: id, w, h, round: false, movable: false, color, ...more });
@@ -23,6 +23,8 @@ export const PALETTE = [
   part('table', 1.6, 1.6, 0x58a884, round), part('desk', 1.6, 0.8, 0xa8763e), part('bench', 1.8, 0.5, 0xb98552),
   part('stool', 0.5, 0.5, 0xd08a4e, { round: true, movable: true }), part('bed', 1.2, 2, 0x5b8def), part('shelf', 1.6, 0.5, 0x8a6238),
   part('chest', 1, 0.6, 0x9a6a3a), part('barrel', 0.7, 0.7, 0xa8763e, { round: true, movable: true }), part('tent', 2.4, 2, 0xd8b45a),
+  part('ramp', 2, 1, 0xa89f91, { kind: 'block', corners: [[-1, -0.5], [1, -0.5], [1, 0.5]] }), part('wedge', 1.2, 1.2, 0xc96f4a, { kind: 'block', corners: [[-0.6, -0.6], [0.6, -0.6], [0, 0.6]] }),
+  part('hexagon', 1.2, 1, 0x6f9bc0, { kind: 'block', corners: [[0.6, 0], [0.3, 0.5], [-0.3, 0.5], [-0.6, 0], [-0.3, -0.5], [0.3, -0.5]] }), part('log', 2, 0.5, 0x8a5a33, { kind: 'beam', rod: true, movable: true }),
   part('sign', 0.5, 0.5, 0xf5f0e6, round), part('bell', 0.8, 0.8, 0xd8b45a, round), part('ball', 0.6, 0.6, 0xe8e8ff, { round: true, movable: true }),
 ];
 
@@ -33,7 +35,7 @@ const RATIO = 2;
 /** A small picture of a part. @param {Part} entry @param {import('../draw/light.js').Palette} palette @returns {HTMLCanvasElement} */
 export function sampleOf(entry, palette) {
   const { canvas, ctx } = surface(SAMPLE * RATIO, SAMPLE * RATIO);
-  const thing = { kind: entry.kind, hx: entry.w / 2, hy: entry.h / 2, round: entry.round, look: { color: entry.color }, text: '', id: 3 };
+  const thing = { kind: entry.kind, hx: entry.w / 2, hy: entry.h / 2, round: entry.round, corners: entry.corners, look: { color: entry.color }, text: '', id: 3 };
   const { tall, top = tall, paint } = kindOf(thing);
   const high = thing.hy * 2 + Math.max(tall, top - 0.3) * 0.6;
   const s = (SAMPLE * RATIO * 0.9) / Math.max(thing.hx * 2.2, high, 0.9);

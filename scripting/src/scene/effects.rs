@@ -86,6 +86,9 @@ impl ScriptContext {
         let half = match outline {
             Outline::Disc { radius } => Vec2::new(radius, radius),
             Outline::Box { half } => half,
+            Outline::Capsule { .. } | Outline::Polygon(_) => {
+                return Err(HostFault::new(ErrorKind::Argument, "a zone is a disc or a box"));
+            }
         };
         let (least, most) = (half.x.min(half.y), half.x.max(half.y));
         if least < Fx::ZERO || most > Fx::from_int(ZONE_REACH) {

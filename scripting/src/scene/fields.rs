@@ -3,7 +3,9 @@
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{ObjectId, Outline};
+use metatopia_types::{
+    CornerCountError, ObjectId, Outline, OutlineCorners, limits::OUTLINE_CORNERS_MAX,
+};
 
 use super::short;
 use crate::{ErrorKind, HostFault, Value, suggest::closest};
@@ -118,13 +120,47 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the shape: a disc of a radius, or a box of a width and a height.
+    /// Returns the shape: a disc of a radius, a box of a width and a height, a rod of a length with round
+    /// ends of a radius, or a polygon of these corners.
     pub(super) fn outline(&self) -> Result<Outline, HostFault> {
-        match (self.number("radius")?, self.vec2("size")?) {
-            (Some(_), Some(_)) => Err(refused("a thing has a radius or a size, not both".into())),
-            (None, Some(size)) => Ok(Outline::Box { half: size.scale(Fx::HALF) }),
-            (radius, None) => Ok(Outline::Disc { radius: radius.unwrap_or(USUAL_RADIUS) }),
+        let radius = self.number("radius")?;
+        match (radius, self.vec2("size")?, self.number("length")?, self.corners()?) {
+            (radius, None, None, None) => {
+                Ok(Outline::Disc { radius: radius.unwrap_or(USUAL_RADIUS) })
+            }
+            (None, Some(size), None, None) => Ok(Outline::Box { half: size.scale(Fx::HALF) }),
+            (radius, None, Some(length), None) => {
+                let half = length.saturating_mul(Fx::HALF);
+                Ok(Outline::Capsule { half, radius: radius.unwrap_or(USUAL_RADIUS) })
+            }
+            (None, None, None, Some(corners)) => Ok(Outline::Polygon(corners)),
+            _ => Err(refused(
+                "a thing has a radius, a size, a length with a radius, or corners: not two of them"
+                    .into(),
+            )),
         }
+    }
+
+    /// Returns the corners of a polygon, counter-clockwise. Whether they are convex is judged when the thing
+    /// is made, as its size is.
+    fn corners(&self) -> Result<Option<OutlineCorners>, HostFault> {
+        let corners = match self.said("corners") {
+            None => return Ok(None),
+            Some(Value::Array(corners)) => corners,
+            Some(other) => return Err(wrong_kind("corners", "an array of vec2", other)),
+        };
+        let corner = |value: &Value| match value {
+            Value::Vec2(corner) => Ok(*corner),
+            other => Err(wrong_kind("one of corners", "a vec2", other)),
+        };
+        // A longer list is refused by its length, whatever is in it.
+        let few = corners.iter().take(OUTLINE_CORNERS_MAX).map(corner);
+        let few = few.collect::<Result<Vec<_>, HostFault>>()?;
+        let all = match few.len() < corners.len() {
+            true => Err(CornerCountError(corners.len())),
+            false => OutlineCorners::new(&few),
+        };
+        all.map(Some).map_err(|error| refused(format!("a thing has {error}")))
     }
 }
 

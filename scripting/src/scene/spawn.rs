@@ -16,8 +16,9 @@ use crate::{
 };
 
 /// What a spawned thing may say of itself.
-const FIELDS: [&str; 11] = [
-    "name", "kind", "text", "color", "radius", "size", "pos", "angle", "movable", "scripted", "tag",
+const FIELDS: [&str; 13] = [
+    "name", "kind", "text", "color", "radius", "size", "length", "corners", "pos", "angle",
+    "movable", "scripted", "tag",
 ];
 
 impl ScriptContext {

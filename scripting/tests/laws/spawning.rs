@@ -5,7 +5,7 @@ use metatopia_scripting::{
     ErrorKind, Event, ScriptEffect, ScriptError, ScriptOutput, ScriptState, Value,
     limits::SPAWN_REACH,
 };
-use metatopia_types::{AssetLicence, Blueprint, ObjectId, Outline};
+use metatopia_types::{AssetLicence, Blueprint, ObjectId, Outline, OutlineCorners};
 
 use crate::stage::{ME, World, fx, handler, point, run_in, world};
 
@@ -74,7 +74,17 @@ fn a_thing_that_cannot_be_meant_is_refused_with_the_name_of_the_field() {
         ("#{name: \"a\\nb\"}", ErrorKind::Argument, "is one line"),
         ("#{pos: 3}", ErrorKind::Type, "pos is a vec2"),
         (&far, ErrorKind::Argument, "within 16 m"),
-        ("#{radius: 1, size: vec2(1, 1)}", ErrorKind::Argument, "not both"),
+        ("#{radius: 1, size: vec2(1, 1)}", ErrorKind::Argument, "not two of them"),
+        ("#{length: 1, size: vec2(1, 1)}", ErrorKind::Argument, "not two of them"),
+        ("#{corners: [vec2(0, 0)]}", ErrorKind::Argument, "1 corners where 3 to 8"),
+        ("#{corners: [1, 2, 3]}", ErrorKind::Type, "one of corners is a vec2"),
+        ("#{corners: 3}", ErrorKind::Type, "corners is an array of vec2"),
+        (
+            "#{corners: [vec2(0, 0), vec2(0, 0), vec2(0, 0), vec2(0, 0), vec2(0, 0), vec2(0, 0),
+                vec2(0, 0), vec2(0, 0), vec2(0, 0)]}",
+            ErrorKind::Argument,
+            "9 corners where 3 to 8",
+        ),
         ("#{radius: 5000000000}", ErrorKind::Argument, "radius is out of range"),
         ("#{movable: 1}", ErrorKind::Type, "movable is true or false"),
         ("#{tag: \"012345678901234567890123456789012\"}", ErrorKind::Argument, "at most 32 bytes"),
@@ -142,4 +152,21 @@ fn a_script_is_told_what_became_of_what_it_spawned() {
     };
     assert_eq!(log(Some(ObjectId(2))), ["rose: crate"]);
     assert_eq!(log(None), ["rose: none"]);
+}
+
+#[test]
+fn what_is_spawned_is_a_rod_or_a_polygon_as_well() {
+    let outline = |fields: &str| {
+        let output = touched(world(), &format!("spawn(#{{{fields}}});")).expect("it may");
+        match output.effects.as_slice() {
+            [ScriptEffect::Spawn { thing, .. }] => thing.outline,
+            other => panic!("one thing, not {other:?}"),
+        }
+    };
+
+    let rod = Outline::Capsule { half: fx("1.5"), radius: fx("0.5") };
+    assert_eq!(outline("length: 3, radius: 0.5"), rod);
+    let corners = [point("0", "0"), point("2", "0"), point("2", "1")];
+    let ramp = Outline::Polygon(OutlineCorners::new(&corners).expect("three"));
+    assert_eq!(outline("corners: [vec2(0, 0), vec2(2, 0), vec2(2, 1)]"), ramp);
 }

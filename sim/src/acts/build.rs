@@ -1,7 +1,9 @@
 //! Building: decides what may be made, changed and given away, and where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Body, BodySpec, Motion, Shape, limits::SIZE_MIN};
+use metatopia_physics::{
+    Body, BodySpec, Motion, Polygon, PolygonError, Shape, limits::SIZE_MIN,
+};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
@@ -64,7 +66,7 @@ impl ActContext<'_> {
             }
             Build::Resize { object, outline } => {
                 self.check_moved(build, *object)?;
-                let shape = shape(*outline);
+                let shape = shape(*outline)?;
                 on(*object, ObjectEdit::Resize(shape, mass(shape), drawn(*outline)))
             }
             Build::Recolor { object, color } => {
@@ -268,7 +270,7 @@ pub(super) fn made(
     check_text(text)?;
     check_color(*color)?;
     let motion = if *movable { Motion::Dynamic } else { Motion::Static };
-    let shape = shape(*outline);
+    let shape = shape(*outline)?;
     let mut body = BodySpec::new(shape, motion, *position);
     body.pose.angle = *angle;
     body.mass = mass(shape);
@@ -313,9 +315,9 @@ fn check_text(text: &str) -> Result<(), Refusal> {
     if text.len() > SIGN_BYTES_MAX || !is_line(text) { Err(Refusal::BadText) } else { Ok(()) }
 }
 
-/// Checks that an outline is neither too small nor too large.
+/// Checks that an outline is a shape, neither too small nor too large.
 pub(super) fn check_size(rules: &BuildingParameters, outline: Outline) -> Result<(), Refusal> {
-    check_shape(rules, shape(outline))
+    check_shape(rules, shape(outline)?)
 }
 
 /// Checks that a shape is neither too small nor too large.
@@ -323,7 +325,7 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
     let (least, most) = match shape {
         Shape::Circle { radius } => (radius, radius),
         Shape::Rect { half } => (half.x.min(half.y), half.x.max(half.y)),
-        Shape::Capsule { half, radius } => (radius, half.saturating_add(radius)),
+        Shape::Capsule { half, radius } => (radius.min(half), half.saturating_add(radius)),
         // Physics knows no thinner polygon.
         Shape::Polygon(_) => (SIZE_MIN, shape.reach()),
     };
@@ -334,18 +336,28 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
 }
 
 /// Returns the shape of the body of an outline.
-pub(super) fn shape(outline: Outline) -> Shape {
-    match outline {
+///
+/// # Errors
+/// When its corners are no convex polygon, or it is too thin or too far across for one.
+pub(super) fn shape(outline: Outline) -> Result<Shape, Refusal> {
+    Ok(match outline {
         Outline::Disc { radius } => Shape::Circle { radius },
         Outline::Box { half } => Shape::Rect { half },
-    }
+        Outline::Capsule { half, radius } => Shape::Capsule { half, radius },
+        Outline::Polygon(corners) => {
+            Shape::Polygon(Polygon::new(corners.points()).map_err(|error| match error {
+                PolygonError::Far(_) | PolygonError::Thin(_) => Refusal::BadSize,
+                PolygonError::Corners(_) | PolygonError::NotConvex(_) => Refusal::BadCorners,
+            })?)
+        }
+    })
 }
 
 /// Returns how an outline is drawn.
 fn drawn(outline: Outline) -> BodyShape {
     match outline {
         Outline::Disc { .. } => BodyShape::Round,
-        Outline::Box { .. } => BodyShape::Square,
+        Outline::Box { .. } | Outline::Capsule { .. } | Outline::Polygon(_) => BodyShape::Square,
     }
 }
 

@@ -81,7 +81,7 @@ impl ActContext<'_> {
                 // Without a size that a thing may have there is no ground to ask for.
                 check_size(self.rules(), blueprint.outline)?;
                 let pose = Pose { position: blueprint.position, angle: blueprint.angle };
-                let area = Footprint { shape: shape(blueprint.outline), pose }.area();
+                let area = Footprint { shape: shape(blueprint.outline)?, pose }.area();
                 Ok((Right::Build, ActTarget { ground: Some(area), ..ActTarget::SIM }))
             }
             // Whether a thing may be copied is a matter of its licence, and whether one is put down of whose
@@ -161,7 +161,10 @@ pub(super) fn footprint_after(build: &Build, body: &Body) -> Footprint {
         Build::Rotate { angle, .. } => {
             Footprint { shape: before, pose: Pose { angle: *angle, ..pose } }
         }
-        Build::Resize { outline, .. } => Footprint { shape: shape(*outline), pose },
+        Build::Resize { outline, .. } => {
+            let shape = shape(*outline).expect("the request checked the outline");
+            Footprint { shape, pose }
+        }
         _ => Footprint { shape: before, pose },
     }
 }

@@ -118,6 +118,7 @@ fn is_sound_zone(outline: Outline) -> bool {
     let half = match outline {
         Outline::Disc { radius } => Vec2::new(radius, radius),
         Outline::Box { half } => half,
+        Outline::Capsule { .. } | Outline::Polygon(_) => return false,
     };
     let most = Fx::from_int(ZONE_REACH);
     [half.x, half.y].into_iter().all(|side| side > Fx::ZERO && side <= most)

@@ -44,6 +44,8 @@ impl ZoneGround {
             Outline::Disc { radius } => radius,
             // More than the diagonal.
             Outline::Box { half } => half.x.saturating_add(half.y),
+            // No script can ask for one.
+            Outline::Capsule { .. } | Outline::Polygon(_) => Fx::ZERO,
         };
         Self { outline, center, facing, reach }
     }
@@ -61,6 +63,7 @@ impl ZoneGround {
                 from.dot(self.facing).saturating_abs() <= half.x
                     && self.facing.cross(from).saturating_abs() <= half.y
             }
+            Outline::Capsule { .. } | Outline::Polygon(_) => false,
         }
     }
 }
@@ -160,7 +163,7 @@ fn watch_zone(
     let body = state.bodies.body(object).expect("an object with a script has a body");
     let facing = match zone.outline {
         Outline::Disc { .. } => Vec2::ZERO,
-        Outline::Box { .. } => body.angle().direction(),
+        _ => body.angle().direction(),
     };
     let ground = ZoneGround::new(zone.outline, body.position(), facing);
     let stays =

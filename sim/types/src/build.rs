@@ -1,12 +1,12 @@
 //! What builders do to the things of a world.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::{fmt, str::FromStr};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PackageId, PublicKey, ScriptId};
+use crate::{ObjectId, PackageId, PublicKey, ScriptId, limits::OUTLINE_CORNERS_MAX};
 
 /// What a builder wants done. A thing is changed by its owner, or an admin, and stays where its
 /// builder may build.
@@ -235,6 +235,63 @@ pub enum Outline {
         /// Half the width and half the height, in metres.
         half: Vec2,
     },
+    /// A rod with round ends, which lies along the thing's own x axis.
+    Capsule {
+        /// Half the distance between the middles of the round ends, in metres.
+        half: Fx,
+        /// The radius of the ends, in metres.
+        radius: Fx,
+    },
+    /// A convex polygon that turns with the thing. Its centre of mass is the centre of the thing.
+    Polygon(OutlineCorners),
+}
+
+/// The corners of an outline in metres, counter-clockwise: 3 to [`OUTLINE_CORNERS_MAX`]. Whether they are
+/// convex is judged where a thing is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Vec2>", into = "Vec<Vec2>")]
+pub struct OutlineCorners {
+    points: [Vec2; OUTLINE_CORNERS_MAX],
+    count: u8,
+}
+
+/// The count of corners that no outline has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} corners where 3 to {OUTLINE_CORNERS_MAX} are allowed")]
+pub struct CornerCountError(pub usize);
+
+impl OutlineCorners {
+    /// Returns the corners of an outline.
+    ///
+    /// # Errors
+    /// When they are fewer than three, or more than [`OUTLINE_CORNERS_MAX`].
+    pub fn new(corners: &[Vec2]) -> Result<Self, CornerCountError> {
+        let fault = CornerCountError(corners.len());
+        let mut points = [Vec2::ZERO; OUTLINE_CORNERS_MAX];
+        points.get_mut(..corners.len()).ok_or(fault)?.copy_from_slice(corners);
+        let count = u8::try_from(corners.len()).map_err(|_| fault)?;
+        if count < 3 { Err(fault) } else { Ok(Self { points, count }) }
+    }
+
+    /// Returns the corners.
+    #[must_use]
+    pub fn points(&self) -> &[Vec2] {
+        &self.points[..usize::from(self.count)]
+    }
+}
+
+impl TryFrom<Vec<Vec2>> for OutlineCorners {
+    type Error = CornerCountError;
+
+    fn try_from(corners: Vec<Vec2>) -> Result<Self, Self::Error> {
+        Self::new(&corners)
+    }
+}
+
+impl From<OutlineCorners> for Vec<Vec2> {
+    fn from(corners: OutlineCorners) -> Self {
+        corners.points().to_vec()
+    }
 }
 
 /// The licence of a thing: of what it looks like and says. The licences of its scripts are in their

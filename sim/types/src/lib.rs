@@ -72,7 +72,10 @@ mod work;
 
 pub use act::{Act, BodyShape, Emote, Envelope, Look, NodeContact, SetChange, SignedEnvelope};
 pub use act_encoding::ACT_NUMBERS;
-pub use build::{AssetLicence, Blueprint, Build, BuiltJoint, Outline, ParseAssetLicenceError};
+pub use build::{
+    AssetLicence, Blueprint, Build, BuiltJoint, CornerCountError, Outline, OutlineCorners,
+    ParseAssetLicenceError,
+};
 pub use certificate::{Certificate, CertificateError};
 pub use crossing::{
     BorderDeparture, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass,

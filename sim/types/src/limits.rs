@@ -18,6 +18,9 @@ pub const EXPIRY_HEIGHTS_MAX: u64 = 1_200;
 /// may be: about 500 B.
 pub const ENVELOPE_BYTES_MAX: usize = 1_024;
 
+/// Corners of the outline of a thing, as many as a body of the physics has.
+pub const OUTLINE_CORNERS_MAX: usize = 8;
+
 /// Acts in one turn: 200 clients at 10 acts a second fill 100 of a 20th of a second; ten times that.
 ///
 /// What became of the acts of a turn is one leaf. The largest outcome, a refusal that names a key or a sim, has

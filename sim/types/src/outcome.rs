@@ -378,6 +378,9 @@ pub enum Refusal {
         "the new key did not sign that it takes the place of that one; its owner must ask for it"
     )]
     NoKeyWord,
+    /// The corners of a thing are no convex polygon.
+    #[error("its corners are no convex polygon that runs counter-clockwise")]
+    BadCorners,
 }
 
 impl core::fmt::Display for Outcome {

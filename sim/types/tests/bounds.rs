@@ -1,13 +1,14 @@
 //! The bounds that more than one crate agrees on: each is reached, and one more is refused by its name.
 
+use metatopia_math::Vec2;
 use metatopia_types::{
-    Act, Blob, BodyError, Digest, Envelope, Header, Height, Lane, Look, Member, NodeContact,
-    PublicKey, Roster, RosterError, Round, Seq, SetChange, Sign, SignedEnvelope, SigningKey, SimId,
+    Act, Blob, BodyError, CornerCountError, Digest, Envelope, Header, Height, Lane, Look, Member,
+    NodeContact, OutlineCorners, PublicKey, Roster, RosterError, Round, Seq, SetChange, Sign, SignedEnvelope, SigningKey, SimId,
     TurnBody, Validator, ValidatorSet, ValidatorSetError,
     limits::{
         ABSENT_STRIKES, ACTS_BYTES_MAX, BLOB_BYTES_MAX, BLOBS_BYTES_MAX, BLOBS_PER_TURN_MAX,
         CONTACT_BYTES_MAX, DEMOTION_HEIGHTS_FIRST, DEMOTION_STRIKES_MAX, DISPATCHES_BYTES_MAX,
-        STANDBYS_MAX, VALIDATORS_MAX, VALIDATORS_MIN,
+        OUTLINE_CORNERS_MAX, STANDBYS_MAX, VALIDATORS_MAX, VALIDATORS_MIN,
     },
     wire,
 };
@@ -203,4 +204,21 @@ fn what_was_heard_of_neighbours_takes_half_of_a_turns_blobs_at_most() {
     assert_eq!(body(&[half, half]), Ok(2));
     let long = BodyError::LongDispatches(DISPATCHES_BYTES_MAX + 1);
     assert_eq!(body(&[half, half, 1]), Err(long));
+}
+
+#[test]
+fn an_outline_has_three_to_eight_corners_also_from_a_peer() {
+    let corners = |count: usize| vec![Vec2::ZERO; count];
+    for count in [0, 2, OUTLINE_CORNERS_MAX + 1, 1_000] {
+        let refused = OutlineCorners::new(&corners(count));
+        assert_eq!(refused, Err(CornerCountError(count)));
+        let bytes = wire::encode(&corners(count));
+        wire::decode::<OutlineCorners>(&bytes, bytes.len()).expect_err("no outline");
+    }
+    for count in [3, OUTLINE_CORNERS_MAX] {
+        let outline = OutlineCorners::new(&corners(count)).expect("an outline");
+        assert_eq!(outline.points().len(), count);
+        let bytes = wire::encode(&outline);
+        assert_eq!(wire::decode(&bytes, bytes.len()), Ok(outline));
+    }
 }

@@ -1,10 +1,10 @@
 //! What builders do, as acts. Sizes are whole widths and heights in metres, angles radians.
 
-use metatopia_client::build::{Ground, outline, spot};
+use metatopia_client::build::{Ground, PartForm, outline, resized, spot};
 use metatopia_math::{Angle, Vec2};
 use metatopia_sim::Body;
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, ObjectId, Outline, PackageId, ScriptId,
+    Act, AssetLicence, Blueprint, Build, ObjectId, Outline, OutlineCorners, PackageId, ScriptId,
 };
 use serde::Deserialize;
 
@@ -127,6 +127,12 @@ pub(super) struct PlaceSpec {
     color: u32,
     #[serde(default)]
     round: bool,
+    /// A rod with round ends, as long as `w`.
+    #[serde(default)]
+    rod: bool,
+    /// The corners of a polygon, which say its size.
+    #[serde(default)]
+    corners: Vec<[PageNumber; 2]>,
     w: PageNumber,
     h: Option<PageNumber>,
     movable: Option<bool>,
@@ -166,6 +172,16 @@ pub(super) const BAD_NAME: BuildFault = "BadName";
 impl PlaceSpec {
     fn blueprint(self) -> Result<Blueprint, BuildFault> {
         let size = to_vec(self.w, self.h.unwrap_or(self.w)).ok_or(OUT_OF_RANGE)?;
+        let outline = match (self.corners.as_slice(), self.round, self.rod) {
+            ([], true, _) => outline(PartForm::Disc, size),
+            ([], false, true) => outline(PartForm::Rod, size),
+            ([], false, false) => outline(PartForm::Box, size),
+            (corners, ..) => {
+                let points = corners.iter().map(|[x, y]| to_vec(*x, *y)).collect::<Option<Vec<_>>>();
+                let corners = OutlineCorners::new(&points.ok_or(OUT_OF_RANGE)?);
+                Outline::Polygon(corners.map_err(|_| "BadCorners")?)
+            }
+        };
         let angle = self.angle.map_or(Some(Angle::ZERO), to_angle).ok_or(OUT_OF_RANGE)?;
         let licence = match self.licence.as_deref() {
             None | Some("CcBySa") => AssetLicence::CcBySa,
@@ -179,7 +195,7 @@ impl PlaceSpec {
             name: self.name,
             text: self.text,
             color: self.color,
-            outline: outline(self.round, size),
+            outline,
             movable: self.movable.unwrap_or(true),
             position: place(self.x, self.y)?,
             angle,
@@ -253,7 +269,11 @@ impl ClientCore {
             }
             BuildCommand::Resize { object, w, h } => {
                 let size = to_vec(w, h.unwrap_or(w)).ok_or(OUT_OF_RANGE)?;
-                let outline: Outline = outline(self.picture.is_round(object), size);
+                let body = self.picture.body(object);
+                let outline = match body {
+                    Some(body) => resized(&body.shape(), size),
+                    None => outline(PartForm::Box, size),
+                };
                 Build::Resize { object, outline }
             }
             BuildCommand::Color { object, color } => Build::Recolor { object, color },

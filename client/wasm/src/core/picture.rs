@@ -215,7 +215,7 @@ impl Picture {
             "birth": object.birth.map(origin), "parent": object.parent.map(origin),
             "travels": object.travels, "held": object.held.map(|held| held.by),
             "seat": object.seat.is_some(),
-            "round": round, "hx": from_fx(half.x), "hy": from_fx(half.y),
+            "round": round, "rod": matches!(shape, Shape::Capsule { .. }), "hx": from_fx(half.x), "hy": from_fx(half.y),
             "corners": drawn_corners(shape),
             "motion": variant(&body.motion()).to_lowercase(),
             "movable": object.held.is_some()

@@ -116,6 +116,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use metatopia_client::SceneObject;
+    use metatopia_physics::Shape;
     use metatopia_types::{Height, Look, ObjectId, Tick};
 
     use super::*;
@@ -173,7 +174,7 @@ mod tests {
             angle: Angle::ZERO,
             velocity: Vec2::ZERO,
             half: Vec2::new(Fx::HALF, Fx::HALF),
-            round: true,
+            shape: Shape::Circle { radius: Fx::HALF },
             look: Look::default(),
             text: String::new(),
             movable: false,

@@ -135,6 +135,7 @@ reasons! {
         Refusal::TooManyRecoveries => "too-many-recoveries",
         Refusal::BeaconsWait(_) => "beacons-wait",
         Refusal::NoKeyWord => "no-key-word",
+        Refusal::BadCorners => "bad-corners",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
