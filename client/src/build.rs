@@ -146,7 +146,8 @@ pub enum PartForm {
 #[must_use]
 pub fn outline(form: PartForm, size: Vec2) -> Outline {
     let half @ Vec2 { x, y } = size.scale(Fx::HALF);
-    let (west, south, middle) = (x.saturating_neg(), y.saturating_neg(), x.saturating_mul(Fx::HALF));
+    let (west, south, middle) =
+        (x.saturating_neg(), y.saturating_neg(), x.saturating_mul(Fx::HALF));
     let at = Vec2::new;
     let corners = match form {
         PartForm::Box => return Outline::Box { half },

@@ -42,9 +42,7 @@ mod trust;
 use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 use metatopia_client::{LightClient, Session};
-use metatopia_protocol::{
-    Answer, Goodbye, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, Watching,
-};
+use metatopia_protocol::{Answer, Goodbye, Question, ScriptEntry, Watching, take_page};
 use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, Rotation, ScriptId, Seq, Sign};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -229,18 +227,14 @@ impl ClientDriver {
         &mut self,
         wait: Duration,
     ) -> Result<Option<Vec<ScriptEntry>>, DriveError> {
-        let (mut all, mut after) = (Vec::new(), ScriptId(0));
-        loop {
+        let (mut all, mut next) = (Vec::new(), Some(ScriptId(0)));
+        while let Some(after) = next {
             let Answer::Scripts(page) = self.ask(Question::Scripts { after }, wait).await? else {
                 return Ok(None);
             };
-            let last = page.len() < SCRIPTS_PER_ANSWER_MAX;
-            after = page.last().map_or(after, |entry| entry.script);
-            all.extend(page);
-            if last {
-                return Ok(Some(all));
-            }
+            next = take_page(&mut all, page);
         }
+        Ok(Some(all))
     }
 
     /// Asks a question until it is answered, over lost connections and busy nodes.

@@ -27,6 +27,7 @@ mod invite_text;
 mod joints;
 mod lots;
 mod message;
+mod pages;
 mod people;
 mod private;
 mod question;
@@ -53,6 +54,7 @@ pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
+pub use pages::{Listed, take_page};
 pub use people::{
     AdminCountdown, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
     PersonEntry, RightEntry, SanctionEntry, TracedThings, span,

@@ -7,7 +7,7 @@ use metatopia_client::{
     text::{LotCommand, compass, position, printable},
 };
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, Question};
+use metatopia_protocol::{Answer, LotEntry, LotPerson, Question, take_page};
 use metatopia_sim::{Area, GroundAt, Lot};
 use metatopia_types::{Act, LotId, LotOrder, PublicKey};
 
@@ -23,20 +23,14 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 /// Returns the lots of the sim, as the node says.
 pub(super) async fn lots(room: &mut TextClient) -> Result<Vec<LotEntry>, TextClientError> {
-    let (mut all, mut after) = (Vec::new(), LotId(0));
-    loop {
+    let (mut all, mut next) = (Vec::new(), Some(LotId(0)));
+    while let Some(after) = next {
         let Answer::Lots(page) = room.driver.ask(Question::Lots { after }, ANSWER).await? else {
             return Ok(all);
         };
-        let is_full = page.len() >= LOTS_PER_ANSWER_MAX;
-        // A node that repeats itself is asked no further.
-        let last = page.last().map(|entry| entry.lot).filter(|last| *last > after);
-        all.extend(page);
-        match last {
-            Some(last) if is_full => after = last,
-            _ => return Ok(all),
-        }
+        next = take_page(&mut all, page);
     }
+    Ok(all)
 }
 
 /// Returns the lot that a node tells of.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_client::text::{ReportCommand, find, printable, report_line};
-use metatopia_protocol::{Answer, Question, REPORTS_PER_ANSWER_MAX, ReportEntry};
+use metatopia_protocol::{Answer, Question, ReportEntry, take_page};
 use metatopia_types::{Act, GovernOrder, Outcome, Refusal, ReportSubject, RoleRight};
 
 use super::{
@@ -99,19 +99,13 @@ async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
 
 /// Returns the reports of the sim, as the node says.
 async fn reports(room: &mut TextClient) -> Result<Vec<ReportEntry>, TextClientError> {
-    let (mut all, mut after): (Vec<ReportEntry>, u64) = (Vec::new(), 0);
-    loop {
+    let (mut all, mut next) = (Vec::new(), Some(0));
+    while let Some(after) = next {
         let Answer::Reports(page) = room.driver.ask(Question::Reports { after }, ANSWER).await?
         else {
             return Ok(all);
         };
-        let is_full = page.len() >= REPORTS_PER_ANSWER_MAX;
-        // A node that repeats itself is asked no further.
-        let last = page.last().map(|entry| entry.report).filter(|last| *last > after);
-        all.extend(page);
-        match last {
-            Some(last) if is_full => after = last,
-            _ => return Ok(all),
-        }
+        next = take_page(&mut all, page);
     }
+    Ok(all)
 }

@@ -1,9 +1,7 @@
 //! Building: decides what may be made, changed and given away, and where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{
-    Body, BodySpec, Motion, Polygon, PolygonError, Shape, limits::SIZE_MIN,
-};
+use metatopia_physics::{Body, BodySpec, Motion, Polygon, PolygonError, Shape, limits::SIZE_MIN};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,

@@ -173,6 +173,12 @@ pub(super) struct TurnCounts {
     pub(super) published_bytes: u64,
     /// Packages that it was asked to compile.
     pub(super) publishes: usize,
+    /// Acts of which the turn checks what others signed: evidence, words that a report shows, and land orders.
+    pub(super) checks: usize,
+    /// The same, of each author, with those beyond what one may ask for.
+    pub(super) checks_by: BTreeMap<PublicKey, usize>,
+    /// Whether the act under way is one of these.
+    pub(super) is_checked: bool,
     /// Signatures of certificates that renewals of land asked to check.
     pub(super) land_signatures: usize,
     /// Signatures of certificates that dispatches of neighbours asked to check.

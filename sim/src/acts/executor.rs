@@ -6,7 +6,8 @@ use std::{
 };
 
 use metatopia_types::{
-    Act, ActId, Blob, BlobId, LotOrder, Outcome, Refusal, ScriptId, SignedEnvelope, Turn,
+    Act, ActId, Blob, BlobId, LotOrder, Outcome, Refusal, ReportSubject, ScriptId, SignedEnvelope,
+    Turn,
 };
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
-    limits::SENDINGS_PER_AUTHOR_MAX,
+    limits::{CHECKED_PER_AUTHOR_MAX, CHECKED_PER_TURN_MAX, SENDINGS_PER_AUTHOR_MAX},
     scripts::{Programs, Sender, canonical_order},
     state::{State, Tools},
 };
@@ -61,6 +62,7 @@ impl<'a> ActExecutor<'a> {
         for n in core_order(state, acts) {
             // The seat first: whether the author has an avatar decides what the act can do.
             self.regain_seat(state, &acts[n], &mut effects);
+            charge_checks(state, &acts[n], &mut effects.counts);
             self.charge_publishing(state, &acts[n], &mut effects.counts);
             self.charge_renewal(state, &acts[n], &mut effects.counts);
             self.charge_hearing(state, &acts[n], &mut effects.counts);
@@ -110,6 +112,28 @@ impl<'a> ActExecutor<'a> {
         }));
         result.unwrap_or(Err(Refusal::Crashed))
     }
+}
+
+/// Counts an act that asks for checks of signatures: evidence against a server, private words that a report
+/// shows, an order for a land office. A turn checks so many of them and no more, whether or not they are good.
+fn charge_checks(state: &State, act: &SignedEnvelope, counts: &mut TurnCounts) {
+    counts.is_checked = false;
+    let author = act.envelope.author;
+    let asks = match &act.envelope.act {
+        Act::Report(evidence) => state.roster.members().contains_key(&evidence.accused().0),
+        Act::FileReport { about: ReportSubject::Words { .. }, .. } => {
+            state.present.contains_key(&author)
+        }
+        Act::Land { .. } => state.land.is_some() && state.players.contains(&author),
+        _ => false,
+    };
+    if !asks {
+        return;
+    }
+    let own = counts.checks_by.entry(author).or_default();
+    *own = own.saturating_add(1);
+    counts.is_checked = *own <= CHECKED_PER_AUTHOR_MAX && counts.checks < CHECKED_PER_TURN_MAX;
+    counts.checks += usize::from(counts.is_checked);
 }
 
 /// Counts an order to send a thing home from a lot: to look for a place costs as much if there is none. Nobody

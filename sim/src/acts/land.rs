@@ -65,6 +65,9 @@ impl ActExecutor<'_> {
         let Act::Land { order } = act.envelope.act else {
             return;
         };
+        if !counts.is_checked {
+            return;
+        }
         let context = ActContext::new(self, state, act, counts);
         let Some(signatures) = context.renewal_signatures(order) else {
             return;
@@ -82,6 +85,9 @@ impl ActContext<'_> {
     pub(super) fn land(&self, order: BlobId) -> ActResult {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
         let register = self.state.land.as_ref().ok_or(Refusal::NoLandOffice)?;
+        if !self.counts.is_checked {
+            return Err(Refusal::TooOften);
+        }
         let order = self.land_order(order)?;
         // A renewal changes no keys, so no flood of other orders keeps a grant from being renewed.
         if register.is_busy() && !matches!(order, LandOrder::Renew { .. }) {

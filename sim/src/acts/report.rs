@@ -35,12 +35,15 @@ impl ActContext<'_> {
             return Err(Refusal::BadText);
         }
         let (name, accused) = self.state.reported(about)?;
+        let newcomer = player.since.regular.is_none();
+        self.state.people.reports.check_room(&self.author(), newcomer, about)?;
         let opened = match about {
+            ReportSubject::Words { .. } if !self.counts.is_checked => {
+                return Err(Refusal::TooOften);
+            }
             ReportSubject::Words { by, opened } => Some(self.opened(&by, opened)?),
             ReportSubject::Thing(_) | ReportSubject::Person(_) => None,
         };
-        let newcomer = player.since.regular.is_none();
-        self.state.people.reports.check_room(&self.author(), newcomer, about)?;
         let report = FiledReport {
             by: self.author(),
             newcomer,

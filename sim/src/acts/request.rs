@@ -46,8 +46,10 @@ impl ActContext<'_> {
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
             Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
-            // Nothing is decoded where there is no land office: a blob may have 64 KiB.
-            Act::Land { .. } if self.state.land.is_none() => (Right::Land, ActTarget::SIM),
+            // Nothing is decoded where there is no land office, or by too many: an order may have 20 KiB.
+            Act::Land { .. } if self.state.land.is_none() || !self.counts.is_checked => {
+                (Right::Land, ActTarget::SIM)
+            }
             Act::Land { order } => match self.land_order(*order) {
                 Ok(LandOrder::TakeBack { .. }) => (Right::TakeBack, ActTarget::SIM),
                 _ => (Right::Land, ActTarget::SIM),

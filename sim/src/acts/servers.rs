@@ -64,15 +64,17 @@ impl ActContext<'_> {
     /// removed, unless the set would become too small: then a standby must come first, and the evidence
     /// again.
     pub(super) fn report(&self, evidence: &Evidence) -> ActResult {
-        let sim = self.state.charter.sim;
-        let accused =
-            evidence.verify(sim, &*self.executor.tools.verify).map_err(|_| Refusal::BadEvidence)?;
-        let (_, height) = evidence.accused();
+        let (accused, height) = evidence.accused();
         let exposed = self.state.governance.exposed.get(&accused);
         let old = exposed.is_some_and(|removed| height <= *removed);
         if old || !self.state.roster.members().contains_key(&accused) {
             return Err(Refusal::BadEvidence);
         }
+        if !self.counts.is_checked {
+            return Err(Refusal::TooOften);
+        }
+        let sim = self.state.charter.sim;
+        evidence.verify(sim, &*self.executor.tools.verify).map_err(|_| Refusal::BadEvidence)?;
         let removal = SetChange::Remove { key: accused };
         let change =
             self.members(|roster| roster.change(&removal).map_err(|_| Refusal::BadSetChange))?;

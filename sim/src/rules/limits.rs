@@ -350,6 +350,13 @@ pub const LAND_LAPSES_PER_TURN: usize = 16;
 /// change up to 240 more of them, keys that are rotated 96, and the last order 10.
 pub const LAND_KEYS_CHANGED_MAX: usize = 240;
 
+/// Acts of one turn of which something is checked that others signed: evidence, private words that a report
+/// shows, orders for a land office. Two signatures, or a signature and four keys, take some 100 microseconds.
+pub const CHECKED_PER_TURN_MAX: usize = 64;
+
+/// Such acts of one author.
+pub const CHECKED_PER_AUTHOR_MAX: usize = 16;
+
 /// Signatures of certificates that one turn checks for renewals: of some 50 microseconds each, together
 /// less than half of what a turn may take.
 pub const LAND_SIGNATURES_PER_TURN_MAX: usize = 128;

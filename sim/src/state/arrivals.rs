@@ -15,7 +15,7 @@ use super::{
     sim_state::State,
 };
 use crate::{
-    limits::{AHEAD_MS_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
+    limits::{AHEAD_MS_MAX, ARRIVALS_PER_TURN_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
     rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Right},
     space::{BorderLine, distance_to},
 };
@@ -120,6 +120,10 @@ impl State {
                 self.player_to_forget(self.is_steward(&key)).map_err(|_| TravelRefusal::Full)?
             }
         };
+        // Who was forgotten in three turns is known by one leaf. Sixteen neighbours could make it too long.
+        if forgotten.is_some() && self.forgotten.len() >= ARRIVALS_PER_TURN_MAX {
+            return Err(TravelRefusal::Full);
+        }
         let hands = self.check_hands(rules.neighbour, &person.hands)?;
         self.take_seat(&key, known.as_ref())?;
         let ahead = self.way_ahead(departure.until, person.velocity, person.waited);

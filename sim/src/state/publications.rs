@@ -121,7 +121,10 @@ impl Publications {
                 record.publisher = Some(new);
             }
         }
-        self.by_publisher.insert(new, own);
+        // The new key may have published as well: as somebody whom the sim forgot since.
+        let all = self.by_publisher.entry(new).or_default();
+        all.by_height.extend(own.by_height);
+        all.present.extend(own.present);
     }
 
     /// Returns the bytes of published packages whose source is in the state.
@@ -185,10 +188,11 @@ impl Publications {
         }
     }
 
-    /// Notes since when a package is not needed. What ships with the sim has no such time: it stays.
+    /// Notes since when a package is not needed. What ships with the sim has no such time: it stays. Nor has
+    /// what left: a sleeping script may need it, and it would leave again when that script ends.
     fn note_unused(&mut self, id: PackageId, since: Option<u64>) {
-        let ships = self.records.get(&id).is_none_or(|record| record.publisher.is_none());
-        if ships {
+        let leaves = |record: &Publication| record.publisher.is_some() && record.left.is_none();
+        if !self.records.get(&id).is_some_and(leaves) {
             return;
         }
         let record = self.records.get_mut(&id).expect("a record that was just read");
@@ -210,10 +214,13 @@ impl Publications {
         self.records.insert(package.id(), record);
     }
 
-    /// Adds a package that somebody published, which no script runs yet.
+    /// Adds a package that somebody published. A script may need it already: one that came over a border, and
+    /// sleeps because its source is not here.
     fn publish(&mut self, id: PackageId, record: Publication) {
         // It may have been here, and have left.
         self.forget(id);
+        let unused_since = record.unused_since.filter(|_| !self.is_needed(&id));
+        let record = Publication { unused_since, ..record };
         self.list(id, &record);
         self.records.insert(id, record);
         if self.records.len() > PUBLICATIONS_MAX {

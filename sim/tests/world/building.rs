@@ -206,7 +206,7 @@ fn polygon(corners: &[(i32, i32)]) -> Outline {
 #[test]
 fn ramps_and_rods_are_built_resized_and_taken_back() {
     let mut yard = site(&mut Builder::new());
-    let shape = |yard: &Yard, id| yard.world.body(id).expect("it is there").shape();
+    let shape = |yard: &Yard, id| yard.world.object(id).expect("it is there").shape;
     let ramp = polygon(&[(-1, -1), (1, -1), (1, 1)]);
     let id = place(&mut yard, 1, Blueprint { outline: ramp, ..block(3, 4) });
     let Shape::Polygon(built_ramp) = shape(&yard, id) else { panic!("a polygon") };

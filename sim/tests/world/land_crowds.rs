@@ -169,28 +169,30 @@ fn beacon(n: u32) -> metatopia_types::PublicKey {
 #[test]
 fn orders_that_change_many_keys_wait_for_the_next_turns_and_renewals_do_not() {
     let mut yard = free_office();
-    let each = 1 + BEACONS_MAX as u32;
-    let claims: Vec<LandOrder> = (0..150)
-        .map(|n: u32| {
-            let x = 2 * i32::try_from(n).expect("few");
-            let LandOrder::Claim { head, sponsor, .. } = claim(&yard, 1, square(x, 40), None) else {
-                panic!("a claim")
-            };
-            let beacons = (0..BEACONS_MAX as u32).map(|k| beacon(n * each + k)).collect();
-            LandOrder::Claim { head, beacons, sponsor }
-        })
-        .collect();
+    let claim_with_own_beacons = |yard: &Yard, n: u32| {
+        let (x, holder) = (2 * i32::try_from(n).expect("few"), 1 + (n % 4) as u8);
+        let LandOrder::Claim { head, sponsor, .. } = claim(yard, holder, square(x, 40), None)
+        else {
+            panic!("a claim")
+        };
+        let beacons = (0..BEACONS_MAX as u32).map(|k| beacon(n * 4 + k)).collect();
+        (holder, LandOrder::Claim { head, beacons, sponsor })
+    };
     let mut counts = Vec::new();
-    for claims in claims.chunks(50) {
-        let acts: Vec<_> = claims.iter().map(|claim| order(&mut yard, 1, claim)).collect();
+    for turn in 0..3 {
+        let claims: Vec<_> =
+            (60 * turn..60 * turn + 60).map(|n| claim_with_own_beacons(&yard, n)).collect();
+        let acts: Vec<_> = claims.iter().map(|(n, claim)| order(&mut yard, *n, claim)).collect();
         yard.play();
         let waits = |act: &&_| yard.outcome(act) == refused(Refusal::TooOften);
-        counts.push(50 - acts.iter().filter(waits).count());
+        counts.push(acts.len() - acts.iter().filter(waits).count());
     }
-    // Each claim changes the keys of its beacons, and the first one that of its holder.
-    let all: usize = counts.iter().sum();
-    assert_eq!(all, LAND_KEYS_CHANGED_MAX.div_ceil(BEACONS_MAX), "{counts:?}");
-    let release = LandOrder::Release { square: square(0, 40) };
-    assert_eq!(ordered(&mut yard, 1, &release), Outcome::Ok, "two turns later there is room");
+    // Each claim changes the keys of its beacons, and those of the four holders changed as well.
+    let first = (LAND_KEYS_CHANGED_MAX - 4).div_ceil(BEACONS_MAX);
+    assert_eq!(counts, [first, 0, 0]);
+    let claims = (180..184).map(|n| claim_with_own_beacons(&yard, n)).collect::<Vec<_>>();
+    for (n, claim) in claims {
+        assert_eq!(ordered(&mut yard, n, &claim), Outcome::Ok, "three turns later there is room");
+    }
     assert_eq!(yard.world.root(), yard.world.rehash());
 }

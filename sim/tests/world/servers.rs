@@ -3,7 +3,10 @@
 use metatopia_math::Stream;
 use metatopia_sim::{
     SimClock, World,
-    limits::{DELAY_MS, DELAYED_MAX, PROOF_HEIGHTS, PROOF_LEAF_BYTES, PROOF_LEAVES, PROOFS_KEPT},
+    limits::{
+        CHECKED_PER_AUTHOR_MAX, CHECKED_PER_TURN_MAX, DELAY_MS, DELAYED_MAX, PROOF_HEIGHTS,
+        PROOF_LEAF_BYTES, PROOF_LEAVES, PROOFS_KEPT,
+    },
 };
 use metatopia_types::{
     Act, Digest, Evidence, HeaderId, Height, LeafKey, Look, NodeContact, Outcome, Refusal, Round,
@@ -348,4 +351,31 @@ fn as_many_changes_wait_as_may() {
     yard.login(1);
     yard.idle(1_440 + DELAYED_MAX as u64);
     assert_eq!(yard.world.roster().standbys().len(), DELAYED_MAX);
+}
+
+/// A turn of nine hundred forged pieces took 45 ms of every server.
+#[test]
+fn a_turn_checks_so_many_forged_pieces_of_evidence_and_no_more() {
+    let mut yard = with_admin();
+    let (elsewhere, height) = (SimId(Digest([9; 32])), yard.world.height());
+    let votes = [1, 2].map(|header| vote(elsewhere, &key(202), height, header));
+    let [a, b] = votes;
+    let forged = Act::Report(Evidence::votes(a, b));
+    let count = |yard: &mut Yard, authors: core::ops::Range<u8>, each: u64| {
+        for n in authors {
+            (1..=each).for_each(|seq| yard.unsigned(public(n), 5_000 + seq, forged.clone()));
+        }
+        let height = yard.play().height;
+        let outcomes = yard.world.outcomes(height).expect("the last turn's");
+        let of = |why| {
+            let refused = Outcome::Refused(why);
+            outcomes.iter().filter(|(_, outcome)| *outcome == refused).count()
+        };
+        (of(Refusal::BadEvidence), of(Refusal::TooOften))
+    };
+    assert_eq!(count(&mut yard, 1..2, 20), (CHECKED_PER_AUTHOR_MAX, 20 - CHECKED_PER_AUTHOR_MAX));
+    assert_eq!(count(&mut yard, 10..90, 1), (CHECKED_PER_TURN_MAX, 80 - CHECKED_PER_TURN_MAX));
+    // The next turn checks again. Four servers are too few to lose one.
+    let evidence = lie(&yard, 202, yard.world.height());
+    assert_eq!(yard.try_act(3, evidence), Outcome::Refused(Refusal::BadSetChange));
 }

@@ -3,8 +3,8 @@
 use metatopia_math::Vec2;
 use metatopia_types::{
     Act, Blob, BodyError, CornerCountError, Digest, Envelope, Header, Height, Lane, Look, Member,
-    NodeContact, OutlineCorners, PublicKey, Roster, RosterError, Round, Seq, SetChange, Sign, SignedEnvelope, SigningKey, SimId,
-    TurnBody, Validator, ValidatorSet, ValidatorSetError,
+    NodeContact, OutlineCorners, PublicKey, Roster, RosterError, Round, Seq, SetChange, Sign,
+    SignedEnvelope, SigningKey, SimId, TurnBody, Validator, ValidatorSet, ValidatorSetError,
     limits::{
         ABSENT_STRIKES, ACTS_BYTES_MAX, BLOB_BYTES_MAX, BLOBS_BYTES_MAX, BLOBS_PER_TURN_MAX,
         CONTACT_BYTES_MAX, DEMOTION_HEIGHTS_FIRST, DEMOTION_STRIKES_MAX, DISPATCHES_BYTES_MAX,

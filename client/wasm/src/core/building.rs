@@ -177,7 +177,8 @@ impl PlaceSpec {
             ([], false, true) => outline(PartForm::Rod, size),
             ([], false, false) => outline(PartForm::Box, size),
             (corners, ..) => {
-                let points = corners.iter().map(|[x, y]| to_vec(*x, *y)).collect::<Option<Vec<_>>>();
+                let points =
+                    corners.iter().map(|[x, y]| to_vec(*x, *y)).collect::<Option<Vec<_>>>();
                 let corners = OutlineCorners::new(&points.ok_or(OUT_OF_RANGE)?);
                 Outline::Polygon(corners.map_err(|_| "BadCorners")?)
             }

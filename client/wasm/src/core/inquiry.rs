@@ -6,17 +6,15 @@ use data_encoding::BASE64;
 use metatopia_client::QUESTIONS_MAX;
 use metatopia_math::Vec2;
 use metatopia_protocol::{
-    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry,
-    PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry, Question, ReportEntry,
-    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
+    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry, PackageEntry,
+    PlayerEntry, Question, ReportEntry, ScriptEntry, ThingEntry, take_page,
 };
 use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ClientCore, border, governing, lots,
+    ClientCore, border, governing,
     outcomes::ActFailure,
-    reports,
     sources::{self, ServedPackage},
     units::{from_fx, variant},
 };
@@ -246,8 +244,8 @@ impl ClientCore {
                     Err(_) => InquiryStep::Failed(ActFailure::new("Unknown")),
                 }
             }
-            (InquiryTask::Scripts(all), Answer::Scripts(page)) => match next_page(all, page) {
-                Some(question) => InquiryStep::Ask(question),
+            (InquiryTask::Scripts(all), Answer::Scripts(page)) => match take_page(all, page) {
+                Some(after) => InquiryStep::Ask(Question::Scripts { after }),
                 None => {
                     self.picture.learn(all);
                     InquiryStep::Done(all.iter().map(script).collect())
@@ -260,18 +258,16 @@ impl ClientCore {
                 InquiryStep::Done(Value::Null)
             }
             (InquiryTask::Joints, Answer::Joints(all)) => InquiryStep::Done(self.tell_joints(&all)),
-            (InquiryTask::Packages(all), Answer::Packages(page)) => {
-                match next_packages(all, page) {
-                    Some(question) => InquiryStep::Ask(question),
-                    None => {
-                        let there = all.iter().filter(|entry| entry.left.is_none());
-                        InquiryStep::Done(there.map(package).collect())
-                    }
+            (InquiryTask::Packages(all), Answer::Packages(page)) => match take_page(all, page) {
+                Some(after) => InquiryStep::Ask(Question::Packages { after }),
+                None => {
+                    let there = all.iter().filter(|entry| entry.left.is_none());
+                    InquiryStep::Done(there.map(package).collect())
                 }
-            }
+            },
             (InquiryTask::AllSource { listed, left, .. }, Answer::Packages(page)) => {
-                if let Some(question) = next_packages(listed, page) {
-                    return InquiryStep::Ask(question);
+                if let Some(after) = take_page(listed, page) {
+                    return InquiryStep::Ask(Question::Packages { after });
                 }
                 let left = left.insert(shipped_or_run(listed));
                 next_source(left).unwrap_or_else(|| self.archived(&[]))
@@ -287,16 +283,16 @@ impl ClientCore {
     }
 
     fn lots_came(&mut self, all: &mut Vec<LotEntry>, page: Vec<LotEntry>) -> InquiryStep {
-        if let Some(question) = lots::next_lots(all, page) {
-            return InquiryStep::Ask(question);
+        if let Some(after) = take_page(all, page) {
+            return InquiryStep::Ask(Question::Lots { after });
         }
         self.tell_lots(all);
         InquiryStep::Done(Value::Null)
     }
 
     fn reports_came(&self, all: &mut Vec<ReportEntry>, page: Vec<ReportEntry>) -> InquiryStep {
-        match reports::next_reports(all, page) {
-            Some(question) => InquiryStep::Ask(question),
+        match take_page(all, page) {
+            Some(after) => InquiryStep::Ask(Question::Reports { after }),
             None => InquiryStep::Done(self.shown_reports(all)),
         }
     }
@@ -338,25 +334,6 @@ fn shipped_or_run(listed: &[PackageEntry]) -> Vec<PackageId> {
         entry.left.is_none() && (entry.scripts > 0 || entry.publisher.is_none())
     };
     listed.iter().filter(runs).map(|entry| entry.package).rev().collect()
-}
-
-/// Takes a page in; returns the question for the next one, if there is one.
-fn next_page(all: &mut Vec<ScriptEntry>, page: Vec<ScriptEntry>) -> Option<Question> {
-    let before = all.last().map_or(ScriptId(0), |entry| entry.script);
-    let full = page.len() >= SCRIPTS_PER_ANSWER_MAX;
-    all.extend(page);
-    let after = all.last().map_or(ScriptId(0), |entry| entry.script);
-    // A node whose pages go back would be asked for ever.
-    (full && after > before).then_some(Question::Scripts { after })
-}
-
-/// Takes a page in; returns the question for the next one, if there is one.
-fn next_packages(all: &mut Vec<PackageEntry>, page: Vec<PackageEntry>) -> Option<Question> {
-    let before = all.last().map_or(FIRST, |entry| entry.package);
-    let full = page.len() >= PACKAGES_PER_ANSWER_MAX;
-    all.extend(page);
-    let after = all.last().map_or(FIRST, |entry| entry.package);
-    (full && after > before).then_some(Question::Packages { after })
 }
 
 fn next_source(left: &[PackageId]) -> Option<InquiryStep> {

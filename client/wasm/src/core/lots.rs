@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client::build::claim_around;
 use metatopia_math::Fx;
-use metatopia_protocol::{LOTS_PER_ANSWER_MAX, LotEntry, Question};
+use metatopia_protocol::{LotEntry, Question};
 use metatopia_types::{Act, LotId, LotOrder};
 use serde_json::{Value, json};
 
@@ -86,14 +86,4 @@ impl ClientCore {
     pub(super) fn order_lot(&mut self, id: u64, order: LotOrder) {
         self.act(Deed::new(DeedKind::Plain(id), Act::Lot(order)));
     }
-}
-
-/// Takes a page in; returns the question for the next one, if there is one.
-pub(super) fn next_lots(all: &mut Vec<LotEntry>, page: Vec<LotEntry>) -> Option<Question> {
-    let before = all.last().map_or(LotId(0), |entry| entry.lot);
-    let full = page.len() >= LOTS_PER_ANSWER_MAX;
-    all.extend(page);
-    let after = all.last().map_or(LotId(0), |entry| entry.lot);
-    // A node whose pages go back would be asked for ever.
-    (full && after > before).then_some(Question::Lots { after })
 }

@@ -1,7 +1,7 @@
 //! Reports for the page: what people tell moderators, by the word of the server.
 
 use metatopia_client::text::report_line;
-use metatopia_protocol::{Question, REPORTS_PER_ANSWER_MAX, ReportEntry};
+use metatopia_protocol::{Question, ReportEntry};
 use metatopia_types::{Act, ObjectId, PublicKey, ReportSubject};
 use serde_json::{Value, json};
 
@@ -46,14 +46,4 @@ fn shown(entry: &ReportEntry, own: &PublicKey) -> Value {
         "report": entry.report, "text": report_line(entry), "own": entry.by == *own,
         "open": entry.ruling.is_none(), "proven": false,
     })
-}
-
-/// Takes a page in; returns the question for the next one, if there is one.
-pub(super) fn next_reports(all: &mut Vec<ReportEntry>, page: Vec<ReportEntry>) -> Option<Question> {
-    let before = all.last().map_or(0, |entry| entry.report);
-    let full = page.len() >= REPORTS_PER_ANSWER_MAX;
-    all.extend(page);
-    let after = all.last().map_or(0, |entry| entry.report);
-    // A node whose pages go back would be asked for ever.
-    (full && after > before).then_some(Question::Reports { after })
 }

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use clap::Args;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{
-    Answer, GovernanceEntry, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question, SanctionEntry,
+    Answer, GovernanceEntry, PersonEntry, Question, SanctionEntry, take_page,
 };
 use serde::Serialize;
 
@@ -116,16 +116,13 @@ async fn ask(driver: &mut ClientDriver) -> Result<(GovernanceEntry, Vec<PersonEn
     let Answer::Governance(governance) = driver.ask(Question::Governance, ANSWER).await? else {
         return Err(unsaid());
     };
-    let mut people: Vec<PersonEntry> = Vec::new();
+    let (mut people, mut after) = (Vec::new(), None);
     loop {
-        let after = people.last().map(|person| person.key);
         let Answer::People(page) = driver.ask(Question::People { after }, ANSWER).await? else {
             return Err(unsaid());
         };
-        let is_full = page.len() >= PEOPLE_PER_ANSWER_MAX;
-        let ascends = page.first().is_none_or(|first| after.is_none_or(|last| last < first.key));
-        people.extend(page);
-        if !is_full || !ascends {
+        after = take_page(&mut people, page);
+        if after.is_none() {
             return Ok((*governance, people));
         }
     }

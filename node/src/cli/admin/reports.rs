@@ -5,7 +5,7 @@ use std::fmt;
 use clap::Args;
 use metatopia_client::text::report_line;
 use metatopia_client_driver::ClientDriver;
-use metatopia_protocol::{Answer, Question, REPORTS_PER_ANSWER_MAX, ReportEntry};
+use metatopia_protocol::{Answer, Question, ReportEntry, take_page};
 use metatopia_types::ReportSubject;
 use serde::Serialize;
 
@@ -111,19 +111,14 @@ pub(in crate::cli) async fn run(args: ReportsArgs, console: Console) -> Result<(
 
 /// Asks for all reports that the node knows.
 async fn ask(driver: &mut ClientDriver) -> Result<Vec<ReportEntry>, Failure> {
-    let mut all: Vec<ReportEntry> = Vec::new();
-    loop {
-        let after = all.last().map_or(0, |entry| entry.report);
+    let (mut all, mut next) = (Vec::new(), Some(0));
+    while let Some(after) = next {
         let Answer::Reports(page) = driver.ask(Question::Reports { after }, ANSWER).await? else {
             return Err(Failure::failed("the node does not say what was reported"));
         };
-        let is_full = page.len() >= REPORTS_PER_ANSWER_MAX;
-        let ascends = page.first().is_none_or(|first| after < first.report);
-        all.extend(page);
-        if !is_full || !ascends {
-            return Ok(all);
-        }
+        next = take_page(&mut all, page);
     }
+    Ok(all)
 }
 
 #[cfg(test)]

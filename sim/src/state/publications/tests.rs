@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use metatopia_types::{Digest, Height, PackageId, PublicKey};
 
 use super::{Publication, Publications};
+use crate::tree::Tracked;
 use crate::{
     acts::test_genesis,
     limits::{
@@ -180,4 +181,53 @@ fn what_a_new_package_imports_makes_no_room_for_it() {
     let full = filled(PACKAGES_MAX as u64, 300);
     let imports = BTreeSet::from([id(0), id(1)]);
     assert_eq!(full.room_for(&NEWCOMER, 300, &imports), Some(vec![id(2)]));
+}
+
+/// What a thing brings over a border sleeps where its source is not. When somebody published that source, it
+/// was taken for unused, and the sim ended when it had to leave.
+#[test]
+fn what_a_sleeping_script_needs_is_used_from_the_turn_in_which_it_is_published() {
+    let mut all = Publications::default();
+    all.take(id(1));
+
+    let (wanted, record) = record(1, 300);
+    all.publish(wanted, record);
+
+    assert_eq!(all.records.get(&wanted).map(|record| record.unused_since), Some(None));
+    assert_eq!(all.unused.first(), None);
+    all.release(wanted, 9_000);
+    assert_eq!(all.unused.first(), Some(&(9_000, wanted)));
+}
+
+/// The record of a package that left stays. When a sleeping script of it ended, it was to leave once more.
+#[test]
+fn what_left_does_not_leave_again_when_a_sleeping_script_of_it_ends() {
+    let mut all = filled(4, 300);
+    all.leave(id(1), Height(5));
+    let bytes = all.bytes();
+
+    all.take(id(1));
+    all.release(id(1), 9_000);
+
+    assert_eq!(all.records.get(&id(1)).map(|record| record.unused_since), Some(None));
+    assert!(all.unused.iter().all(|(_, unused)| *unused != id(1)));
+    assert_eq!(all.bytes(), bytes);
+}
+
+/// Whoever is forgotten leaves records behind. A key that took such a name by a rotation lost them from the
+/// index, and the sim ended when one of them had to leave.
+#[test]
+fn a_key_that_published_before_it_was_forgotten_keeps_that_after_a_rotation_to_it() {
+    // Of each publisher there are four.
+    let mut all = filled(8, 300);
+    let (old, new) = (publisher(0), publisher(1));
+
+    all.change_publisher(&old, new);
+    all.change_publisher(&new, NEWCOMER);
+
+    let mut again = Tracked::default();
+    all.records.iter().for_each(|(id, record)| again.insert(*id, record.clone()));
+    let again = Publications::new(again, [].into_iter(), [].into_iter());
+    assert_eq!(all.by_publisher, again.by_publisher);
+    (0..8).for_each(|n| all.leave(id(n), Height(9)));
 }
