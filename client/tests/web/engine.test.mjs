@@ -148,6 +148,20 @@ test('the core says when a server has to be left, and which end is final', async
   assert.deepEqual([client.status.phase, client.status.why], ['closed', 'OtherSession']);
 });
 
+test('one server that says a person is banned, or a version too old, ends nothing before a second one agrees', async (t) => {
+  const stage = new Stage();
+  stage.add(A);
+  stage.add(B);
+  const client = await entered(t, stage, { servers: [B] });
+  stage.core.say({ type: 'leave', why: 'Version' });
+  await when(client, 'status', () => client.status.http === B && client.status.phase === 'open');
+  stage.core.say({ type: 'leave', why: 'Banned' });
+  await when(client, 'status', () => client.status.http === A && client.status.phase === 'open');
+  stage.core.say({ type: 'leave', why: 'Banned' });
+  await drained();
+  assert.deepEqual([client.status.phase, client.status.why], ['closed', 'Banned']);
+});
+
 test('a server of another sim is not entered, and a wrong genesis is asked of the next one', async (t) => {
   const stage = new Stage();
   const [liar, honest] = [stage.add(A), stage.add(B)];

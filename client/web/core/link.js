@@ -6,9 +6,10 @@
 import { askSession, connect } from './carriers.js';
 
 /** Ends that another try does not mend. */
-const FINAL = new Set([
-  'OtherSession', 'Version', 'BadSignature', 'other-sim', 'Banned', 'Kicked',
-]);
+const FINAL = new Set(['OtherSession', 'Kicked']);
+
+/** Ends that count once a second server says the same: one alone may lie, or be of another version. */
+const DOUBTFUL = new Set(['Version', 'BadSignature', 'other-sim', 'Banned']);
 
 /** After so many failures in a row, WebTransport is not waited for any more. */
 const BLOCKED_MAX = 2;
@@ -38,6 +39,8 @@ export class Link {
     /** @type {import('./carriers.js').Carrier|null} */
     this.carrier = null;
     this.running = false;
+    /** The end that one server told, until a second one says the same. @type {{why: string, http: string}|null} */
+    this.doubt = null;
     /** Was a session open once? */
     this.welcomed = false;
     /** How often in a row WebTransport was not to be had. */
@@ -78,7 +81,9 @@ export class Link {
       const http = this.servers.next(lost);
       const why = await this.#visit(http);
       if (!this.running) return;
-      if (FINAL.has(why)) return this.stop(why);
+      const agreed = this.doubt?.why === why && this.doubt.http !== http;
+      if (FINAL.has(why) || (DOUBTFUL.has(why) && (agreed || !this.servers.hasOther(http)))) return this.stop(why);
+      if (DOUBTFUL.has(why)) this.doubt = { why, http };
       lost = http;
       this.servers.failed(http);
       this.#set(this.welcomed ? 'moving' : 'connecting', why);
@@ -88,10 +93,7 @@ export class Link {
     return undefined;
   }
 
-  /**
-   * One connection, from its beginning to its end.
-   * @param {string} http @returns {Promise<string>} why it ended
-   */
+  /** One connection, from its beginning to its end. @param {string} http @returns {Promise<string>} why it ended */
   async #visit(http) {
     try {
       const offer = await askSession(http, this.sim());

@@ -53,11 +53,7 @@ export class Servers {
     this.known.set(origin, { ...fresh, ...old, server: server ?? old?.server ?? null, quic });
   }
 
-  /**
-   * Where a server says that others are: signed by nobody, so they are only places to ask, until
-   * {@link learn} tells who votes.
-   * @param {unknown} origins
-   */
+  /** Where a server says that others are: only places to ask, until {@link learn} tells who votes. @param {unknown} origins */
   suggest(origins) {
     if (!Array.isArray(origins)) return;
     for (const http of origins) {
@@ -74,9 +70,8 @@ export class Servers {
   }
 
   /**
-   * Where the servers that vote are, as the core has verified it. All others are forgotten, but for
-   * where this tab began and where it is.
-   * @param {{server: string, http: string, quic: string}[]} named
+   * Where the servers that vote are, as the core has verified it. All others are forgotten, but for where this tab
+   * began and where it is. @param {{server: string, http: string, quic: string}[]} named
    */
   learn(named) {
     if (named.length === 0) return;

@@ -9,6 +9,11 @@ use serde::Serialize;
 
 use super::{exit::Exit, failure::Failure};
 
+/// The colours of this program, and their end.
+const GREEN: &str = "\x1b[32m";
+const RED: &str = "\x1b[1;31m";
+const PLAIN: &str = "\x1b[0m";
+
 /// Says where output goes, and in which form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Console {
@@ -47,7 +52,7 @@ impl Console {
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
         let text = serde_json::to_string(value)
             .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
-        self.line(&text)
+        self.line(&escaped(&text))
     }
 
     /// Prints a line on standard output.
@@ -57,7 +62,7 @@ impl Console {
 
     /// Writes a line on standard output; see [`unwritten`].
     pub(crate) fn write(&self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+        let (text, mut out) = (cleaned(text, self.color), io::stdout().lock());
         writeln!(out, "{text}").and_then(|()| out.flush())
     }
 
@@ -70,6 +75,7 @@ impl Console {
 
     /// Prints a warning on standard error, in every form of output.
     pub(crate) fn warn(&self, text: &str) {
+        let text = cleaned(text, self.error_color);
         // If standard error is closed, nobody can be warned.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
@@ -79,7 +85,7 @@ impl Console {
         if failure.message.is_empty() {
             return;
         }
-        let label = if self.error_color { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+        let label = if self.error_color { format!("{RED}error:{PLAIN}") } else { "error:".into() };
         self.warn(&format!("{label} {failure}"));
     }
 
@@ -87,10 +93,40 @@ impl Console {
     pub(crate) fn verdict(&self, good: bool, word: &str) -> String {
         match (self.color, good) {
             (false, _) => word.to_owned(),
-            (true, true) => format!("\x1b[32m{word}\x1b[0m"),
-            (true, false) => format!("\x1b[1;31m{word}\x1b[0m"),
+            (true, true) => format!("{GREEN}{word}{PLAIN}"),
+            (true, false) => format!("{RED}{word}{PLAIN}"),
         }
     }
+}
+
+/// Returns a text as a terminal may have it. What strangers wrote may be in it, and a terminal obeys
+/// control characters: some write to the clipboard, or over the lines before. Of these the ends of lines
+/// and tabs stay, and the colours of this program where it has any.
+fn cleaned(text: &str, color: bool) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let colors = [GREEN, RED, PLAIN].into_iter().filter(|_| color);
+        let length = match colors.into_iter().find(|known| rest.starts_with(known)) {
+            Some(known) => known.len(),
+            None => next.len_utf8(),
+        };
+        let (shown, others) = rest.split_at(length);
+        if length > next.len_utf8() || !next.is_control() || matches!(next, '\n' | '\t') {
+            clean.push_str(shown);
+        }
+        rest = others;
+    }
+    clean
+}
+
+/// Returns JSON of which a terminal obeys nothing. Below U+0020 it is escaped already.
+fn escaped(json: &str) -> String {
+    let shown = |char: char| match char {
+        '\u{7f}'..='\u{9f}' => format!("\\u{:04x}", u32::from(char)),
+        _ => char.into(),
+    };
+    json.chars().map(shown).collect()
 }
 
 /// Returns the failure of a command whose result could not be written.
@@ -99,5 +135,28 @@ pub(crate) fn unwritten(error: &io::Error) -> Failure {
         // The reader of the output closed it, so it has enough.
         io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
         _ => Failure::failed(format!("cannot write to standard output: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node told of a disk whose name wrote to the clipboard of whoever asked for its status.
+    #[test]
+    fn no_stranger_reaches_the_terminal_with_control_characters() {
+        let told = "disk \u{1b}]52;c;bWV0YQ==\u{7}\rproved\u{9b}2J\nnext\tline";
+        assert_eq!(cleaned(told, true), "disk ]52;c;bWV0YQ==proved2J\nnext\tline");
+        let json = serde_json::to_string(told).expect("a text");
+        let escaped = escaped(&json);
+        assert!(escaped.chars().all(|char| !char.is_control()), "{escaped}");
+        assert_eq!(serde_json::from_str::<String>(&escaped).ok().as_deref(), Some(told));
+    }
+
+    #[test]
+    fn colours_of_the_program_are_shown_where_it_has_any() {
+        let verdict = format!("{GREEN}proved{PLAIN}");
+        assert_eq!(cleaned(&verdict, true), verdict);
+        assert_eq!(cleaned(&verdict, false), "[32mproved[0m");
     }
 }

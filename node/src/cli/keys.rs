@@ -108,16 +108,17 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
             let key = keys::load(&args.file)?;
             let passphrase = passphrase(args.passphrase_file.as_deref(), true)?;
             let rotation = keys::load_rotation(&args.file, key.public())?;
-            keys::seal(&args.out, &key, &passphrase)?;
+            // Before the key: without its rotation it would be somebody new.
             carry_rotation(&args.out, rotation.as_ref())?;
+            keys::seal(&args.out, &key, &passphrase)?;
             (key, args.out)
         }
         KeysCommand::Import(args) => {
             let passphrase = passphrase(args.passphrase_file.as_deref(), false)?;
             let key = keys::unseal(&args.file, &passphrase)?;
             let rotation = keys::load_rotation(&args.file, key.public())?;
-            keys::save(&args.out, &key)?;
             carry_rotation(&args.out, rotation.as_ref())?;
+            keys::save(&args.out, &key)?;
             (key, args.out)
         }
         KeysCommand::Rotate(args) => {

@@ -210,6 +210,13 @@ fn who_loses_the_race_for_a_square_is_told_by_whom_and_goes_on_with_the_next() {
     assert_eq!(square(&late).0, "8:4:128");
     let only = claim(&dir("only"), &["--only"]);
     ended(&only, 4, &format!("taken by {winner}"));
+    // A sim that has run keeps its genesis: without it nobody could read its turns.
+    let ran = folder.join("only");
+    Plaza::start(&ran, 1).stop();
+    let genesis = || std::fs::read(ran.join("server-0").join("genesis")).expect("its genesis");
+    let before = genesis();
+    ended(&claim(&dir("only"), &[]), 4, "has run");
+    assert!(before == genesis(), "the turns of that sim are of its genesis");
 
     // Without a word of anybody beside it nobody gets land; by a word that came as a text, one does.
     let (alone, node) = (dir("alone"), url.as_str());

@@ -11,6 +11,7 @@ use metatopia_types::{Height, Recovery, Sign as _, SignedRecovery, SigningKey};
 
 use super::{RecoveryLine, file, stopped::Stopped};
 use crate::{
+    atomic_file::replace,
     cli::{arguments, console::Console, exit::Exit, failure::Failure},
     keys,
 };
@@ -114,11 +115,8 @@ pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
             .hint("if this server is the one that is wrong, sign with --give-way"));
     }
     signed.sign(&key);
-    // The new file is written beside the old one first, so that the file is whole at every moment.
-    let draft = args.file.with_extension("signing");
-    let _left_by_a_crash = fs::remove_file(&draft);
-    write_new(&draft, &encode(&signed))?;
-    fs::rename(&draft, &args.file).map_err(|error| failed(&args.file, &error))?;
+    // The file is whole at every moment, with all signatures that were in it.
+    replace(&args.file, &encode(&signed)).map_err(|error| failed(&args.file, &error))?;
     console.show(&RecoveryLine::of(&signed))
 }
 

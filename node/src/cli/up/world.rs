@@ -39,6 +39,8 @@ const FORMAT: u32 = 1;
 
 /// Says that the directory is a world, and which; written last.
 const MARK: &str = "world.toml";
+/// The folder that a server makes when it runs for the first time.
+const LOG: &str = "log";
 const LOCK: &str = "up.lock";
 /// The key of the sim's admin.
 pub(in crate::cli) const ADMIN_KEY: &str = "admin.key";
@@ -199,11 +201,20 @@ impl LocalWorld {
             .hint("name a new directory by --data-dir"))
     }
 
+    /// Says whether a server of it has run. Its turns are of this genesis, and of no other one.
+    pub(in crate::cli) fn has_run(&self) -> bool {
+        self.servers.iter().any(|server| server.path.join(LOG).exists())
+    }
+
     /// Replaces the genesis of a sim that no server has run yet.
     ///
     /// # Errors
     /// When the disk fails.
+    ///
+    /// # Panics
+    /// When a server has run: nobody could read its turns any more.
     pub(in crate::cli) fn refound(self, genesis: Genesis) -> Result<Self, Failure> {
+        assert!(!self.has_run(), "the genesis of {} is replaced after a turn", self.path.display());
         let write =
             |file: &Path, bytes: &[u8]| replace(file, bytes).map_err(|error| disk(file, &error));
         // Without its mark the directory is none of `metatopia up` until all files fit again.

@@ -367,6 +367,15 @@ impl ClaimDesk<'_> {
                     _ => refused,
                 });
             };
+            if local.has_run() {
+                let dir = self.args.dir.display();
+                let message = format!(
+                    "square {named} was refused: {why}; the sim in {dir} has run, and its genesis \
+                     names that square"
+                );
+                return Err(Failure::refused(message)
+                    .hint("it runs on without land; claim another square with a new directory"));
+            }
             self.console.warn(&format!(
                 "square {named} was refused: {why}; going on with {}",
                 WrittenSquare(next)

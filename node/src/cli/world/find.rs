@@ -81,6 +81,10 @@ pub(in crate::cli) struct FindArgs {
 /// Who owns a point, as the command prints it. All but the servers is proved.
 #[derive(Debug, Serialize)]
 struct FoundLine {
+    /// The world whose land office proves it.
+    world: String,
+    /// Whether that world was known before, and not by the word of the node that was asked.
+    known: bool,
     x: i32,
     y: i32,
     owned: bool,
@@ -112,7 +116,10 @@ impl fmt::Display for FoundLine {
         }
         let MapEntry { height, .. } = self.map;
         let old = if self.old { ", so it may have changed" } else { "" };
+        let word =
+            if self.known { "" } else { ", which the node names (--world says which it must be)" };
         writeln!(f, "proved by the map of height {height}, {age} s old{old}")?;
+        writeln!(f, "of world {}{word}", self.world)?;
         for server in &self.servers {
             let http = server.http.as_deref().unwrap_or("nobody is let in there");
             writeln!(f, "  {}  ({})", printable(http), printable(&server.overlay))?;
@@ -130,12 +137,15 @@ impl fmt::Display for FoundLine {
 pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure> {
     let point = args.at.point();
     let began = Instant::now();
-    let CheckedFind { answer, grant, map } = locate(&args.ask, point).await?;
+    let known = args.ask.world.is_some() || args.ask.data_dir.is_some();
+    let CheckedFind { answer, grant, map, world } = locate(&args.ask, point).await?;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let age = age_of(Millis(map.time));
     let is_owned = grant.is_some();
     let square = |grant: &LandGrant| WrittenSquare(grant.square).to_string();
     console.show(&FoundLine {
+        world: world.to_string(),
+        known,
         x: args.at.x,
         y: args.at.y,
         owned: is_owned,

@@ -35,6 +35,7 @@ pub(in crate::cli) struct CheckedFind {
     pub(in crate::cli) answer: FindAnswer,
     pub(in crate::cli) grant: Option<LandGrant>,
     pub(super) map: MapEntry,
+    pub(super) world: SimId,
 }
 
 /// A world as one of its nodes tells of it. Its land office is checked; contacts are worth a try.
@@ -142,14 +143,14 @@ pub(super) fn check(sets: &OfficeSets, answer: FindAnswer) -> Result<CheckedFind
     }
     let point = TilePoint { x: answer.x, y: answer.y };
     let proved = prove(sets, point, &answer.proof)?;
-    hold(&proved, answer)
+    hold(sets.world(), &proved, answer)
 }
 
 /// Holds an answer against what its proof shows.
 ///
 /// # Errors
 /// When they differ.
-fn hold(proved: &ProvedLand, answer: FindAnswer) -> Result<CheckedFind, Failure> {
+fn hold(world: SimId, proved: &ProvedLand, answer: FindAnswer) -> Result<CheckedFind, Failure> {
     let point = TilePoint { x: answer.x, y: answer.y };
     let grant = proved.grant_at(point).cloned();
     let told = answer.grant.as_ref().map(|grant| grant.sim.clone());
@@ -157,7 +158,7 @@ fn hold(proved: &ProvedLand, answer: FindAnswer) -> Result<CheckedFind, Failure>
         return Err(Failure::unverified("the answer says something else than its proof"));
     }
     let map = MapEntry { height: proved.height.0, time: proved.time.0 };
-    Ok(CheckedFind { answer, grant, map })
+    Ok(CheckedFind { answer, grant, map, world })
 }
 
 #[cfg(test)]
@@ -215,7 +216,7 @@ mod tests {
         let proved = ProvedLand { block, height, time, grants: Vec::new() };
         let fresh = MapEntry { height: 99, time: u64::MAX };
         for map in [Some(fresh), None] {
-            let checked = hold(&proved, told(map)).unwrap();
+            let checked = hold(SimId(metatopia_types::Digest::ZERO), &proved, told(map)).unwrap();
             assert_eq!(checked.map, MapEntry { height: 8, time: time.0 });
             assert!(age_of(Millis(checked.map.time)) > OLD);
         }
