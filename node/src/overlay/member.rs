@@ -278,7 +278,11 @@ impl MemberTask {
             }
         }
         self.keep_contacts();
-        self.handle.leave().await;
+        let Self { handle, events, .. } = self;
+        handle.leave().await;
+        drop(events);
+        // Whoever waits for the end of this may listen at the same port then.
+        handle.ended().await;
     }
 
     /// Carries out all effects of the machine.

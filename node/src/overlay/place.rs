@@ -1,6 +1,6 @@
 //! A server's place in its world: starts the member of a sim that lies on a square, or founds a world.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use libp2p::{Multiaddr, multiaddr::Protocol};
 use metatopia_client::LandOfficeError;
@@ -96,29 +96,39 @@ impl std::fmt::Debug for WorldPlaceSetup {
     }
 }
 
-/// Returns the land office of the world that a sim lies in, or founds; none if it lies in none.
+/// Returns the land office of the world that a sim lies in, or founds, the folder for that world, and the
+/// square; none if it lies in none. `site` is what the state of the sim says. If that names a world that is not
+/// kept here yet, it is the newest one that is kept: the sim follows its land office from there.
 ///
 /// # Errors
-/// When the folder does not know it.
+/// When no land office is kept, or none of the world in which the sim was founded or of one that carries it on.
 pub fn office_of(
     genesis: &Genesis,
-    folder: &OverlayFolder,
-) -> Result<Option<(OfficeSets, Square)>, WorldPlaceError> {
-    let kept = folder.office()?;
+    site: Option<Site>,
+    data_dir: &Path,
+) -> Result<Option<(OverlayFolder, OfficeSets, Square)>, WorldPlaceError> {
+    let newest = OverlayFolder::at(data_dir);
+    let kept = newest.office()?;
     if let Some(founding) = &genesis.office {
         let own = genesis.id();
         let sets = match kept.filter(|kept| kept.world() == own) {
             Some(kept) => kept,
             None => OfficeSets::new(own, genesis.head())?,
         };
-        return Ok(Some((sets, founding.square)));
+        return Ok(Some((newest, sets, founding.square)));
     }
-    let Some(Site { world, square }) = genesis.site else { return Ok(None) };
+    let Some(founded) = genesis.site else { return Ok(None) };
+    let world = site.map_or(founded.world, |site| site.world);
+    if let Some((folder, sets)) = OverlayFolder::of(data_dir, world)? {
+        return Ok(Some((folder, sets, founded.square)));
+    }
     let sets = kept.ok_or(WorldPlaceError::NoOffice(world))?;
-    if sets.world() != world {
+    // Of a server that has no state yet, nobody knows which world that names.
+    let carries_on = site.is_none() && sets.parent().is_some();
+    if !carries_on && OverlayFolder::of(data_dir, founded.world)?.is_none() {
         return Err(WorldPlaceError::OtherWorld { world, found: sets.world() });
     }
-    Ok(Some((sets, square)))
+    Ok(Some((newest, sets, founded.square)))
 }
 
 /// Returns the address of this machine for HTTP, as clients of this machine write it.

@@ -49,6 +49,7 @@ pub(super) fn a_status() -> StatusAnswer {
         condition: "running",
         stalled: false,
         follows: None,
+        world: None,
         waiting_for: None,
     }
 }
