@@ -28,7 +28,8 @@ use metatopia_transport::{
     peers,
 };
 use metatopia_types::{
-    Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND,
+    Ed25519, Height, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId,
+    limits::TICKS_PER_SECOND,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -190,7 +191,9 @@ pub(crate) async fn start(
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
-    let site = replica.world().and_then(|world| world.charter().site);
+    // The state before the first turn says no more than the genesis.
+    let begun = replica.world().filter(|world| world.height() > Height(0));
+    let site = begun.and_then(|world| world.charter().site);
     let world = in_world::start(
         settings,
         (genesis, site),

@@ -206,7 +206,7 @@ pub async fn start(
     let network = config.world.to_string();
     let discovery = DiscoverySetup { network, lan: setup.lan, is_guest: setup.is_guest };
     let clock = SystemClock::default();
-    let figures = Arc::<TransportFigures>::default();
+    let figures = Arc::new(setup.published.go_on());
     let (handle, events) =
         overlay::start(keys::peer_keypair(&key), (&listen, discovery), Arc::clone(&figures))
             .await?;

@@ -123,8 +123,9 @@ pub fn office_of(
         return Ok(Some((folder, sets, founded.square)));
     }
     let sets = kept.ok_or(WorldPlaceError::NoOffice(world))?;
-    // Of a server that has no state yet, nobody knows which world that names.
-    let carries_on = site.is_none() && sets.parent().is_some();
+    // Somebody may have joined the newest world for a server that has an old state, or none yet.
+    let carries_on = |parent| site.is_none() || parent == founded.world;
+    let carries_on = sets.parent().is_some_and(carries_on);
     if !carries_on && OverlayFolder::of(data_dir, founded.world)?.is_none() {
         return Err(WorldPlaceError::OtherWorld { world, found: sets.world() });
     }
@@ -351,6 +352,44 @@ mod tests {
     use metatopia_types::{Digest, Millis, PlaneBlock};
 
     use super::*;
+    use crate::{
+        overlay::office::{office_of_tests, successor_of_tests},
+        scratch::Scratch,
+    };
+
+    /// Servers took the world from the genesis, whatever the state of their sim said.
+    #[test]
+    fn a_server_starts_in_the_world_of_its_state_or_in_the_newest_one_from_which_it_follows() {
+        let scratch = Scratch::new("office-of");
+        let (dir, old) = (&scratch.0, office_of_tests());
+        let new = successor_of_tests(&old);
+        let square = Square { x: 8, y: 0, doublings: 2 };
+        let site = |office: &OfficeSets| Some(Site { world: office.world(), square });
+        let genesis = Genesis { site: site(&old), ..Genesis::empty() };
+        let started = |state| office_of(&genesis, state, dir).map(|found| found.unwrap().1.world());
+        let unknown = started(site(&old)).unwrap_err();
+        assert!(matches!(unknown, WorldPlaceError::NoOffice(world) if world == old.world()));
+
+        let folder = OverlayFolder::at(dir);
+        folder.keep_office(&old).unwrap();
+        assert_eq!(started(None).unwrap(), old.world());
+        assert_eq!(started(site(&new)).unwrap(), old.world(), "it follows from there");
+        folder.next().keep_office(&new).unwrap();
+        assert_eq!(started(site(&new)).unwrap(), new.world());
+        assert_eq!(started(site(&old)).unwrap(), old.world());
+
+        // Somebody joined the new world for a new server, which has no state yet.
+        folder.next().forget_world().unwrap();
+        folder.keep_office(&new).unwrap();
+        assert_eq!(started(None).unwrap(), new.world());
+        assert_eq!(started(site(&new)).unwrap(), new.world());
+        assert_eq!(started(site(&old)).unwrap(), new.world());
+        let later = successor_of_tests(&new);
+        folder.keep_office(&later).unwrap();
+        assert_eq!(started(None).unwrap(), later.world());
+        let other = started(site(&old)).unwrap_err();
+        assert!(matches!(other, WorldPlaceError::OtherWorld { .. }), "{other}");
+    }
 
     /// A member that had joined by a newer map showed older ones, as lookups never did.
     #[test]

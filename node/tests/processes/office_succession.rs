@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 use serde_json::Value;
 
 use crate::{
-    plaza::{Folder, PATIENCE, Plaza, json, run},
+    plaza::{Folder, PATIENCE, Person, Plaza, json, key, run},
     worlds::{claim_of, ended, find_until, found, has_server, text, words},
 };
 
@@ -52,6 +52,17 @@ fn found_at(me: &str, world: &str, point: [&str; 2], plaza: &Plaza) {
             && answer["servers"][0]["http"].as_str().is_some_and(|http| http.starts_with(here))
     });
     assert_eq!((&found["proven"], &found["owned"]), (&true.into(), &true.into()));
+}
+
+/// Turns between two snapshots of a server whose state is to be proved soon.
+const SNAPSHOT_TURNS: u64 = 60;
+
+/// Has a server that does not run write snapshots often from its next start on.
+fn snapshot_often(server: &Path) {
+    let config = server.join("metatopia.toml");
+    let text = std::fs::read_to_string(&config).expect("its configuration");
+    let text = format!("snapshot_turns = {SNAPSHOT_TURNS}\n{text}");
+    std::fs::write(config, text).expect("its configuration");
 }
 
 /// Carries a land office on in another directory, and runs it.
@@ -103,10 +114,22 @@ fn servers_that_run_follow_the_successor_of_their_land_office_and_are_found_ther
 
     // Who starts anew is there at once, by its state and by what it kept.
     at_east.stop();
+    snapshot_often(&east.join("server-0"));
     let at_east = Plaza::start(&east, 1);
     found_at(&me, &new, ["9", "3"], &at_east);
     let facts: Value = json(&["world", "map", "--json", "--node", &at_east.servers[0].url]);
     assert_eq!(facts["world"], *new);
+
+    // Somebody there travels by the map of the new world, as a snapshot of the state proves that it is hers.
+    at_east.reach(0, at_east.height(0) + 3 * SNAPSHOT_TURNS);
+    let mut ada = Person::enter(&at_east.servers[0].url, &key(&folder, "ada"));
+    ada.types("map");
+    ada.sees("3 squares are granted, as far as is known here, and all is proved.");
+    ada.types("go there 3 9");
+    ada.sees("You are in");
+    ada.types("map");
+    ada.sees("does not prove that the sim lies there");
+    ada.leaves();
     for plaza in [at_east, at_north, successor] {
         plaza.stop();
     }
