@@ -124,6 +124,22 @@ impl OverlayFolder {
         Ok(None)
     }
 
+    /// Returns the heads of the offices that the one of this world carries on, as far as they are kept, the
+    /// newest first.
+    ///
+    /// # Errors
+    /// As [`OverlayFolder::office`].
+    pub fn parents(&self) -> Result<Vec<GenesisHead>, OverlayFolderError> {
+        let mut heads = Vec::new();
+        let mut folder = Self { path: self.path.clone(), world: self.path.clone() };
+        while folder.world != self.world {
+            heads.extend(folder.office()?.map(|sets| sets.head().clone()));
+            folder = folder.next();
+        }
+        heads.reverse();
+        Ok(heads)
+    }
+
     /// Removes all that is kept of this world, and of those that succeed it.
     ///
     /// # Errors

@@ -19,8 +19,25 @@ pub struct LearnedWorld {
     pub answer: WorldAnswer,
     /// The land office, whose head has the id of the world.
     pub sets: OfficeSets,
+    /// The heads of the offices that this one carries on, as far as the node has them, the newest first: each
+    /// has the id that the one after it names as its parent.
+    pub parents: Vec<GenesisHead>,
     /// The height of the map that it showed; 0 if it has none yet.
     pub map_from: Height,
+}
+
+/// Reads the heads of the offices that an office carries on, the newest first; nothing if it does not.
+fn parents(office: &GenesisHead, told: &[String]) -> Option<Vec<GenesisHead>> {
+    let (mut heads, mut parent) = (Vec::new(), office.parent);
+    for text in told {
+        let head: GenesisHead = wire::decode(&unhex(text)?, HEAD_BYTES_MAX).ok()?;
+        if head.id() != parent?.sim {
+            return None;
+        }
+        parent = head.parent;
+        heads.push(head);
+    }
+    Some(heads)
 }
 
 /// Says why nothing is learned of a world by a node.
@@ -85,6 +102,8 @@ impl LearnedWorld {
             .and_then(|bytes| wire::decode(&bytes, LINKS_BYTES_MAX).ok())
             .ok_or_else(|| not_so("changes of validators that are none"))?;
         sets.follow(&links).map_err(|error| not_so(&error.to_string()))?;
+        let parents = parents(sets.head(), &answer.parents)
+            .ok_or_else(|| not_so("heads of offices that its own does not carry on"))?;
         let map_from = if answer.map.is_empty() {
             Height(0)
         } else {
@@ -94,7 +113,7 @@ impl LearnedWorld {
                 .map_err(|error| not_so(&format!("a map without proof: {error}")))?
                 .height
         };
-        Ok(Self { answer, sets, map_from })
+        Ok(Self { answer, sets, parents, map_from })
     }
 
     /// Returns where the servers of the land office let clients in, as far as that node knows.
@@ -123,6 +142,27 @@ impl LearnedWorld {
     }
 }
 
+/// Returns what a node without a map tells of this office, and of those that it carries on.
+#[cfg(test)]
+pub(crate) fn learned_of_tests(office: &OfficeSets, parents: &[&OfficeSets]) -> LearnedWorld {
+    let text = |of: &OfficeSets| super::answers::hex(&wire::encode(of.head()));
+    let answer = WorldAnswer {
+        world: office.world().to_string(),
+        office: text(office),
+        links: super::answers::hex(&wire::encode(&office.links())),
+        parents: parents.iter().map(|parent| text(parent)).collect(),
+        sim: String::new(),
+        square: None,
+        member: String::new(),
+        up: 0,
+        contacts: Vec::new(),
+        office_servers: Vec::new(),
+        map: String::new(),
+    };
+    let node = "http://127.0.0.1:1".parse().expect("an address");
+    LearnedWorld::check(&node, answer, None).expect("all of it is so")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,18 +175,7 @@ mod tests {
     };
 
     fn told_of(sets: &OfficeSets) -> WorldAnswer {
-        WorldAnswer {
-            world: sets.world().to_string(),
-            office: hex(&wire::encode(sets.head())),
-            links: hex(&wire::encode(&sets.links())),
-            sim: String::new(),
-            square: None,
-            member: String::new(),
-            up: 0,
-            contacts: Vec::new(),
-            office_servers: Vec::new(),
-            map: String::new(),
-        }
+        learned_of_tests(sets, &[]).answer
     }
 
     /// The world of a sim is in its state; a node that shows another head for it was the only thing to fear.
@@ -164,15 +193,33 @@ mod tests {
         assert!(matches!(other, LearnWorldError::NotSo { .. }), "{other}");
     }
 
+    #[test]
+    fn the_offices_that_an_office_carries_on_are_told_in_order_and_by_their_ids() {
+        let (first, node) = (office_of_tests(), "http://127.0.0.1:1".parse().unwrap());
+        let second = successor_of_tests(&first);
+        let third = successor_of_tests(&second);
+        let [one, two, three] = [&first, &second, &third].map(|of| hex(&wire::encode(of.head())));
+        let check = |parents: &[&String]| {
+            let parents = parents.iter().map(|head| (*head).clone()).collect();
+            LearnedWorld::check(&node, WorldAnswer { parents, ..told_of(&third) }, None)
+        };
+        let learned = check(&[&two, &one]).unwrap();
+        assert_eq!(learned.parents, [second.head().clone(), first.head().clone()]);
+        assert_eq!(check(&[&two]).unwrap().parents.len(), 1);
+        for wrong in [&[&one][..], &[&one, &two], &[&three], &[&two, &one, &one]] {
+            let other = check(wrong).unwrap_err();
+            assert!(matches!(other, LearnWorldError::NotSo { .. }), "{other}");
+        }
+    }
+
     /// Whoever joins again may ask a node that has an older map, and would believe old maps from then on.
     #[test]
     fn joining_again_never_lowers_the_height_from_which_maps_count() {
         let scratch = Scratch::new("joined-again");
         let folder = OverlayFolder::at(&scratch.0);
         let join = |height| {
-            let sets = office_of_tests();
-            let answer = told_of(&sets);
-            LearnedWorld { answer, sets, map_from: Height(height) }.keep(&folder).unwrap();
+            let learned = learned_of_tests(&office_of_tests(), &[]);
+            LearnedWorld { map_from: Height(height), ..learned }.keep(&folder).unwrap();
             folder.map_from().unwrap()
         };
         assert_eq!([9, 4, 0, 12, 11].map(join), [9, 9, 9, 12, 12].map(Height));

@@ -10,7 +10,7 @@ use metatopia_raynet::{
 };
 use metatopia_sim::Genesis;
 use metatopia_transport::peers::StartPeersError;
-use metatopia_types::{Ed25519, Height, Sign as _, SimId, Site, Square};
+use metatopia_types::{Ed25519, GenesisHead, Height, Sign as _, SimId, Site, Square, wire};
 use tokio::sync::{mpsc, watch};
 
 use super::{
@@ -65,6 +65,8 @@ pub struct WorldPlace {
     ports: Vec<(&'static str, u16)>,
     /// Maps that are older do not count for it.
     map_from: Height,
+    /// The heads of the offices that the land office carries on, the newest first.
+    parents: Arc<[GenesisHead]>,
 }
 
 /// What a member of a world begins with, besides its folder.
@@ -236,7 +238,8 @@ impl WorldPlace {
         )
         .await?;
         folder.keep_office(&sets)?;
-        Ok(Self { member, sets, site: place, office, ports: setup.ports, map_from })
+        let parents = folder.parents()?.into();
+        Ok(Self { member, sets, site: place, office, ports: setup.ports, map_from, parents })
     }
 
     /// Renews the grant of the sim's square from time to time, if this server has a beacon.
@@ -309,8 +312,9 @@ impl WorldPlace {
         let contacts = distinct(view.own.iter().chain([&here]).chain(&view.contacts));
         Some(WorldAnswer {
             world: world.to_string(),
-            office: hex(&metatopia_types::wire::encode(self.sets.head())),
-            links: hex(&metatopia_types::wire::encode(&self.sets.links())),
+            office: hex(&wire::encode(self.sets.head())),
+            links: hex(&wire::encode(&self.sets.links())),
+            parents: self.parents.iter().map(|head| hex(&wire::encode(head))).collect(),
             sim: self.site.map(|(sim, _)| sim.to_string()).unwrap_or_default(),
             square: self.site.map(|(_, square)| square.into()),
             member: self.member.key.to_string(),

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use metatopia_client::LandOfficeError;
 use metatopia_client_driver::NodeUrl;
 use metatopia_types::SimId;
 
@@ -54,6 +55,9 @@ pub enum SuccessorError {
         /// What the last of them came to.
         last: Option<Box<LearnWorldError>>,
     },
+    /// An office in between is none.
+    #[error(transparent)]
+    Office(#[from] LandOfficeError),
     /// The files are of no use.
     #[error(transparent)]
     Folder(#[from] OverlayFolderError),
@@ -64,25 +68,44 @@ fn parent_words(parent: Option<SimId>) -> String {
     parent.map_or("carries on none".to_owned(), |parent| format!("carries on {parent}"))
 }
 
-/// Returns the folder for the world of an office that carries on one that is kept in this data directory.
-/// Nothing is kept there any more of another successor.
+/// Returns the folder for a world whose office carries on one that is kept in this data directory, itself or
+/// by offices that the node showed as well: these are kept too. Nothing is kept there any more of another
+/// successor.
 ///
 /// # Errors
-/// When it carries on none of those.
-pub fn folder_for(data_dir: &Path, office: &OfficeSets) -> Result<OverlayFolder, SuccessorError> {
+/// When it carries on none of those that are kept.
+pub fn folder_for(
+    data_dir: &Path,
+    learned: &LearnedWorld,
+) -> Result<OverlayFolder, SuccessorError> {
     let newest = OverlayFolder::at(data_dir).office()?.ok_or(SuccessorError::NoOffice)?;
-    let parent = office.parent();
-    let kept = match parent {
-        Some(parent) => OverlayFolder::of(data_dir, parent)?,
-        None => None,
+    let mut between = Vec::new();
+    let mut parent = learned.sets.parent();
+    let mut shown = learned.parents.iter();
+    let kept = loop {
+        let kept = match parent {
+            Some(parent) => OverlayFolder::of(data_dir, parent)?,
+            None => None,
+        };
+        match (kept, shown.next()) {
+            (Some((folder, _)), _) => break folder,
+            (None, Some(head)) => {
+                between.push(head);
+                parent = head.parent.map(|parent| parent.sim);
+            }
+            (None, None) => {
+                let (world, known) = (learned.sets.world(), newest.world());
+                return Err(SuccessorError::NotSuccessor { world, parent, known });
+            }
+        }
     };
-    let Some((folder, _)) = kept else {
-        let (world, known) = (office.world(), newest.world());
-        return Err(SuccessorError::NotSuccessor { world, parent, known });
-    };
-    let next = folder.next();
-    next.forget_world()?;
-    Ok(next)
+    let mut folder = kept.next();
+    folder.forget_world()?;
+    while let Some(head) = between.pop() {
+        folder.keep_office(&OfficeSets::new(head.id(), head.clone())?)?;
+        folder = folder.next();
+    }
+    Ok(folder)
 }
 
 /// Returns the nodes that may know a world, by what is kept here: servers of the land offices, servers of the
@@ -118,7 +141,7 @@ pub async fn learn(
     for node in nodes {
         match LearnedWorld::from(&node, Some(world)).await {
             Ok(learned) => {
-                let folder = folder_for(data_dir, &learned.sets)?;
+                let folder = folder_for(data_dir, &learned)?;
                 learned.keep(&folder)?;
                 return Ok((folder, learned.sets));
             }
@@ -137,7 +160,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        overlay::office::{office_of_tests, successor_of_tests},
+        overlay::{
+            learned::learned_of_tests,
+            office::{office_of_tests, successor_of_tests},
+        },
         scratch::Scratch,
     };
 
@@ -147,20 +173,41 @@ mod tests {
         let scratch = Scratch::new("followed-office");
         let (old, dir) = (office_of_tests(), &scratch.0);
         let new = successor_of_tests(&old);
-        assert!(matches!(folder_for(dir, &new), Err(SuccessorError::NoOffice)));
-        OverlayFolder::at(dir).keep_office(&old).unwrap();
         let later = successor_of_tests(&new);
+        let followed = |office, shown: &[&OfficeSets]| {
+            let learned = learned_of_tests(office, shown);
+            let folder = folder_for(dir, &learned)?;
+            Ok::<_, SuccessorError>(learned.keep(&folder)?)
+        };
+        assert!(matches!(followed(&new, &[]), Err(SuccessorError::NoOffice)));
+        OverlayFolder::at(dir).keep_office(&old).unwrap();
         for (office, parent) in [(&old, None), (&later, Some(new.world()))] {
-            let refused = folder_for(dir, office).unwrap_err();
+            let refused = followed(office, &[]).unwrap_err();
             let SuccessorError::NotSuccessor { world, parent: told, known } = refused else {
                 panic!("{refused}");
             };
             assert_eq!((world, told, known), (office.world(), parent, old.world()));
         }
-        folder_for(dir, &new).unwrap().keep_office(&new).unwrap();
+        followed(&new, &[]).unwrap();
         // Now that one is known as well.
-        folder_for(dir, &later).unwrap().keep_office(&later).unwrap();
-        assert!(OverlayFolder::of(dir, later.world()).unwrap().is_some());
+        followed(&later, &[]).unwrap();
+        let newest = OverlayFolder::at(dir);
+        assert_eq!(newest.parents().unwrap(), [new.head().clone(), old.head().clone()]);
+    }
+
+    /// A server was away while its land office was carried on twice.
+    #[test]
+    fn an_office_in_between_is_kept_as_the_node_shows_it() {
+        let scratch = Scratch::new("office-between");
+        let (old, dir) = (office_of_tests(), &scratch.0);
+        let new = successor_of_tests(&old);
+        let later = successor_of_tests(&new);
+        OverlayFolder::at(dir).keep_office(&old).unwrap();
+        let learned = learned_of_tests(&later, &[&new, &old]);
+        learned.keep(&folder_for(dir, &learned).unwrap()).unwrap();
+        let newest = OverlayFolder::at(dir);
+        assert_eq!(newest.office().unwrap().map(|sets| sets.world()), Some(later.world()));
+        assert_eq!(newest.parents().unwrap(), [new.head().clone(), old.head().clone()]);
     }
 
     #[tokio::test]

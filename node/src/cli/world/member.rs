@@ -13,7 +13,7 @@ use tokio::{signal::unix::SignalKind, sync::watch};
 use super::learned::LearnedWorld;
 use crate::{
     cli::{console::Console, failure::Failure},
-    overlay::{OfficeSets, OverlayFolder, WorldPlace, WorldPlaceSetup, successor},
+    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, successor},
 };
 
 /// Arguments of `metatopia world join`.
@@ -50,7 +50,7 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
     use metatopia_types::Sign as _;
     let learned = LearnedWorld::from(&args.node, args.world).await?;
     let world = learned.sets.world();
-    let folder = folder_for(&args, &learned.sets)?;
+    let folder = folder_for(&args, &learned)?;
     let key = folder.member_key()?;
     learned.keep(&folder)?;
     console.show(&JoinedWorld {
@@ -67,14 +67,15 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
 /// # Errors
 /// When the directory is of another world. Anybody can found an office that calls itself a successor, so nobody
 /// is moved to one whose id was not typed.
-fn folder_for(args: &JoinWorldArgs, office: &OfficeSets) -> Result<OverlayFolder, Failure> {
+fn folder_for(args: &JoinWorldArgs, learned: &LearnedWorld) -> Result<OverlayFolder, Failure> {
     let folder = OverlayFolder::at(&args.dir);
-    let world = office.world();
+    let world = learned.sets.world();
     let Some(other) = folder.office()?.filter(|known| known.world() != world) else {
         return Ok(folder);
     };
     let message = format!("{} is of world {}", args.dir.display(), other.world());
-    if office.parent() != Some(other.world()) {
+    let is_told = learned.parents.iter().any(|head| head.id() == other.world());
+    if learned.sets.parent() != Some(other.world()) && !is_told {
         return Err(Failure::refused(message).hint("name another directory"));
     }
     if args.world.is_none() {
@@ -82,7 +83,7 @@ fn folder_for(args: &JoinWorldArgs, office: &OfficeSets) -> Result<OverlayFolder
         return Err(Failure::refused(message)
             .hint("if its admins say so too, name the id by --world; or name another directory"));
     }
-    successor::folder_for(&args.dir, office).map_err(|error| Failure::refused(error.to_string()))
+    successor::folder_for(&args.dir, learned).map_err(|error| Failure::refused(error.to_string()))
 }
 
 /// Arguments of `metatopia world member`.
