@@ -2,7 +2,7 @@
 //!
 //! The state of a sim names the world that it lies in, and the id of a world is the digest of the head of its
 //! land office. So nobody is believed: a head that somebody shows has that id or it has not. Its parent must be
-//! an office that is known here, so that a permanent admin who names the wrong id loses nothing.
+//! an office that is known here, or carry one on, so that an admin who mistypes an id loses nothing.
 
 use std::path::Path;
 
