@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use metatopia_transport::figures::{DescriptorEncoder, HttpFigures, TransportFigures};
+use metatopia_transport::figures::{Counter, DescriptorEncoder, HttpFigures, TransportFigures};
 use metatopia_types::SimId;
 use prometheus_client::{collector::Collector, encoding::text, registry::Registry};
 
@@ -57,19 +57,35 @@ metatopia_transport::figures! {
 }
 
 impl OverlayFigures {
-    /// Takes over what the overlay's own transport has counted.
-    pub fn take(&self, transport: &TransportFigures, up: usize) {
-        self.overlay_sessions.set(up as u64);
-        for (own, counted) in [
+    /// Returns each counter beside what the overlay's own transport counts.
+    fn counters<'a>(&'a self, transport: &'a TransportFigures) -> [(&'a Counter, &'a Counter); 6] {
+        [
             (&self.overlay_sessions_opened_total, &transport.lane_sessions_opened_total),
             (&self.overlay_sessions_refused_total, &transport.lane_sessions_refused_total),
             (&self.overlay_frames_received_total, &transport.lane_frames_received_total),
             (&self.overlay_bytes_received_total, &transport.lane_bytes_received_total),
             (&self.overlay_frames_sent_total, &transport.lane_frames_sent_total),
             (&self.overlay_bytes_sent_total, &transport.lane_bytes_sent_total),
-        ] {
+        ]
+    }
+
+    /// Takes over what the overlay's own transport has counted.
+    pub fn take(&self, transport: &TransportFigures, up: usize) {
+        self.overlay_sessions.set(up as u64);
+        for (own, counted) in self.counters(transport) {
             own.inc_by(counted.get().saturating_sub(own.get()));
         }
+    }
+
+    /// Returns the figures of the transport of another member, which takes the place of the one before. They
+    /// go on where that one ended.
+    #[must_use]
+    pub fn go_on(&self) -> TransportFigures {
+        let transport = TransportFigures::default();
+        for (own, counted) in self.counters(&transport) {
+            counted.inc_by(own.get());
+        }
+        transport
     }
 }
 
@@ -160,6 +176,20 @@ mod tests {
 
     fn sim(n: u8) -> SimId {
         SimId(Digest([n; 32]))
+    }
+
+    /// A server that followed its land office began to count anew, and its figures stood still for as long as
+    /// those of the member before had been higher.
+    #[test]
+    fn the_figures_of_a_second_member_go_on_where_those_of_the_first_ended() {
+        let published = OverlayFigures::default();
+        let first = published.go_on();
+        first.lane_frames_sent_total.inc_by(9);
+        published.take(&first, 1);
+        let second = published.go_on();
+        second.lane_frames_sent_total.inc_by(2);
+        published.take(&second, 1);
+        assert_eq!(published.overlay_frames_sent_total.get(), 11);
     }
 
     #[test]

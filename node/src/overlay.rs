@@ -19,6 +19,9 @@
 //! | addresses of sites, for the overlay and for clients | [`address`] |
 //! | the last good contacts, on the disk | [`contacts`] |
 //! | members that were found, as contacts | `finds` |
+//! | what a node tells of its world | [`learned`] |
+//! | the head of the successor of the land office | [`successor`] |
+//! | a server's member, in the world that the sim's state names | [`following`] |
 //!
 //! The overlay is on no hot path: nothing that servers agree on depends on it.
 
@@ -27,6 +30,8 @@ pub mod answers;
 pub mod contacts;
 mod finds;
 pub mod folder;
+pub mod following;
+pub mod learned;
 pub mod member;
 pub mod office;
 pub mod place;
@@ -34,9 +39,11 @@ pub mod reach;
 pub mod renewal;
 pub mod shelves;
 pub mod speaker;
+pub mod successor;
 pub mod trial;
 
 pub use folder::OverlayFolder;
+pub use following::CurrentPlace;
 pub use member::{MapView, MemberSetup, OverlayMember, start};
 pub use office::OfficeSets;
 #[cfg(test)]

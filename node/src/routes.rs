@@ -56,7 +56,7 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     joining::InviteStore,
     metrics::{NodeFigures, OPEN_METRICS, SimFigures},
-    overlay::WorldPlace,
+    overlay::CurrentPlace,
 };
 
 mod genesis;
@@ -102,7 +102,7 @@ pub struct Node {
     /// What is kept for those who have a short invite.
     pub invites: InviteStore,
     /// The node's place in the world of many sims, if it takes part in one.
-    pub world: Option<WorldPlace>,
+    pub world: Option<CurrentPlace>,
 }
 
 impl FromRef<Node> for WebSockets {

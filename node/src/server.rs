@@ -5,13 +5,13 @@
 
 mod data_dir;
 mod error;
+mod in_world;
 
-use std::{collections::BTreeMap, fs, io, net::SocketAddr, sync::Arc, thread, time::Duration};
+use std::{collections::BTreeMap, fs, io, net::SocketAddr, sync::Arc, thread};
 
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
 use metatopia_protocol::{Applicant, Grant, JoinRequest};
-use metatopia_raynet::SiteAbout;
 use metatopia_replica::{
     CLIENTS_MAX, Config, OwnEndpoint, PEER_FRAME_BYTES_MAX,
     keeper::{Done, HISTORY_TURNS, History, Order},
@@ -28,7 +28,7 @@ use metatopia_transport::{
     peers,
 };
 use metatopia_types::{
-    Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, TilePoint,
+    Ed25519, Height, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId,
     limits::TICKS_PER_SECOND,
 };
 use tokio::sync::{mpsc, watch};
@@ -52,8 +52,8 @@ use crate::{
     host,
     joining::{InviteFile, InviteStore, JoinRequests},
     keys,
-    metrics::{OverlayFigures, SimFigures},
-    overlay::{self, OverlayFolder, WorldPlace, WorldPlaceSetup, speaker::CountClients},
+    metrics::SimFigures,
+    overlay::CurrentPlace,
     peer_set::FollowerFile,
     repair_log::RepairLog,
     routes::{self, SessionAnswer},
@@ -191,9 +191,12 @@ pub(crate) async fn start(
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
-    let world = place_in_world(
+    // The state before the first turn says no more than the genesis.
+    let begun = replica.world().filter(|world| world.height() > Height(0));
+    let site = begun.and_then(|world| world.charter().site);
+    let world = in_world::start(
         settings,
-        genesis,
+        (genesis, site),
         (shared.http, servers),
         (told.clone(), allowed.clone(), published),
     )
@@ -232,86 +235,13 @@ pub(crate) async fn start(
 }
 
 /// Starts the couriers of a server.
-fn couriers(settings: &Settings, sim: SimId, world: Option<&WorldPlace>) -> Couriers {
+fn couriers(settings: &Settings, sim: SimId, world: Option<&CurrentPlace>) -> Couriers {
     let book = AddressBook {
         configured: settings.neighbours.clone(),
         file: NeighbourFile::at(&settings.data_dir),
-        overlay: world.map(|world| world.member().clone()),
+        overlay: world.cloned(),
     };
     Couriers::start(sim, book)
-}
-
-/// The time after which a server of the land office fetches the map about its own square again.
-const OFFICE_REFRESH: Duration = Duration::from_secs(5);
-
-/// The same time of other servers, each of which takes a client's place at the land office meanwhile.
-const SITE_REFRESH: Duration = Duration::from_secs(60);
-
-/// Starts this server's member of the world that its sim lies in, or founds, if the configuration says
-/// where.
-async fn place_in_world(
-    settings: &Settings,
-    genesis: &Genesis,
-    (http, servers): (SocketAddr, &Multiaddr),
-    (status, allowed, published): (
-        watch::Receiver<Option<routes::StatusAnswer>>,
-        Allowed,
-        Arc<OverlayFigures>,
-    ),
-) -> Result<Option<WorldPlace>, ServerError> {
-    let Some(listen) = settings.overlay_listen.clone() else { return Ok(None) };
-    let folder = OverlayFolder::at(&settings.data_dir);
-    let office = overlay::place::office_of(genesis, &folder);
-    let Some((sets, square)) = office.map_err(ServerError::world)? else { return Ok(None) };
-    let announced = settings.announce_http.as_ref().and_then(|origin| origin.as_str().parse().ok());
-    let clients = announced.or_else(|| overlay::place::url_of(http));
-    let is_office = sets.world() == genesis.id();
-    let counted = status.clone();
-    let count: CountClients =
-        Arc::new(move || counted.borrow().as_ref().map_or(0, |status| status.players));
-    let about = SiteAbout { label: genesis.name.clone(), licence: genesis.licence.clone() };
-    let site = Some((genesis.id(), square, about, count));
-    let own = clients.iter().filter(|_| is_office).cloned().collect();
-    let vantage = TilePoint::corner(square);
-    // The land office asks itself, and so knows at once of what is granted.
-    let refresh = if is_office { OFFICE_REFRESH } else { SITE_REFRESH };
-    let newest = status.clone();
-    let renews = clients.clone().filter(|_| !is_office);
-    let servers = overlay::place::port_of(servers).map(|port| ("servers", port));
-    let ports = [("http", http.port())].into_iter().chain(servers).collect();
-    let (lan, is_guest) = (settings.overlay_lan, false);
-    let setup = WorldPlaceSetup {
-        listen,
-        lan,
-        is_guest,
-        clients,
-        site,
-        vantage,
-        ports,
-        refresh,
-        published,
-    };
-    // The member ends with those who can ask it.
-    let (_, never) = watch::channel(false);
-    let place = WorldPlace::start(setup, sets, &folder, own, never).await;
-    let place = place.map_err(ServerError::world)?;
-    if let Some(own) = renews {
-        let newest = Arc::new(move || newest.borrow().as_ref().map(|status| status.root_height));
-        let ticks = u64::from(genesis.parameters.ticks_per_turn).max(1);
-        place
-            .renew(&folder, own, (newest, TICKS_PER_SECOND / ticks))
-            .map_err(ServerError::world)?;
-    }
-    let mut met = place.member().met.clone();
-    tokio::spawn(async move {
-        // Ends with the member.
-        while met.changed().await.is_ok() {
-            let urls = met.borrow_and_update().clone();
-            allowed.set_sites(urls.iter().filter_map(|url| url.node().to_string().parse().ok()));
-        }
-    });
-    tracing::info!(world = %place.sets().world(), overlay = %place.member().address, "in a world");
-    Ok(Some(place))
 }
 
 /// Returns the part that answers for a server by HTTP: it reads what the loop publishes, and passes

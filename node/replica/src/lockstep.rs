@@ -135,6 +135,7 @@ impl Lockstep {
             delayed: crate::publish::facts::delayed(world),
             admins: crate::publish::facts::admin_countdown(world),
             time_left: world.time_left(),
+            world: world.charter().site.map(|site| site.world),
             split: crate::sync::is_split(agreement),
             stalled: stopped || self.execution.is_stalled(now),
         })

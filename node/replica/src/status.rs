@@ -50,6 +50,8 @@ pub struct Status {
     /// Milliseconds of governance time until the sim ends, below zero once it has ended; `None` if it
     /// never ends.
     pub time_left: Option<i64>,
+    /// The world that the sim lies in, or founds, as its state says; `None` if it lies in none.
+    pub world: Option<SimId>,
     /// Has nothing been decided for [`crate::STALL`]?
     pub stalled: bool,
 }

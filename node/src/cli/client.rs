@@ -43,8 +43,9 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let output: Box<dyn TextOutput> = Box::new(console);
     let desk: Box<dyn ScriptDesk> = Box::new(AuthorDesk::new());
+    let sim = driver.trust().sim;
     let world: Box<dyn WorldDesk> =
-        Box::new(TravelDesk::new(args.accept_rules, args.player.key.clone(), blocked));
+        Box::new(TravelDesk::new(args.accept_rules, args.player.key.clone(), blocked, sim));
     let interrupted = async {
         // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;

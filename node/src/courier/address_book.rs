@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::{
     atomic_file,
-    overlay::{OverlayMember, address::SiteAddress},
+    overlay::{CurrentPlace, address::SiteAddress},
 };
 
 /// Lines of the file in the data directory that are read: 16 neighbours with as many addresses as are
@@ -132,8 +132,8 @@ pub struct AddressBook {
     pub configured: NeighbourNodes,
     /// What stands in the data directory.
     pub file: NeighbourFile,
-    /// The member of the overlay, if this server takes part in one.
-    pub overlay: Option<OverlayMember>,
+    /// The place of this server in its world, if it takes part in one.
+    pub overlay: Option<CurrentPlace>,
 }
 
 impl AddressBook {
@@ -154,7 +154,8 @@ impl AddressBook {
 
     /// Returns the nodes that the site record of a sim names.
     async fn in_overlay(&self, sim: SimId) -> Vec<NodeUrl> {
-        let Some(member) = &self.overlay else { return Vec::new() };
+        let member = self.overlay.as_ref().and_then(CurrentPlace::member);
+        let Some(member) = member else { return Vec::new() };
         let Some(view) = member.map().await else { return Vec::new() };
         let of_sim = view.sites.iter().filter(|signed| signed.record.sim == sim);
         let endpoints = of_sim.flat_map(|signed| &signed.record.endpoints);

@@ -54,6 +54,7 @@ impl Driver {
             admins: routes::AdminsStatus::from(&status.admins),
             seconds_left: status.time_left.map(|left| left.max(0).unsigned_abs().div_ceil(1_000)),
             follows: self.follows(state),
+            world: status.world,
             condition: match status.condition {
                 Condition::Sound if status.stalled => "stalled",
                 Condition::Sound => "running",

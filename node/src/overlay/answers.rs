@@ -36,6 +36,9 @@ pub struct WorldAnswer {
     pub office: String,
     /// Changes of the land office's validators, encoded.
     pub links: String,
+    /// The heads of the offices that it carries on, as far as they are known, the newest first.
+    #[serde(default)]
+    pub parents: Vec<String>,
     /// The sim that this node serves.
     pub sim: String,
     /// Where that sim lies; none of a member without a site.

@@ -1,4 +1,8 @@
 //! The folder `overlay` in a data directory: keys, the land office, and contacts.
+//!
+//! What is kept of the successor of the land office lies in a folder `next` in it, and so on: `office`,
+//! `links`, `office-servers`, `contacts` and `map-from`. Keys, `endpoints` and `followers` are the node's own
+//! and stay where they are.
 
 use std::{
     fs, io,
@@ -20,6 +24,9 @@ use crate::{
 /// The name of the folder.
 const FOLDER: &str = "overlay";
 
+/// The folder with what is kept of the successor of the land office.
+const NEXT: &str = "next";
+
 /// The longest head of a genesis: 64 admins and 31 validators of 33 bytes, and some numbers.
 pub const HEAD_BYTES_MAX: usize = 8 * 1_024;
 
@@ -29,10 +36,13 @@ const LINKS_BYTES_MAX: usize = OFFICE_LINKS_MAX * 8 * 1_024;
 /// The longest file with a height.
 const MAP_FROM_BYTES_MAX: usize = 16;
 
-/// A member's folder.
+/// A member's folder, as far as one world is concerned.
 #[derive(Debug, Clone)]
 pub struct OverlayFolder {
+    /// Where the node's own files lie.
     path: PathBuf,
+    /// Where that lies which is kept of the world.
+    world: PathBuf,
 }
 
 /// Says why a folder is of no use.
@@ -71,10 +81,80 @@ pub enum OverlayFolderError {
 }
 
 impl OverlayFolder {
-    /// Returns the folder in a data directory.
+    /// Returns the folder in a data directory, for the newest world that is kept there.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
-        Self { path: data_dir.join(FOLDER) }
+        let mut newest = Self::first(data_dir);
+        loop {
+            let next = newest.next();
+            if !next.office_path().exists() {
+                return newest;
+            }
+            newest = next;
+        }
+    }
+
+    /// Returns the folder for the world that was the first to be kept.
+    fn first(data_dir: &Path) -> Self {
+        let path = data_dir.join(FOLDER);
+        Self { world: path.clone(), path }
+    }
+
+    /// Returns the folder for the successor of this world.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        Self { path: self.path.clone(), world: self.world.join(NEXT) }
+    }
+
+    /// Returns the folder for this world, and its land office, if they are kept in a data directory.
+    ///
+    /// # Errors
+    /// As [`OverlayFolder::office`].
+    pub fn of(
+        data_dir: &Path,
+        world: SimId,
+    ) -> Result<Option<(Self, OfficeSets)>, OverlayFolderError> {
+        let mut folder = Self::first(data_dir);
+        while let Some(sets) = folder.office()? {
+            if sets.world() == world {
+                return Ok(Some((folder, sets)));
+            }
+            folder = folder.next();
+        }
+        Ok(None)
+    }
+
+    /// Returns the heads of the offices that the one of this world carries on, as far as they are kept, the
+    /// newest first.
+    ///
+    /// # Errors
+    /// As [`OverlayFolder::office`].
+    pub fn parents(&self) -> Result<Vec<GenesisHead>, OverlayFolderError> {
+        let mut heads = Vec::new();
+        let mut folder = Self { path: self.path.clone(), world: self.path.clone() };
+        while folder.world != self.world {
+            heads.extend(folder.office()?.map(|sets| sets.head().clone()));
+            folder = folder.next();
+        }
+        heads.reverse();
+        Ok(heads)
+    }
+
+    /// Removes all that is kept of this world, and of those that succeed it.
+    ///
+    /// # Errors
+    /// With what the system said.
+    pub fn forget_world(&self) -> Result<(), OverlayFolderError> {
+        assert_ne!(
+            self.world, self.path,
+            "the node's own files lie beside those of the first world"
+        );
+        match fs::remove_dir_all(&self.world) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(OverlayFolderError::Disk { path: self.world.clone(), source })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the path of the key that a member speaks with.
@@ -116,7 +196,7 @@ impl OverlayFolder {
     /// Returns the contacts of the member.
     #[must_use]
     pub fn contacts(&self) -> ContactFile {
-        ContactFile::named(&self.path, "contacts")
+        ContactFile::named(&self.world, "contacts")
     }
 
     /// Returns the servers that speak for the site.
@@ -134,24 +214,25 @@ impl OverlayFolder {
     /// Returns the servers of the land office that were known when the world was joined.
     #[must_use]
     pub fn office_servers(&self) -> ContactFile {
-        ContactFile::named(&self.path, "office-servers")
+        ContactFile::named(&self.world, "office-servers")
     }
 
     fn office_path(&self) -> PathBuf {
-        self.path.join("office")
+        self.world.join("office")
     }
 
     fn links_path(&self) -> PathBuf {
-        self.path.join("links")
+        self.world.join("links")
     }
 
-    /// Writes the head of the land office and its changes of validators.
+    /// Writes the changes of validators of the land office, and then its head: a world whose head is there is
+    /// kept.
     ///
     /// # Errors
     /// With what the system said.
     pub fn keep_office(&self, sets: &OfficeSets) -> Result<(), OverlayFolderError> {
-        self.write(&self.office_path(), &wire::encode(sets.head()))?;
-        self.write(&self.links_path(), &wire::encode(&sets.links()))
+        self.write(&self.links_path(), &wire::encode(&sets.links()))?;
+        self.write(&self.office_path(), &wire::encode(sets.head()))
     }
 
     /// Returns the land office that was written, if there is one.
@@ -174,7 +255,7 @@ impl OverlayFolder {
     }
 
     fn map_from_path(&self) -> PathBuf {
-        self.path.join("map-from")
+        self.world.join("map-from")
     }
 
     /// Writes from which height of the land office on a map counts: that of the map by which the world was
@@ -195,9 +276,14 @@ impl OverlayFolder {
         Ok(height.unwrap_or_default())
     }
 
+    /// Returns the error of a file in this folder.
+    pub(super) fn failed(&self, source: io::Error) -> OverlayFolderError {
+        OverlayFolderError::Disk { path: self.world.clone(), source }
+    }
+
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), OverlayFolderError> {
         let failed = |source| OverlayFolderError::Disk { path: path.to_owned(), source };
-        atomic_file::create_folder(&self.path).map_err(failed)?;
+        atomic_file::create_folder(&self.world).map_err(failed)?;
         atomic_file::replace(path, bytes).map_err(failed)
     }
 }
@@ -219,7 +305,37 @@ fn read<T: serde::Serialize + serde::de::DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::{
+        overlay::office::{office_of_tests, successor_of_tests},
+        scratch::Scratch,
+    };
+
+    #[test]
+    fn what_is_kept_of_two_worlds_lies_apart_and_keys_are_the_same() {
+        let scratch = Scratch::new("two-worlds");
+        let (old, first) = (office_of_tests(), OverlayFolder::at(&scratch.0));
+        first.keep_office(&old).unwrap();
+        first.keep_map_from(Height(1_234)).unwrap();
+        let key = first.member_key().unwrap();
+        let new = successor_of_tests(&old);
+        first.next().keep_office(&new).unwrap();
+
+        let newest = OverlayFolder::at(&scratch.0);
+        assert_eq!(newest.office().unwrap().map(|sets| sets.world()), Some(new.world()));
+        assert_eq!(
+            newest.map_from().unwrap(),
+            Height(0),
+            "heights of two offices are not compared"
+        );
+        assert_eq!(newest.member_key().unwrap().secret(), key.secret());
+        let kept = |world| OverlayFolder::of(&scratch.0, world).unwrap();
+        let (folder, sets) = kept(old.world()).unwrap();
+        assert_eq!((sets.world(), folder.map_from().unwrap()), (old.world(), Height(1_234)));
+        assert!(kept(SimId(metatopia_types::Digest::ZERO)).is_none());
+        newest.forget_world().unwrap();
+        assert!(kept(new.world()).is_none());
+        assert!(kept(old.world()).is_some());
+    }
 
     /// Every member began with height 0, so the oldest map of a liar counted.
     #[test]

@@ -206,7 +206,7 @@ pub async fn start(
     let network = config.world.to_string();
     let discovery = DiscoverySetup { network, lan: setup.lan, is_guest: setup.is_guest };
     let clock = SystemClock::default();
-    let figures = Arc::<TransportFigures>::default();
+    let figures = Arc::new(setup.published.go_on());
     let (handle, events) =
         overlay::start(keys::peer_keypair(&key), (&listen, discovery), Arc::clone(&figures))
             .await?;
@@ -278,7 +278,11 @@ impl MemberTask {
             }
         }
         self.keep_contacts();
-        self.handle.leave().await;
+        let Self { handle, events, .. } = self;
+        handle.leave().await;
+        drop(events);
+        // Whoever waits for the end of this may listen at the same port then.
+        handle.ended().await;
     }
 
     /// Carries out all effects of the machine.

@@ -34,6 +34,12 @@ impl OfficeSets {
         self.world
     }
 
+    /// Returns the land office that this one carries on, if it is a successor.
+    #[must_use]
+    pub fn parent(&self) -> Option<SimId> {
+        self.head.parent.map(|parent| parent.sim)
+    }
+
     /// Returns the head of the land office's genesis.
     #[must_use]
     pub const fn head(&self) -> &GenesisHead {
@@ -115,6 +121,19 @@ impl ProveLand for OfficeSets {
 /// Returns the land office of a world that tests make up.
 #[cfg(test)]
 pub(crate) fn office_of_tests() -> OfficeSets {
+    founded_by_tests(None)
+}
+
+/// Returns a land office that carries on this one.
+#[cfg(test)]
+pub(crate) fn successor_of_tests(office: &OfficeSets) -> OfficeSets {
+    let root = metatopia_types::Root(metatopia_types::Digest::ZERO);
+    let (sim, height) = (office.world(), Height(9));
+    founded_by_tests(Some(metatopia_types::HeadParent { sim, height, root }))
+}
+
+#[cfg(test)]
+fn founded_by_tests(parent: Option<metatopia_types::HeadParent>) -> OfficeSets {
     use metatopia_sim::Genesis;
     use metatopia_types::{OfficeFounding, PublicKey, Sign as _, SigningKey, Square};
     let key = |n| SigningKey::from_seed([n; 32]).public();
@@ -126,5 +145,6 @@ pub(crate) fn office_of_tests() -> OfficeSets {
         validators: [(key(3), Default::default())].into(),
         ..Genesis::empty()
     };
-    OfficeSets::new(genesis.id(), genesis.head()).expect("it founds a world")
+    let head = GenesisHead { parent, ..genesis.head() };
+    OfficeSets::new(head.id(), head).expect("it founds a world")
 }

@@ -1,6 +1,6 @@
 //! A server's place in its world: starts the member of a sim that lies on a square, or founds a world.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use libp2p::{Multiaddr, multiaddr::Protocol};
 use metatopia_client::LandOfficeError;
@@ -10,7 +10,7 @@ use metatopia_raynet::{
 };
 use metatopia_sim::Genesis;
 use metatopia_transport::peers::StartPeersError;
-use metatopia_types::{Ed25519, Height, Sign as _, SimId, Site, Square};
+use metatopia_types::{Ed25519, GenesisHead, Height, Sign as _, SimId, Site, Square, wire};
 use tokio::sync::{mpsc, watch};
 
 use super::{
@@ -65,6 +65,8 @@ pub struct WorldPlace {
     ports: Vec<(&'static str, u16)>,
     /// Maps that are older do not count for it.
     map_from: Height,
+    /// The heads of the offices that the land office carries on, the newest first.
+    parents: Arc<[GenesisHead]>,
 }
 
 /// What a member of a world begins with, besides its folder.
@@ -96,29 +98,40 @@ impl std::fmt::Debug for WorldPlaceSetup {
     }
 }
 
-/// Returns the land office of the world that a sim lies in, or founds; none if it lies in none.
+/// Returns the land office of the world that a sim lies in, or founds, the folder for that world, and the
+/// square; none if it lies in none. `site` is what the state of the sim says. If that names a world that is not
+/// kept here yet, it is the newest one that is kept: the sim follows its land office from there.
 ///
 /// # Errors
-/// When the folder does not know it.
+/// When no land office is kept, or none of the world in which the sim was founded or of one that carries it on.
 pub fn office_of(
     genesis: &Genesis,
-    folder: &OverlayFolder,
-) -> Result<Option<(OfficeSets, Square)>, WorldPlaceError> {
-    let kept = folder.office()?;
+    site: Option<Site>,
+    data_dir: &Path,
+) -> Result<Option<(OverlayFolder, OfficeSets, Square)>, WorldPlaceError> {
+    let newest = OverlayFolder::at(data_dir);
+    let kept = newest.office()?;
     if let Some(founding) = &genesis.office {
         let own = genesis.id();
         let sets = match kept.filter(|kept| kept.world() == own) {
             Some(kept) => kept,
             None => OfficeSets::new(own, genesis.head())?,
         };
-        return Ok(Some((sets, founding.square)));
+        return Ok(Some((newest, sets, founding.square)));
     }
-    let Some(Site { world, square }) = genesis.site else { return Ok(None) };
+    let Some(founded) = genesis.site else { return Ok(None) };
+    let world = site.map_or(founded.world, |site| site.world);
+    if let Some((folder, sets)) = OverlayFolder::of(data_dir, world)? {
+        return Ok(Some((folder, sets, founded.square)));
+    }
     let sets = kept.ok_or(WorldPlaceError::NoOffice(world))?;
-    if sets.world() != world {
+    // Somebody may have joined the newest world for a server that has an old state, or none yet.
+    let carries_on = |parent| site.is_none() || parent == founded.world;
+    let carries_on = sets.parent().is_some_and(carries_on);
+    if !carries_on && OverlayFolder::of(data_dir, founded.world)?.is_none() {
         return Err(WorldPlaceError::OtherWorld { world, found: sets.world() });
     }
-    Ok(Some((sets, square)))
+    Ok(Some((newest, sets, founded.square)))
 }
 
 /// Returns the address of this machine for HTTP, as clients of this machine write it.
@@ -225,7 +238,8 @@ impl WorldPlace {
         )
         .await?;
         folder.keep_office(&sets)?;
-        Ok(Self { member, sets, site: place, office, ports: setup.ports, map_from })
+        let parents = folder.parents()?.into();
+        Ok(Self { member, sets, site: place, office, ports: setup.ports, map_from, parents })
     }
 
     /// Renews the grant of the sim's square from time to time, if this server has a beacon.
@@ -298,8 +312,9 @@ impl WorldPlace {
         let contacts = distinct(view.own.iter().chain([&here]).chain(&view.contacts));
         Some(WorldAnswer {
             world: world.to_string(),
-            office: hex(&metatopia_types::wire::encode(self.sets.head())),
-            links: hex(&metatopia_types::wire::encode(&self.sets.links())),
+            office: hex(&wire::encode(self.sets.head())),
+            links: hex(&wire::encode(&self.sets.links())),
+            parents: self.parents.iter().map(|head| hex(&wire::encode(head))).collect(),
             sim: self.site.map(|(sim, _)| sim.to_string()).unwrap_or_default(),
             square: self.site.map(|(_, square)| square.into()),
             member: self.member.key.to_string(),
@@ -341,6 +356,44 @@ mod tests {
     use metatopia_types::{Digest, Millis, PlaneBlock};
 
     use super::*;
+    use crate::{
+        overlay::office::{office_of_tests, successor_of_tests},
+        scratch::Scratch,
+    };
+
+    /// Servers took the world from the genesis, whatever the state of their sim said.
+    #[test]
+    fn a_server_starts_in_the_world_of_its_state_or_in_the_newest_one_from_which_it_follows() {
+        let scratch = Scratch::new("office-of");
+        let (dir, old) = (&scratch.0, office_of_tests());
+        let new = successor_of_tests(&old);
+        let square = Square { x: 8, y: 0, doublings: 2 };
+        let site = |office: &OfficeSets| Some(Site { world: office.world(), square });
+        let genesis = Genesis { site: site(&old), ..Genesis::empty() };
+        let started = |state| office_of(&genesis, state, dir).map(|found| found.unwrap().1.world());
+        let unknown = started(site(&old)).unwrap_err();
+        assert!(matches!(unknown, WorldPlaceError::NoOffice(world) if world == old.world()));
+
+        let folder = OverlayFolder::at(dir);
+        folder.keep_office(&old).unwrap();
+        assert_eq!(started(None).unwrap(), old.world());
+        assert_eq!(started(site(&new)).unwrap(), old.world(), "it follows from there");
+        folder.next().keep_office(&new).unwrap();
+        assert_eq!(started(site(&new)).unwrap(), new.world());
+        assert_eq!(started(site(&old)).unwrap(), old.world());
+
+        // Somebody joined the new world for a new server, which has no state yet.
+        folder.next().forget_world().unwrap();
+        folder.keep_office(&new).unwrap();
+        assert_eq!(started(None).unwrap(), new.world());
+        assert_eq!(started(site(&new)).unwrap(), new.world());
+        assert_eq!(started(site(&old)).unwrap(), new.world());
+        let later = successor_of_tests(&new);
+        folder.keep_office(&later).unwrap();
+        assert_eq!(started(None).unwrap(), later.world());
+        let other = started(site(&old)).unwrap_err();
+        assert!(matches!(other, WorldPlaceError::OtherWorld { .. }), "{other}");
+    }
 
     /// A member that had joined by a newer map showed older ones, as lookups never did.
     #[test]

@@ -121,6 +121,21 @@ async fn a_member_whose_only_contact_goes_away_goes_on_with_one_that_kademlia_fo
     assert_eq!(view.sites[0].record.endpoints[0].peer, site.key);
 }
 
+/// A server that follows its land office listens at the same port in the new world.
+#[tokio::test]
+async fn another_member_listens_at_the_port_of_one_that_has_ended() {
+    let (stop, stopped) = watch::channel(false);
+    let (_stop, never) = watch::channel(false);
+    let first = start(trial::alone(), stopped).await.unwrap();
+    let other = start(trial::without_site(1, &[&first]), never.clone()).await.unwrap();
+    until(&other, |view| view.up == 1).await;
+    stop.send_replace(true);
+    tokio::time::timeout(Duration::from_secs(30), stop.closed()).await.unwrap();
+    let setup = MemberSetup { listen: first.address.clone(), ..trial::alone() };
+    let second = start(setup, never).await.unwrap();
+    assert_eq!(second.address, first.address);
+}
+
 #[tokio::test]
 async fn members_that_were_found_are_kept_as_contacts() {
     let scratch = Scratch::made("found-kept");

@@ -76,6 +76,9 @@ pub struct StatusAnswer {
     pub admins: AdminsStatus,
     /// Seconds until the sim ends, as its charter says; `None` if it never ends.
     pub seconds_left: Option<u64>,
+    /// The world that the sim lies in, or founds, as its state says; `None` if it lies in none.
+    #[serde(serialize_with = "maybe_text")]
+    pub world: Option<SimId>,
     /// How it follows, of a node that came by an invite and is no server yet; else `None`.
     pub follows: Option<FollowStatus>,
     /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.

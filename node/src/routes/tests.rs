@@ -49,6 +49,7 @@ pub(super) fn a_status() -> StatusAnswer {
         condition: "running",
         stalled: false,
         follows: None,
+        world: Some(SimId(Digest([6; 32]))),
         waiting_for: None,
     }
 }
@@ -186,6 +187,7 @@ async fn the_status_is_what_was_published_last() {
         "missing": { "turns": 7, "first": 30, "last": 34, "unasked": "somebody knows why" },
         "disk": null,
         "follows": null,
+        "world": "06".repeat(32),
         "waiting_for": null,
         "delayed": [],
         "admins": {

@@ -25,9 +25,10 @@ pub(super) struct PointParameters {
     _sim: Option<String>,
 }
 
-fn place(node: &Node) -> Result<&WorldPlace, ErrorAnswer> {
+fn place(node: &Node) -> Result<WorldPlace, ErrorAnswer> {
     let none = || ErrorAnswer::not_found("this server takes part in no world of many sims");
-    node.world.as_ref().ok_or_else(none)
+    let away = || ErrorAnswer::unavailable("this server follows its land office; ask again");
+    node.world.as_ref().ok_or_else(none)?.get().ok_or_else(away)
 }
 
 fn busy() -> ErrorAnswer {

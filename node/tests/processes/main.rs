@@ -17,6 +17,7 @@ mod lots;
 mod main_job;
 mod membership;
 mod moderating;
+mod office_succession;
 mod other_engine;
 mod other_sim;
 mod people;

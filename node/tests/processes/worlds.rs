@@ -20,7 +20,7 @@ pub(crate) fn words(value: &Value) -> &str {
 }
 
 /// Founds a world of one server in this directory.
-fn found(dir: &Path) -> Value {
+pub(crate) fn found(dir: &Path) -> Value {
     json(&["world", "new", &text(dir), "--json", "--name", "the office"])
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn ended(output: &Output, code: i32, told: &str) {
 }
 
 /// Asks who owns a point until the answer is like this.
-fn find_until(arguments: &[&str], is_right: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn find_until(arguments: &[&str], is_right: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let output = run(&[&["world", "find", "--json"], arguments].concat());
@@ -70,7 +70,7 @@ fn map_until(node: &str, sims: &[&str]) {
     }
 }
 
-fn has_server(answer: &Value, sim: &str) -> bool {
+pub(crate) fn has_server(answer: &Value, sim: &str) -> bool {
     let servers = answer["servers"].as_array();
     answer["sim"] == sim && servers.is_some_and(|servers| !servers.is_empty())
 }

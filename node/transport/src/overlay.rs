@@ -269,6 +269,11 @@ impl OverlayHandle {
         }
         tokio::time::sleep(LINGER / 10).await;
     }
+
+    /// Waits until the swarm is gone, and with it the listener. It goes once nobody takes its events.
+    pub async fn ended(&self) {
+        self.orders.closed().await;
+    }
 }
 
 /// Starts listening at `listen`, and finds others as `discovery` says. `keypair` is the member's own key in

@@ -186,7 +186,18 @@ pub(in crate::cli) async fn by_node(
     world: Option<SimId>,
     point: TilePoint,
 ) -> Result<CheckedFind, Failure> {
-    let learned = LearnedWorld::from(node, world).await?;
+    by_learned(node, &LearnedWorld::from(node, world).await?, point).await
+}
+
+/// Asks a node whose world is learned, and checks its proof.
+///
+/// # Errors
+/// When it does not answer, or nobody proves who owns the point.
+pub(super) async fn by_learned(
+    node: &NodeUrl,
+    learned: &LearnedWorld,
+    point: TilePoint,
+) -> Result<CheckedFind, Failure> {
     let TilePoint { x, y } = point;
     let path = format!("/api/world/find?x={x}&y={y}");
     let until = Instant::now() + SERVER_PATIENCE;

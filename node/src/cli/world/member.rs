@@ -13,7 +13,7 @@ use tokio::{signal::unix::SignalKind, sync::watch};
 use super::learned::LearnedWorld;
 use crate::{
     cli::{console::Console, failure::Failure},
-    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup},
+    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, successor},
 };
 
 /// Arguments of `metatopia world join`.
@@ -49,14 +49,9 @@ impl fmt::Display for JoinedWorld {
 pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Failure> {
     use metatopia_types::Sign as _;
     let learned = LearnedWorld::from(&args.node, args.world).await?;
-    let folder = OverlayFolder::at(&args.dir);
-    let known = folder.office().map_err(|error| Failure::failed(error.to_string()))?;
     let world = learned.sets.world();
-    if let Some(other) = known.filter(|known| known.world() != world) {
-        let message = format!("{} is of world {}", args.dir.display(), other.world());
-        return Err(Failure::refused(message).hint("name another directory"));
-    }
-    let key = folder.member_key().map_err(|error| Failure::failed(error.to_string()))?;
+    let folder = folder_for(&args, &learned)?;
+    let key = folder.member_key()?;
     learned.keep(&folder)?;
     console.show(&JoinedWorld {
         world: world.to_string(),
@@ -64,6 +59,31 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
         contacts: folder.contacts().read().len(),
         data_dir: args.dir.display().to_string(),
     })
+}
+
+/// Returns the folder in which a world is kept that was learned. One directory is of one world, and of those
+/// that carry it on.
+///
+/// # Errors
+/// When the directory is of another world. Anybody can found an office that calls itself a successor, so nobody
+/// is moved to one whose id was not typed.
+fn folder_for(args: &JoinWorldArgs, learned: &LearnedWorld) -> Result<OverlayFolder, Failure> {
+    let folder = OverlayFolder::at(&args.dir);
+    let world = learned.sets.world();
+    let Some(other) = folder.office()?.filter(|known| known.world() != world) else {
+        return Ok(folder);
+    };
+    let message = format!("{} is of world {}", args.dir.display(), other.world());
+    let is_told = learned.parents.iter().any(|head| head.id() == other.world());
+    if learned.sets.parent() != Some(other.world()) && !is_told {
+        return Err(Failure::refused(message).hint("name another directory"));
+    }
+    if args.world.is_none() {
+        let message = format!("{message}, and world {world} says that it carries that on");
+        return Err(Failure::refused(message)
+            .hint("if its admins say so too, name the id by --world; or name another directory"));
+    }
+    successor::folder_for(&args.dir, learned).map_err(|error| Failure::refused(error.to_string()))
 }
 
 /// Arguments of `metatopia world member`.

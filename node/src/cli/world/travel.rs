@@ -1,14 +1,14 @@
 //! What the text client needs of the commands about worlds: the map, who owns a point, and house rules.
 
-use std::{cell::RefCell, collections::BTreeSet, path::PathBuf};
+use std::{cell::RefCell, collections::BTreeSet, path::PathBuf, time::Duration};
 
 use metatopia_client::BlockList;
-use metatopia_client_driver::{NodeUrl, http};
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, http, passing_key};
 use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
 use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
 
 use super::{
-    find::by_node,
+    find::by_learned,
     learned::{CheckedFind, LearnedWorld, age_of, unanswered},
     map::{listed, prove_all},
 };
@@ -16,6 +16,9 @@ use crate::{
     cli::{blocks, failure::Failure, house_rules},
     overlay::answers::{EndpointEntry, MapAnswer, MapSite},
 };
+
+/// The time that a node has for one answer about the state of its sim.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// Asks nodes about a world, and proves what they say.
 #[derive(Debug)]
@@ -28,18 +31,41 @@ pub(in crate::cli) struct TravelDesk {
     key: PathBuf,
     /// Whose words the person does not want to read, as the session begins.
     blocked: BlockList,
+    /// The sim in which the session begins. Who travelled has a node that names its sim.
+    sim: SimId,
 }
 
 impl TravelDesk {
-    /// Returns the desk of a person with this key file, and the block list beside it.
-    pub(in crate::cli) fn new(accepts: bool, key: PathBuf, blocked: BlockList) -> Self {
-        Self { accepts, agreed: RefCell::default(), key, blocked }
+    /// Returns the desk of a person with this key file, and the block list beside it, in this sim.
+    pub(in crate::cli) fn new(accepts: bool, key: PathBuf, blocked: BlockList, sim: SimId) -> Self {
+        Self { accepts, agreed: RefCell::default(), key, blocked, sim }
+    }
+
+    /// Learns the world of the person's sim of one of its nodes.
+    ///
+    /// # Errors
+    /// When the node takes part in another world than the one in which the sim was founded, and the state of
+    /// the sim does not prove that it lies there by now.
+    async fn learn(&self, node: &NodeUrl, founded: SimId) -> Result<LearnedWorld, Failure> {
+        let learned = LearnedWorld::from(node, None).await?;
+        let told = learned.sets.world();
+        let sim = node.sim().unwrap_or(self.sim);
+        if told != founded && proven_world(node, sim).await? != Some(told) {
+            return Err(Failure::unverified(format!(
+                "{node} takes part in world {told}, and the newest snapshot of the sim does not prove \
+                 that the sim lies there"
+            )));
+        }
+        Ok(learned)
     }
 }
 
 impl WorldDesk for TravelDesk {
     fn map(&self, node: NodeUrl, world: SimId) -> FromWorld<'_, KnownMap> {
-        Box::pin(async move { known_map(&node, world).await.map_err(|failure| failure.message) })
+        Box::pin(async move {
+            let map = async { known_map(&node, self.learn(&node, world).await?).await };
+            map.await.map_err(|failure: Failure| failure.message)
+        })
     }
 
     fn owner(
@@ -49,7 +75,8 @@ impl WorldDesk for TravelDesk {
         point: TilePoint,
     ) -> FromWorld<'_, Option<KnownSim>> {
         Box::pin(async move {
-            let found = by_node(&node, Some(world), point).await;
+            let found = async { by_learned(&node, &self.learn(&node, world).await?, point).await };
+            let found: Result<CheckedFind, Failure> = found.await;
             let CheckedFind { answer, grant, .. } = found.map_err(|failure| failure.message)?;
             Ok(grant.map(|grant| KnownSim {
                 is_met: !answer.endpoints.is_empty(),
@@ -78,9 +105,18 @@ impl WorldDesk for TravelDesk {
     }
 }
 
-/// Asks a node for the map of a world, and proves all of it.
-async fn known_map(node: &NodeUrl, world: SimId) -> Result<KnownMap, Failure> {
-    let learned = LearnedWorld::from(node, Some(world)).await?;
+/// Returns the world that a sim lies in, as a certified state of it says.
+async fn proven_world(node: &NodeUrl, sim: SimId) -> Result<Option<SimId>, Failure> {
+    let nodes = vec![node.of(sim)];
+    let trust = GenesisTrust::learn_from(&nodes, Some(sim)).await?;
+    let mut driver = ClientDriver::open(nodes, trust, passing_key()).await?;
+    let charter = driver.prove_charter(ANSWER).await;
+    driver.leave().await;
+    Ok(charter?.site.map(|site| site.world))
+}
+
+/// Asks a node for the map of its world, and proves all of it.
+async fn known_map(node: &NodeUrl, learned: LearnedWorld) -> Result<KnownMap, Failure> {
     let answer: Result<MapAnswer, _> = http::get(node.join("/api/world/map")).await;
     let answer = answer.map_err(|error| unanswered(node, &error))?;
     let proved = prove_all(&learned.sets, &answer)?;
@@ -138,7 +174,10 @@ mod tests {
     #[test]
     fn house_rules_are_agreed_to_once_or_by_an_argument() {
         let rules = Digest([0x5e; 32]);
-        let desk = |accepts| TravelDesk::new(accepts, PathBuf::new(), BlockList::default());
+        let desk = |accepts| {
+            let sim = SimId(Digest::ZERO);
+            TravelDesk::new(accepts, PathBuf::new(), BlockList::default(), sim)
+        };
         assert!(desk(true).has_agreed(rules));
         let desk = desk(false);
         assert!(!desk.has_agreed(rules));

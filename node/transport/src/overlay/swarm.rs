@@ -91,6 +91,7 @@ pub(super) struct SwarmChannels {
 
 /// Everything that the swarm's task owns.
 pub(super) struct OverlaySwarm {
+    // This is dropped first: whoever waits for the end of the orders may listen at the same port then.
     swarm: Swarm<OverlayBehaviour>,
     orders: mpsc::Receiver<OverlayOrder>,
     items: mpsc::Sender<SessionTaskEvent>,
