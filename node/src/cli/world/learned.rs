@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client_driver::{HttpError, NodeUrl};
 use metatopia_raynet::TilePoint;
-use metatopia_types::{LandGrant, Millis, ProvedLand};
+use metatopia_types::{LandGrant, Millis, ProvedLand, SimId};
 
 use crate::{
     cli::{failure::Failure, session::http_exit},
