@@ -128,7 +128,7 @@ impl BuildPlan {
 /// What a part looks like from above. It fills a width and a height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartForm {
-    /// A rectangle.
+    /// A rectangle that fills the size.
     Box,
     /// A disc as wide as the width.
     Disc,

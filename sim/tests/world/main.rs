@@ -28,6 +28,7 @@ mod movable;
 mod names;
 mod offers;
 mod order;
+mod outlines;
 mod ports;
 mod private;
 mod publishing;
