@@ -80,6 +80,8 @@ pub struct Overlay {
     timers: OverlayTimers,
     /// How often the own place is still sought, to arrive there fast.
     arrivals: u32,
+    /// Counts probes, each of which seeks the next corner of the own cell.
+    probed: usize,
     /// What views are made of has changed.
     is_stale: bool,
     counts: OverlayCounts,
@@ -124,6 +126,7 @@ impl Overlay {
             wanted: BTreeSet::new(),
             timers,
             arrivals: pace::ARRIVALS,
+            probed: 0,
             is_stale: false,
             counts: OverlayCounts::default(),
             out: VecDeque::new(),

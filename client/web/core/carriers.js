@@ -9,8 +9,8 @@ import { fromHex } from './bytes.js';
 /** Largest frame of a server, as the protocol has it: a whole turn, asked for by height. */
 const SERVER_FRAME_BYTES_MAX = 448 * 1024 + 4096 + 64 * 1024;
 
-/** No genesis is longer. */
-const GENESIS_BYTES_MAX = 16 * 1024 * 1024;
+/** No answer is longer: neither a genesis nor a map. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** WebTransport must be through within this time, or WebSocket is taken. */
 const RACE_MS = 1_500;
@@ -56,11 +56,14 @@ function within(work, ms) {
   });
 }
 
-/** Asks a node over HTTP. @param {string} origin @param {string} path @param {number} [ms] it has to answer */
+/** Asks a node over HTTP. A body that goes on for ever ends. @param {string} origin @param {string} path @param {number} [ms] it has to answer */
 export async function askHttp(origin, path, ms = CONNECT_MS) {
   const answer = await fetch(new URL(path, origin), { signal: AbortSignal.timeout(ms), credentials: 'omit' });
   if (!answer.ok) throw new Error(`http-${answer.status}`);
-  return answer;
+  let left = ANSWER_BYTES_MAX;
+  /** @type {(piece: Uint8Array, out: TransformStreamDefaultController) => void} */
+  const transform = (piece, out) => ((left -= piece.byteLength) < 0 ? out.error(new Error('too-long')) : out.enqueue(piece));
+  return answer.body ? new Response(answer.body.pipeThrough(new TransformStream({ transform })), answer) : answer;
 }
 
 /**
@@ -78,15 +81,11 @@ export async function askSession(origin, sim) {
 }
 
 /**
- * Fetches the genesis of a sim from a node. Its digest is the sim's id, so it does not matter who
- * gives it.
+ * Fetches the genesis of a sim. Its digest is the sim's id, so it does not matter which node gives it.
  * @param {string} origin @param {string} sim @returns {Promise<Uint8Array>}
  */
 export async function askGenesis(origin, sim) {
-  const answer = await askHttp(origin, `/api/genesis?sim=${sim}`, GENESIS_MS);
-  const bytes = new Uint8Array(await answer.arrayBuffer());
-  if (bytes.length > GENESIS_BYTES_MAX) throw new Error('bad-genesis');
-  return bytes;
+  return new Uint8Array(await (await askHttp(origin, `/api/genesis?sim=${sim}`, GENESIS_MS)).arrayBuffer());
 }
 
 /**
