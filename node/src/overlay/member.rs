@@ -104,6 +104,8 @@ pub struct MapView {
     pub contacts: Vec<SiteEndpoint>,
     /// How many others a session is up with.
     pub up: usize,
+    /// How many members that nobody named were found, and are kept.
+    pub found: usize,
     /// What the machine has counted.
     pub counts: OverlayCounts,
     /// The names of the Voronoi neighbours.
@@ -371,6 +373,7 @@ impl MemberTask {
             own: own.collect(),
             contacts: overlay.good_contacts(),
             up: self.handle.up(),
+            found: self.found.kept().count(),
             counts: overlay.counts(),
             neighbours: overlay.neighbours().map(SignedSiteRecord::name).collect(),
             one_door: overlay.has_one_door(),

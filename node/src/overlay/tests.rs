@@ -148,7 +148,8 @@ async fn members_that_were_found_are_kept_as_contacts() {
     let file = ContactFile::named(&scratch.0, "contacts");
     setup.file = Some(file.clone());
     let third = start(setup, stopped).await.unwrap();
-    until(&third, |view| view.up == 2).await;
+    // The session may be there before it is known whose it is.
+    until(&third, |view| view.up == 2 && view.found == 1).await;
     stop.send_replace(true);
     tokio::time::timeout(Duration::from_secs(30), stop.closed()).await.unwrap();
     let kept: Vec<_> = file.read().into_iter().map(|contact| contact.peer).collect();
