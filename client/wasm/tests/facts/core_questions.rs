@@ -323,10 +323,15 @@ fn packages_that_can_be_attached_come_page_after_page() {
     let command = page.command(json!({ "do": "packages" }));
     let first = PackageId(Digest::ZERO);
     let asked = question(&mut page, |asked| *asked == Question::Packages { after: first });
-    let gone = PackageEntry { left: Some(Height(9)), ..listed(1, 0, Some(5)) };
-    let full: Vec<PackageEntry> = vec![gone; PACKAGES_PER_ANSWER_MAX];
+    let gone = |n: usize| {
+        let mut id = [1; 32];
+        id[24..].copy_from_slice(&(n as u64).to_be_bytes());
+        let package = PackageId(Digest(id));
+        PackageEntry { package, left: Some(Height(9)), ..listed(1, 0, Some(5)) }
+    };
+    let full: Vec<PackageEntry> = (0..PACKAGES_PER_ANSWER_MAX).map(gone).collect();
+    let after = full[PACKAGES_PER_ANSWER_MAX - 1].package;
     page.answer(asked, Answer::Packages(full));
-    let after = PackageId(Digest([1; 32]));
     let asked = question(&mut page, |asked| *asked == Question::Packages { after });
     page.answer(asked, Answer::Packages(vec![listed(2, 1, None), listed(3, 0, Some(5))]));
 
