@@ -168,6 +168,14 @@ impl Core {
         self.state.round().as_u32().map(Round)
     }
 
+    /// Returns the last round up to this one in which a quorum prevoted for this turn, as far as this core
+    /// knows.
+    pub(crate) fn polka_round(&self, header: HeaderId, last: Round) -> Option<Round> {
+        let polkas = self.state.driver.polka_certificates().iter();
+        let own = polkas.filter(|polka| polka.value_id == Id(header));
+        own.filter_map(|polka| polka.round.as_u32().map(Round)).filter(|at| *at <= last).max()
+    }
+
     /// Has a quorum prevoted for this turn, as far as this core knows?
     pub(crate) fn has_polka(&self, header: HeaderId) -> bool {
         let polkas = self.state.driver.polka_certificates();

@@ -56,10 +56,10 @@ pub(crate) struct Judged {
 /// What a verdict about who built a turn, and when, rests on. With more, another verdict may come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grounds {
-    /// Proposals of it that were accepted.
+    /// Proposals of it that were accepted and count by now.
     pub proposals: u32,
-    /// Did a quorum prevote for it?
-    pub polka: bool,
+    /// The last round in which a quorum prevoted for it.
+    pub polka: Option<Round>,
 }
 
 impl HeightState {
@@ -135,6 +135,21 @@ impl Candidate {
     /// Returns the proposal that counts now.
     pub(crate) fn proposal(&self) -> Option<&Signed<Proposal>> {
         self.proposals.last()
+    }
+
+    /// Returns the rounds up to this one in which it was proposed for the first time, the last one first. What
+    /// is proposed for a later round counts when that round comes; and that it was proposed before is the word
+    /// of one server, which counts once a quorum prevoted for it there.
+    pub(crate) fn fresh(&self, now: Round) -> impl Iterator<Item = Round> {
+        let proposals = self.proposals.iter().rev().map(|proposal| &proposal.message);
+        let fresh = proposals.filter(|proposal| proposal.valid_round.is_none());
+        fresh.map(|proposal| proposal.round).filter(move |round| *round <= now)
+    }
+
+    /// Returns how many of the accepted proposals count in this round.
+    pub(crate) fn counted(&self, now: Round) -> u32 {
+        let others = self.proposals.len() - self.fresh(now).count();
+        self.accepted.saturating_sub(u32::try_from(others).expect("few proposals are kept"))
     }
 
     /// Returns who has the turn: its proposers, and those that voted for it.

@@ -1,5 +1,6 @@
 //! A small cluster in memory, and what it shows. The simulated world has the large one.
 
+mod ahead;
 mod bugs;
 mod cluster;
 mod core;

@@ -55,22 +55,15 @@ impl PeerSet {
         own_addresses: &BTreeMap<PublicKey, Vec<Multiaddr>>,
     ) -> &BTreeMap<PeerId, PublicKey> {
         self.admitted_at.retain(|server, _| self.contacts.contains_key(server));
-        let mut names = BTreeMap::new();
-        let unknown = self.configured.iter().filter(|(key, _)| !self.contacts.contains_key(key));
-        for (key, contact) in self.contacts.iter().chain(unknown) {
-            match contact.peer_id.parse::<PeerId>() {
-                Ok(peer) if peer == peers.local() => {}
-                Ok(peer) => {
-                    let stated = || contact.address.parse().ok().into_iter().collect();
-                    let mut addresses = own_addresses.get(key).cloned().unwrap_or_else(stated);
-                    let admitted_at =
-                        self.admitted_at.get(key).filter(|at| !addresses.contains(at));
-                    addresses.extend(admitted_at.cloned());
-                    peers.allow(peer, addresses).await;
-                    names.insert(peer, *key);
-                }
-                Err(error) => tracing::warn!(server = %key, %error, "its peer id is not valid"),
-            }
+        let mut names = self.servers(peers.local());
+        for (peer, key) in &names {
+            let contact = self.contacts.get(key).or_else(|| self.configured.get(key));
+            let stated = contact.and_then(|contact| contact.address.parse().ok());
+            let stated = || stated.into_iter().collect();
+            let mut addresses = own_addresses.get(key).cloned().unwrap_or_else(stated);
+            let admitted_at = self.admitted_at.get(key).filter(|at| !addresses.contains(at));
+            addresses.extend(admitted_at.cloned());
+            peers.allow(*peer, addresses).await;
         }
         for (key, peer) in &self.followers {
             if *peer != peers.local() && !names.contains_key(peer) {
@@ -85,6 +78,28 @@ impl PeerSet {
         }
         self.names = names;
         &self.names
+    }
+
+    /// Returns the key of each server and standby by its peer id, but for this one's own. Of two keys that
+    /// name one peer the one keeps it that had it before: whoever asks to be a server may name another
+    /// one's.
+    fn servers(&self, local: PeerId) -> BTreeMap<PeerId, PublicKey> {
+        let mut names = BTreeMap::new();
+        let unknown = self.configured.iter().filter(|(key, _)| !self.contacts.contains_key(key));
+        for (key, contact) in self.contacts.iter().chain(unknown) {
+            match contact.peer_id.parse::<PeerId>() {
+                Ok(peer) if peer == local => {}
+                Ok(peer) if names.contains_key(&peer) => {
+                    tracing::warn!(server = %key, %peer, "it names the peer id of another server");
+                    if self.names.get(&peer) == Some(key) {
+                        names.insert(peer, *key);
+                    }
+                }
+                Ok(peer) => drop(names.insert(peer, *key)),
+                Err(error) => tracing::warn!(server = %key, %error, "its peer id is not valid"),
+            }
+        }
+        names
     }
 }
 

@@ -198,9 +198,11 @@ impl Agreement {
 
     /// Returns what a verdict about a turn can rest on now.
     pub(super) fn grounds(&self, header: HeaderId) -> Grounds {
+        // Before its first round the core knows no proposal.
+        let now = self.core.round().unwrap_or_default();
         Grounds {
-            proposals: self.height_state.get(header).map_or(0, |c| c.accepted),
-            polka: self.core.has_polka(header),
+            proposals: self.height_state.get(header).map_or(0, |candidate| candidate.counted(now)),
+            polka: self.core.polka_round(header, now),
         }
     }
 

@@ -49,7 +49,8 @@ impl Agreement {
         let candidate = self.height_state.get(header).expect("only a candidate is judged");
         let proposal = candidate.proposal().expect("only a turn that was proposed is judged");
         let proposal = proposal.message.clone();
-        let claim = self.weigh_claim(place, turn, candidate, grounds, cx);
+        // Without a claim that counts there is nothing to say about the turn yet.
+        let Some(claim) = self.weigh_claim(place, turn, candidate, grounds, cx) else { return };
         // The claim of a turn may get better with what others say of it; its content cannot.
         let content = claim.and_then(|()| weigh_content(place, turn, cx));
         let judged =
@@ -72,7 +73,11 @@ impl Agreement {
 
     /// Checks whether the turn may claim its builder, round and time, by any of the proposals that
     /// were accepted for it. If a quorum prevoted for it, the quorum saw it fresh, so our own clock
-    /// does not matter.
+    /// does not matter. None says that no claim of it counts by now.
+    ///
+    /// The core takes a verdict for all rounds of a height. A server that proposed a turn for a later round,
+    /// or said that it was valid in an earlier one, had it decided in this round with a time and a round of its
+    /// own choice, when such proposals counted at once.
     fn weigh_claim(
         &self,
         place: &TurnContext,
@@ -80,28 +85,26 @@ impl Agreement {
         candidate: &Candidate,
         grounds: Grounds,
         cx: &StepContext<'_>,
-    ) -> Result<(), Void> {
+    ) -> Option<Result<(), Void>> {
         if self.controls.time_judged_again {
             let length = self.config.turn_length;
-            turn_time::check(turn.header.time, place.previous_time, length, Some(cx.now.wall))?;
-        }
-        let backed = self.core.round().filter(|_| grounds.polka);
-        let backed = backed.map(TurnArrival::Backed);
-        let proposed = candidate.proposals.iter().rev().map(|proposal| {
-            let proposal = &proposal.message;
-            match proposal.valid_round {
-                Some(round) => TurnArrival::Backed(round),
-                None => TurnArrival::Fresh(proposal.round, cx.now.wall),
+            let wall = Some(cx.now.wall);
+            let time = turn_time::check(turn.header.time, place.previous_time, length, wall);
+            if time.is_err() {
+                return Some(time);
             }
-        });
+        }
+        let now = self.core.round()?;
+        let backed = grounds.polka.map(TurnArrival::Backed);
+        let fresh = candidate.fresh(now).map(|round| TurnArrival::Fresh(round, cx.now.wall));
         let mut last = None;
-        for came in backed.into_iter().chain(proposed) {
-            match place.check_claim(turn, came) {
-                Ok(()) => return Ok(()),
-                Err(why) => last = Some(why),
+        for came in backed.into_iter().chain(fresh) {
+            last = Some(place.check_claim(turn, came));
+            if last.as_ref().is_some_and(Result::is_ok) {
+                break;
             }
         }
-        last.map_or(Ok(()), Err)
+        last
     }
 
     /// Judges a turn that a quorum decided and that this server knows from its certificate only.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_consensus::Agreement;
 use metatopia_protocol::{Answer, JoinRefusal, JoinRequest, SignedAnnouncement};
 use metatopia_sim::{World, limits::PROOF_HEIGHTS};
-use metatopia_types::{Act, Height, NodeContact, PublicKey};
+use metatopia_types::{Act, Height, Member, NodeContact, PublicKey};
 
 use crate::{
     Config, Effect, EndpointChange, Endpoints, Followers, OwnEndpoint, PeerMessage,
@@ -285,10 +285,16 @@ impl Membership {
     }
 }
 
-/// Returns the servers and the standbys of a sim, with their addresses.
+/// Returns the servers and the standbys of a sim, with their addresses. A standby that names the peer id of
+/// a server is left out: sessions with that server would be taken for its own.
 fn contacts_of(world: &World) -> BTreeMap<PublicKey, NodeContact> {
-    let roster = world.roster();
-    let all = roster.members().iter().chain(roster.standbys());
+    let (members, standbys) = (world.roster().members(), world.roster().standbys());
+    let is_free = |standby: &Member| {
+        let peer = &standby.contact.peer_id;
+        peer.is_empty() || members.values().all(|member| member.contact.peer_id != *peer)
+    };
+    let standbys = standbys.iter().filter(|(_, standby)| is_free(standby));
+    let all = members.iter().chain(standbys);
     all.map(|(key, member)| (*key, member.contact.clone())).collect()
 }
 

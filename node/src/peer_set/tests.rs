@@ -87,3 +87,30 @@ fn a_file_that_cannot_be_read_lets_nobody_in_and_is_replaced() {
     assert_eq!(fs::read(&path).unwrap(), Followers::default().encode());
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// A standby named the peer id of a server. The session with that server was taken for the standby's, and no
+/// vote of the server counted any more.
+#[test]
+fn a_peer_id_stays_with_the_server_that_had_it() {
+    let peer = peer_of(&PublicKey(ed25519_key(1))).unwrap();
+    let local = peer_of(&PublicKey(ed25519_key(2))).unwrap();
+    let contact = NodeContact { peer_id: peer.to_string(), address: String::new() };
+    let (server, greater, lesser) = (PublicKey([5; 32]), PublicKey([9; 32]), PublicKey([1; 32]));
+    let mut set = PeerSet::default();
+    set.contacts.insert(server, contact.clone());
+    set.names = set.servers(local);
+    assert_eq!(set.name(&peer), Some(server));
+    for liar in [greater, lesser] {
+        set.contacts.insert(liar, contact.clone());
+        set.names = set.servers(local);
+        assert_eq!(set.name(&peer), Some(server), "{liar:?}");
+    }
+    set.contacts.remove(&server);
+    assert_eq!(set.servers(local).len(), 1, "it is free when that server has left");
+}
+
+fn ed25519_key(n: u8) -> [u8; 32] {
+    identity::ed25519::Keypair::from(identity::ed25519::SecretKey::try_from_bytes([n; 32]).unwrap())
+        .public()
+        .to_bytes()
+}
