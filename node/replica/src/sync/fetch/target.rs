@@ -11,6 +11,9 @@ use metatopia_types::{Digest, Header, Height, PublicKey, wire::DecodeError};
 
 use super::provider::ProviderFault;
 
+#[cfg(test)]
+mod tests;
+
 /// A state whose root is certified, as far as it is there.
 #[derive(Debug)]
 pub(super) struct Target {
