@@ -22,9 +22,11 @@ impl Rate {
         may
     }
 
-    /// Counts that it happened so many times, whatever the rate.
-    pub(crate) fn spend(&mut self, now: Duration, per_second: u32, times: u32) {
-        self.due = self.after(now, per_second, times);
+    /// Counts that it happened so many times, whatever the rate. What is farther ahead of the rate than
+    /// this is not counted, so that it shuts nothing else out.
+    pub(crate) fn spend(&mut self, now: Duration, per_second: u32, ahead: Duration, times: u32) {
+        let due = self.after(now, per_second, times).min(now.saturating_add(ahead));
+        self.due = self.due.max(due);
     }
 
     /// Is it ahead of its rate?

@@ -14,10 +14,10 @@ use metatopia_types::{
     Turn, TurnBody, Verify, limits, wire,
 };
 
-pub(crate) use self::relay::RELAYED_AHEAD;
 pub use self::relay::{
     AGAIN_TURNS, FOLLOWER_RELAYED_PER_SECOND, HANDED_AGAIN_MAX, HANDED_OVER_MAX, RELAYED_PER_SECOND,
 };
+pub(crate) use self::relay::{HANDED_OVER_AHEAD, RELAYED_AHEAD};
 use crate::ClientId;
 
 /// Acts of one author that may wait: six seconds of a client that acts ten times a second.
@@ -33,6 +33,19 @@ pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Bytes of them that only acts of stewards ([`Standing`]) may fill: as many as all of them may have
 /// waiting, of half the largest size.
 pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
+
+/// Bytes of the rest that only acts of regulars and stewards may fill: as much as 64 authors may have
+/// waiting, of the largest size. Who is a player has logged in once, and such keys cost little.
+pub const REGULAR_BYTES: usize = 4 * 1_024 * 1_024;
+
+/// Bytes of the rest that acts of strangers may not fill, who cost nothing at all where anybody may
+/// log in: as much as 32 players may have waiting.
+pub const PLAYER_BYTES: usize = 2 * 1_024 * 1_024;
+
+const _: () = assert!(
+    PLAYER_BYTES >= 32 * AUTHOR_PENDING_MAX * limits::ENVELOPE_BYTES_MAX
+        && REGULAR_BYTES >= 64 * AUTHOR_PENDING_MAX * limits::ENVELOPE_BYTES_MAX
+);
 
 /// Bytes of waiting source, of all authors but stewards: half a megabyte more than the turns of two
 /// seconds take.
@@ -155,6 +168,7 @@ impl Mempool {
             }
             return Ok(id);
         }
+        self.check_lanes(&submission.act.envelope, gate)?;
         let standing = gate.standings.standing(&submission.act.envelope.author, gate.height);
         self.check_quota(&submission.act, source, standing, bytes)?;
         let stranger = standing == Standing::Stranger;
@@ -222,6 +236,29 @@ impl Mempool {
         }
     }
 
+    /// Checks that the author may open the lane of this act beside those that its waiting acts will
+    /// open. Acts beyond would wait in vain for up to a minute.
+    fn check_lanes(&self, envelope: &Envelope, gate: Gate<'_>) -> Result<(), SubmitRefusal> {
+        let Some(waiting) = self.authors.get(&envelope.author) else {
+            return Ok(());
+        };
+        let is_open = |lane| gate.windows.get(&(envelope.author, lane)).is_some();
+        let mut in_lane = waiting.range((envelope.lane, Seq(0))..=(envelope.lane, Seq(u64::MAX)));
+        if in_lane.next().is_some() || is_open(envelope.lane) {
+            return Ok(());
+        }
+        let judging = Judging { standings: gate.standings, proposer: None };
+        let mut admission = gate.windows.admission(gate.height, None, judging);
+        let mut last = None;
+        for ((lane, _), id) in waiting {
+            if last.replace(*lane) != Some(*lane) && !is_open(*lane) {
+                // One that no turn can take now opens no lane.
+                let _opened = admission.admit(&self.pending[id].submission.act.envelope);
+            }
+        }
+        admission.check(envelope).map_err(refusal)
+    }
+
     fn check_quota(
         &self,
         act: &SignedEnvelope,
@@ -250,7 +287,9 @@ impl Mempool {
         }
         let bytes_max = match standing {
             Standing::Steward => POOL_BYTES_MAX,
-            _ => POOL_BYTES_MAX - STEWARD_BYTES,
+            Standing::Regular => POOL_BYTES_MAX - STEWARD_BYTES,
+            Standing::Player => POOL_BYTES_MAX - STEWARD_BYTES - REGULAR_BYTES,
+            Standing::Stranger => POOL_BYTES_MAX - STEWARD_BYTES - REGULAR_BYTES - PLAYER_BYTES,
         };
         if self.bytes.saturating_add(bytes) > bytes_max {
             return Err(SubmitRefusal::Full);

@@ -9,7 +9,10 @@ use metatopia_types::{Act, ActId, Envelope, PublicKey, Sign, Verify};
 use super::{
     Ingress,
     ledger::Ledger,
-    mempool::{ActSource, FOLLOWER_RELAYED_PER_SECOND, Gate, RELAYED_AHEAD, RELAYED_PER_SECOND},
+    mempool::{
+        ActSource, FOLLOWER_RELAYED_PER_SECOND, Gate, HANDED_OVER_AHEAD, RELAYED_AHEAD,
+        RELAYED_PER_SECOND,
+    },
 };
 use crate::{
     ActStage, Asker, ClientId, Config, Effect, PeerMessage, context::ReplicaContext,
@@ -122,7 +125,8 @@ impl Ingress {
         let own = ctx.own_key();
         let acts = self.ledger.mempool.hand_over(own, ctx.agreement.is_member(&own));
         let count = u32::try_from(acts.len()).unwrap_or(u32::MAX);
-        self.relayed.spend(ctx.now.monotonic, relayed_per_second(ctx), count);
+        let (now, per_second) = (ctx.now.monotonic, relayed_per_second(ctx));
+        self.relayed.spend(now, per_second, HANDED_OVER_AHEAD, count);
         acts.into_iter().for_each(|act| emit_act(ctx, Some(peer), act));
     }
 

@@ -52,8 +52,22 @@ pub const SILENCES_MAX: u32 = 3;
 /// Before a provider is asked again that has nothing yet, or too much to do.
 pub const PAUSE: Duration = Duration::from_millis(250);
 
+/// Answers in a row by which a provider may say that it has too much to do. There are two in each
+/// [`PAUSE`], so it may do so for half a minute.
+pub const BUSIES_MAX: u32 = 240;
+
 /// After the first offer, others may come for so long; then the newest is taken.
 pub const OFFERS: Duration = Duration::from_millis(500);
+
+/// A state of which nothing comes for so long is given up, and whoever offered it has to wait for the
+/// offers of others. That is a little more than 15.75 s, after which a provider is dropped that leaves
+/// [`SILENCES_MAX`] questions unanswered and rests after each.
+pub const STANDSTILL: Duration = Duration::from_secs(16);
+
+const _: () = {
+    let silent = (ANSWER.as_millis() + PAUSE.as_millis()) * SILENCES_MAX as u128;
+    assert!(STANDSTILL.as_millis() > silent, "who is silent is named");
+};
 
 /// One thing to do.
 #[derive(Debug)]
@@ -200,15 +214,12 @@ impl Fetch {
             // It comes too late, or was never asked for.
             return;
         };
-        if let Some(provider) = self.providers.get_mut(&from) {
+        if let Some(provider) = self.providers.get_mut(&from).filter(|_| answer != Answer::Busy) {
             provider.silences = 0;
+            provider.busies = 0;
         }
         let checked = match answer {
-            Answer::Busy => {
-                self.give_back(from, asked.about);
-                self.rest(from, now + PAUSE);
-                Ok(())
-            }
+            Answer::Busy => self.busy(now, from, asked.about),
             Answer::Unknown | Answer::Pruned { .. } => self.unknown(now, from, asked.about),
             answer => self.take(now, from, asked.about, answer),
         };
@@ -245,8 +256,11 @@ impl Fetch {
         }
         let answers = self.asked.values().map(|asked| asked.until);
         let rests = self.providers.values().filter(|p| p.is_asked()).filter_map(|p| p.rests);
-        let offers = self.first_offer.map(|first| first + OFFERS);
-        answers.chain(rests).chain(offers.filter(|_| self.target.is_none())).min()
+        let target = match &self.target {
+            Some(target) => Some(target.moved + STANDSTILL),
+            None => self.choice_due(),
+        };
+        answers.chain(rests).chain(target).min()
     }
 
     /// Returns the next thing to do.
@@ -290,17 +304,24 @@ impl Fetch {
             }
             (About::Offer, Answer::Snapshot(offer)) => self.offered(now, from, *offer),
             (About::Head { height }, Answer::Turn(turn)) => match &mut self.target {
-                Some(target) if target.covers(height) => target.head(height, turn.0.header),
+                Some(target) if target.covers(height) => {
+                    target.head(height, turn.0.header)?;
+                    target.moved = now;
+                    Ok(())
+                }
                 _ => Ok(()),
             },
             (About::Part { height, part }, Answer::SnapshotPart(bytes)) => match &mut self.target {
                 Some(target) if target.height() == height => {
-                    target.part(from, part, &bytes, &self.have)
+                    let length = self.providers.get(&from).map_or(0, |p| p.length(height));
+                    target.part((from, length), part, &bytes, &self.have)?;
+                    target.moved = now;
+                    Ok(())
                 }
                 _ => Ok(()),
             },
             (About::Leaves { height, leaves }, Answer::Leaves(contents)) => {
-                self.leaves(from, height, leaves, contents)
+                self.leaves(now, from, (height, leaves), contents)
             }
             (about, _) => {
                 self.give_back(from, about);
@@ -349,9 +370,9 @@ impl Fetch {
 
     fn leaves(
         &mut self,
+        now: Duration,
         from: PublicKey,
-        height: Height,
-        leaves: Vec<u32>,
+        (height, leaves): (Height, Vec<u32>),
         contents: Vec<Vec<u8>>,
     ) -> Result<(), ProviderFault> {
         let Some(target) = self.target.as_mut().filter(|target| target.height() == height) else {
@@ -362,6 +383,8 @@ impl Fetch {
             target.give_back(leaves);
             return Err(ProviderFault::Unasked);
         }
+        // Whoever gives one leaf at a time, where many are asked for, may hold up the others for ever.
+        let is_whole = came == leaves.len();
         let mut left = leaves.into_iter();
         for content in contents {
             let Some(leaf) = left.next() else {
@@ -383,7 +406,21 @@ impl Fetch {
             }
         }
         target.give_back(left.collect());
+        if is_whole {
+            target.moved = now;
+        }
         Ok(())
+    }
+
+    /// Asks others for what a provider has too much to do for. It may say so a number of times.
+    fn busy(&mut self, now: Duration, from: PublicKey, about: About) -> Result<(), ProviderFault> {
+        self.give_back(from, about);
+        self.rest(from, now + PAUSE);
+        let Some(provider) = self.providers.get_mut(&from) else {
+            return Ok(());
+        };
+        provider.busies += 1;
+        if provider.busies >= BUSIES_MAX { Err(ProviderFault::Busy) } else { Ok(()) }
     }
 
     /// Notes that a provider does not have something: that is no lie.

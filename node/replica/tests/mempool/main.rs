@@ -1,6 +1,7 @@
 //! The mempool: what is taken, what is refused by which name, and who gets a place in a turn.
 
 mod relay;
+mod shares;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use metatopia_replica::{
     ClientId,
     mempool::{
         AGAIN_TURNS, AUTHOR_PENDING_MAX, ActSource, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX,
-        Mempool, POOL_BYTES_MAX, SOURCE_BYTES_MAX, STEWARD_BYTES, STRANGER_PENDING_MAX,
+        Mempool, SOURCE_BYTES_MAX, STRANGER_PENDING_MAX,
     },
 };
 use metatopia_sim::{
@@ -357,41 +358,6 @@ fn an_author_that_floods_fills_only_its_own_share() {
 
     let body = pool.body(None);
     assert!(body.acts().iter().any(|act| act.id() == other));
-}
-
-/// The acts that fill a pool, of authors who each hand in as many as one may, by their numbers.
-fn crowd() -> impl Iterator<Item = Submission> {
-    let long = Act::login("x".repeat(800), Look::default());
-    let authors = (0_u16..).map(|n| {
-        let mut seed = [7; 32];
-        seed[..2].copy_from_slice(&n.to_le_bytes());
-        SigningKey::from_seed(seed)
-    });
-    authors.flat_map(move |key| {
-        let act = long.clone();
-        (1..=AUTHOR_PENDING_MAX as u64).map(move |seq| {
-            let author = key.public();
-            let envelope = Envelope { author, act: act.clone(), ..envelope(1, 1, seq) };
-            Submission { act: envelope.sign(&key), blobs: Vec::new() }
-        })
-    })
-}
-
-#[test]
-fn a_pool_takes_no_more_bytes_and_keeps_a_share_of_them_for_stewards() {
-    let mut pool = Pool::new();
-    let mut acts = crowd();
-    let longest = limits::ENVELOPE_BYTES_MAX;
-    for (standing, most) in
-        [(Standing::Regular, POOL_BYTES_MAX - STEWARD_BYTES), (Standing::Steward, POOL_BYTES_MAX)]
-    {
-        pool.all.standing = standing;
-        let refused = acts.find_map(|act| pool.admit(act).err());
-
-        assert_eq!(refused, Some(SubmitRefusal::Full));
-        let bytes = pool.pool.bytes();
-        assert!(bytes <= most && bytes + longest > most, "{bytes} of {most} bytes are full");
-    }
 }
 
 #[test]

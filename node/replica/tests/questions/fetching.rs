@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use metatopia_consensus::Trust;
 use metatopia_protocol::{Answer, LEAVES_PER_QUESTION_MAX, Question};
 use metatopia_replica::fetch::{
-    ANSWER, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState, SILENCES_MAX,
+    ANSWER, BUSIES_MAX, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState, SILENCES_MAX,
 };
 use metatopia_types::{Digest, Ed25519, Height, PublicKey, Root, Validator, ValidatorSet, wire};
 
@@ -208,6 +208,71 @@ fn a_provider_that_lost_a_turn_of_the_proof_is_no_liar() {
 
     assert!(end.fetched.is_some());
     assert!(end.dropped.is_empty(), "{:?}", end.dropped);
+}
+
+/// The length that one of them stated was taken for the others' too, and each of their parts was of a
+/// wrong one: a liar kept a server without a state out for ever.
+#[test]
+fn a_provider_that_lies_about_the_length_of_a_snapshot_makes_no_liar_of_the_others() {
+    for liar in [1, 3] {
+        let mut server = world();
+        let mut fetch = begin();
+        (1..=3).for_each(|n| fetch.up(NOW, provider(n)));
+
+        let end = play(&mut fetch, |from, question| match server.ask(question.clone()) {
+            Answer::Snapshot(mut offer) if from == provider(liar) => {
+                offer.bytes = 1;
+                Some(Answer::Snapshot(offer))
+            }
+            answer => Some(answer),
+        });
+
+        end.fetched.expect("two are honest").open(&tools()).expect("the certified state");
+        assert!(end.dropped.keys().all(|dropped| *dropped == provider(liar)), "{:?}", end.dropped);
+    }
+}
+
+/// It offered a state that nobody else had, and then gave nothing of it, for ever and without a fault.
+#[test]
+fn a_provider_that_gives_nothing_of_a_state_that_it_alone_has_holds_up_nobody() {
+    for nothing in [Answer::Busy, Answer::Unknown] {
+        let mut server = world();
+        let mut ahead = Alone::begin();
+        ahead.run_to(3 * SNAPSHOT_TURNS + 10);
+        let mut fetch = begin();
+        (1..=3).for_each(|n| fetch.up(NOW, provider(n)));
+        let mut held_up = 0;
+
+        let end = play(&mut fetch, |from, question| {
+            if from != provider(3) {
+                return Some(server.ask(question.clone()));
+            }
+            match question {
+                Question::SnapshotPart { .. } | Question::Leaves { .. } => {
+                    held_up += 1;
+                    Some(nothing.clone())
+                }
+                question => Some(ahead.ask(question.clone())),
+            }
+        });
+
+        assert!(held_up > 0, "its state is the newest one");
+        let fetched = end.fetched.expect("two are honest");
+        assert_eq!(fetched.checkpoint.height, Height(2 * SNAPSHOT_TURNS));
+        fetched.open(&tools()).expect("the certified state");
+        assert!(end.dropped.is_empty(), "{:?}", end.dropped);
+    }
+}
+
+#[test]
+fn a_provider_that_has_too_much_to_do_each_time_is_given_up_after_some_tries() {
+    let mut fetch = begin();
+    fetch.up(NOW, provider(1));
+
+    let end = play(&mut fetch, |_, _| Some(Answer::Busy));
+
+    assert_eq!(end.dropped[&provider(1)], ProviderFault::Busy);
+    assert_eq!(end.asked[&provider(1)], BUSIES_MAX as usize);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod author_class;
 mod borders;
 mod fetching;
 mod filling;
+mod handing_over;
 mod join_retry;
 mod joining;
 mod joints;

@@ -33,6 +33,11 @@ pub const HANDED_AGAIN_MAX: usize = 16;
 /// once.
 pub(crate) const RELAYED_AHEAD: Duration = Duration::from_millis(250);
 
+/// So far ahead may what is handed over bring a server: half of that. Each peer hears only what is handed
+/// over to itself, so it does not add up; and a peer that connects again and again leaves the other half,
+/// which fills up at the full rate, to new acts.
+pub(crate) const HANDED_OVER_AHEAD: Duration = Duration::from_millis(125);
+
 impl Mempool {
     /// Returns an act of a client that just came, for the other servers. Returns none if the act has to
     /// wait for [`overdue`](Self::overdue), because the rate is used up, or because other acts wait. It
@@ -156,11 +161,27 @@ mod tests {
     }
 
     #[test]
-    fn what_was_handed_over_counts() {
-        let (mut rate, second) = (Rate::default(), Duration::from_secs(1));
-        rate.spend(Duration::ZERO, FOLLOWER_RELAYED_PER_SECOND, HANDED_OVER_MAX as u32);
+    fn what_was_handed_over_counts_as_half_of_what_may_come_at_once() {
+        let (mut rate, per_second) = (Rate::default(), FOLLOWER_RELAYED_PER_SECOND);
+        rate.spend(Duration::ZERO, per_second, HANDED_OVER_AHEAD, HANDED_OVER_MAX as u32);
 
-        assert!(!rate.take(second / 2, FOLLOWER_RELAYED_PER_SECOND, RELAYED_AHEAD));
-        assert!(rate.take(second, FOLLOWER_RELAYED_PER_SECOND, RELAYED_AHEAD));
+        let may = |_: &u32| rate.take(Duration::ZERO, per_second, RELAYED_AHEAD);
+        assert_eq!((0..per_second).take_while(may).count(), per_second as usize / 8);
+    }
+
+    /// A peer that connected anew twenty times a second used up the rate of its server for ever.
+    #[test]
+    fn peers_that_connect_again_and_again_leave_the_rate_to_new_acts() {
+        for per_second in [RELAYED_PER_SECOND, FOLLOWER_RELAYED_PER_SECOND] {
+            let (mut rate, mut handed_on) = (Rate::default(), 0);
+            for ms in 0..10_000 {
+                let now = Duration::from_millis(ms);
+                rate.spend(now, per_second, HANDED_OVER_AHEAD, HANDED_OVER_MAX as u32);
+                while rate.take(now, per_second, RELAYED_AHEAD) {
+                    handed_on += 1;
+                }
+            }
+            assert!(handed_on >= 10 * per_second, "{handed_on} in ten seconds");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What to ask next, and what came of it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 use metatopia_consensus::{Base, Checkpoint, JoinPack, JoinPackError};
 use metatopia_protocol::Question;
@@ -8,7 +8,7 @@ use metatopia_sim::{Manifest, StateRestoreError, Tools, World};
 use metatopia_types::{Digest, Height, PublicKey, limits::SET_LAG};
 
 use super::{
-    ANSWER, ASKED_MAX, About, Asked, Fetch, FetchEffect, OFFERS, PAUSE,
+    ANSWER, ASKED_MAX, About, Asked, Fetch, FetchEffect, OFFERS, PAUSE, STANDSTILL,
     provider::{Provider, ProviderFault, ProviderStage},
     target::Target,
 };
@@ -82,37 +82,59 @@ impl Fetch {
         self.finish();
     }
 
-    /// Takes the newest state that is offered, once all that answer have, or some time is over.
+    /// Returns the provider whose offer is taken: of those who offered the least in vain, the newest. A
+    /// state that nobody else has is no reason to wait for it again and again.
+    fn best_offer(&self) -> Option<&Provider> {
+        let offers = self.providers.values().filter(|provider| provider.offer().is_some());
+        offers.max_by_key(|p| (Reverse(p.in_vain), p.offer().map(|offer| offer.height)))
+    }
+
+    /// Returns when the best offer is taken, though others may come. One that comes of somebody who
+    /// offered in vain before waits for those who did not, as long as an answer may take.
+    pub(super) fn choice_due(&self) -> Option<Duration> {
+        let best = self.best_offer()?;
+        let is_better = |p: &Provider| p.waits_to_offer() && p.in_vain < best.in_vain;
+        let wait = if self.providers.values().any(is_better) { ANSWER } else { OFFERS };
+        self.first_offer.map(|first| first + wait)
+    }
+
+    /// Takes the best state that is offered, once all that answer have, or some time is over.
     fn choose(&mut self, now: Duration) {
         if self.target.is_some() {
             return;
         }
-        let waits = |p: &Provider| p.is_asked() && p.offer().is_none();
-        let late = self.first_offer.is_some_and(|first| now >= first + OFFERS);
-        if !late && self.providers.values().any(waits) {
+        let late = self.choice_due().is_some_and(|due| now >= due);
+        if !late && self.providers.values().any(Provider::waits_to_offer) {
             return;
         }
-        let offers = self.providers.values().filter_map(Provider::offer);
-        let Some(newest) = offers.max_by_key(|offer| offer.height).cloned() else {
+        let Some(best) = self.best_offer().and_then(Provider::offer).cloned() else {
             return;
         };
-        if newest.height == Height(0) {
+        if best.height == Height(0) {
             self.over = true;
             self.effects.push_back(FetchEffect::Genesis);
             return;
         }
-        self.target = Some(Target::new(newest));
+        self.target = Some(Target::new(best, now));
     }
 
-    /// Gives a state up for a newer one if nobody has it any more. Its leaves are kept, because most of
-    /// them are in the newer one too.
+    /// Gives a state up for another one if nobody has it any more, or nothing of it comes. Its leaves are
+    /// kept, because most of them are in the other one too.
     fn let_go(&mut self, now: Duration) {
-        let Some(height) = self.target.as_ref().map(Target::height) else {
+        let Some(target) = &self.target else {
             return;
         };
-        let mut able = self.providers.values().filter(|p| p.is_asked());
-        if able.clone().next().is_none() || able.any(|p| p.lacks != Some(height)) {
+        let height = target.height();
+        let stands_still = now >= target.moved + STANDSTILL;
+        let mut able = self.providers.values().filter(|p| p.is_asked()).peekable();
+        let is_gone = able.peek().is_some() && able.all(|p| p.lacks == Some(height));
+        if !stands_still && !is_gone {
             return;
+        }
+        for provider in self.providers.values_mut() {
+            let offered = matches!(&provider.stage, ProviderStage::Ready(offer)
+                if offer.height == height);
+            provider.in_vain = provider.in_vain.saturating_add(u32::from(offered));
         }
         self.target = None;
         self.first_offer = None;

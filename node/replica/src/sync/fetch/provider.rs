@@ -13,6 +13,9 @@ pub enum ProviderFault {
     /// It left questions unanswered.
     #[error("it does not answer")]
     Silent,
+    /// It had too much to do each time that it was asked.
+    #[error("it has too much to do to give anything")]
+    Busy,
     /// An answer to something else than was asked.
     #[error("it answers another question than it was asked")]
     Unasked,
@@ -80,6 +83,10 @@ pub(super) struct Provider {
     /// Not asked before.
     pub(super) rests: Option<Duration>,
     pub(super) silences: u32,
+    /// Answers in a row that it has too much to do.
+    pub(super) busies: u32,
+    /// States that it offered and that were given up.
+    pub(super) in_vain: u32,
     /// It was asked for set changes again, because its offer needs newer ones.
     pub(super) walked_again: bool,
     /// It does not have the state of this height.
@@ -97,6 +104,8 @@ impl Provider {
             down: false,
             rests: None,
             silences: 0,
+            busies: 0,
+            in_vain: 0,
             walked_again: false,
             lacks: None,
             past: Vec::new(),
@@ -114,6 +123,17 @@ impl Provider {
             ProviderStage::Ready(offer) if !self.down => Some(offer),
             _ => None,
         }
+    }
+
+    /// May an offer of it still come?
+    pub(super) fn waits_to_offer(&self) -> bool {
+        self.is_asked() && self.offer().is_none()
+    }
+
+    /// Returns the bytes of the state of this height, as far as the provider says anything of it.
+    pub(super) fn length(&self, height: Height) -> u64 {
+        let offer = self.offer().filter(|offer| offer.height == height);
+        offer.map_or(u64::MAX, |offer| offer.bytes)
     }
 
     pub(super) fn state(&self) -> ProviderState {

@@ -1,22 +1,32 @@
 //! The state that is being fetched.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use metatopia_protocol::{LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer};
-use metatopia_sim::{Manifest, StateRestoreError};
+use metatopia_sim::{Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
 use metatopia_types::{Digest, Header, Height, PublicKey, wire::DecodeError};
 
 use super::provider::ProviderFault;
+
+#[cfg(test)]
+mod tests;
 
 /// A state whose root is certified, as far as it is there.
 #[derive(Debug)]
 pub(super) struct Target {
     offer: SnapshotOffer,
+    /// When it was chosen, or some of it came last.
+    pub(super) moved: Duration,
     /// The headers of its height and the next.
     heads: [Option<Header>; 2],
     /// Who gives the manifest, and what of the snapshot's beginning came from there.
     giver: Option<PublicKey>,
     beginning: Vec<u8>,
+    /// The bytes of the beginning when it was decoded last, without success.
+    decoded: usize,
     manifest: Option<Manifest>,
     /// Leaves to be asked for.
     missing: VecDeque<u32>,
@@ -34,12 +44,14 @@ fn fault(why: StateRestoreError) -> ProviderFault {
 }
 
 impl Target {
-    pub(super) fn new(offer: SnapshotOffer) -> Self {
+    pub(super) fn new(offer: SnapshotOffer, now: Duration) -> Self {
         Self {
             offer,
+            moved: now,
             heads: [None, None],
             giver: None,
             beginning: Vec::new(),
+            decoded: 0,
             manifest: None,
             missing: VecDeque::new(),
             missing_bytes: 0,
@@ -109,13 +121,16 @@ impl Target {
     pub(super) fn begin_again(&mut self, provider: PublicKey) {
         if self.giver.take_if(|giver| *giver == provider).is_some() {
             self.beginning.clear();
+            self.decoded = 0;
         }
     }
 
-    /// Takes a part of the snapshot's beginning.
+    /// Takes a part of the snapshot's beginning from a provider that offered it with so many bytes.
+    /// Nothing proves that length, so no other provider is held against it. The beginning is decoded
+    /// again only when it has grown by an eighth, lest a long one is decoded for each of its parts.
     pub(super) fn part(
         &mut self,
-        from: PublicKey,
+        (from, offered): (PublicKey, u64),
         part: u32,
         bytes: &[u8],
         have: &BTreeMap<Digest, Vec<u8>>,
@@ -124,17 +139,22 @@ impl Target {
         if self.manifest.is_some() || self.giver != Some(from) || next != Ok(part) {
             return Ok(());
         }
-        let left = self.offer.bytes.saturating_sub(self.beginning.len() as u64);
-        if bytes.len() as u64 != left.min(SNAPSHOT_PART_BYTES as u64) || bytes.is_empty() {
+        if bytes.is_empty() || bytes.len() > SNAPSHOT_PART_BYTES {
             return Err(ProviderFault::Unasked);
         }
         self.beginning.extend_from_slice(bytes);
+        let length = self.beginning.len();
+        let is_last = bytes.len() < SNAPSHOT_PART_BYTES
+            || length as u64 >= offered.min(SNAPSHOT_BYTES_MAX as u64);
+        if !is_last && length < self.decoded + self.decoded / 8 {
+            return Ok(());
+        }
+        self.decoded = length;
         let Some(manifest) = Manifest::decode_beginning(&self.beginning).map_err(fault)? else {
-            let more = (self.beginning.len() as u64) < self.offer.bytes;
-            return if more {
-                Ok(())
-            } else {
+            return if is_last {
                 Err(ProviderFault::NoManifest(DecodeError::Malformed))
+            } else {
+                Ok(())
             };
         };
         manifest.check(self.offer.header.root).map_err(ProviderFault::Manifest)?;
