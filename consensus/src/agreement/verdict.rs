@@ -75,9 +75,9 @@ impl Agreement {
     /// were accepted for it. If a quorum prevoted for it, the quorum saw it fresh, so our own clock
     /// does not matter. None says that no claim of it counts by now.
     ///
-    /// The core takes a verdict for all rounds of a height. A server that proposed a turn for a later round,
-    /// or said that it was valid in an earlier one, had it decided in this round with a time and a round of its
-    /// own choice, when such proposals counted at once.
+    /// The core takes a verdict for all rounds of a height. So a proposal for a later round counts when that
+    /// round comes, or its turn could be decided before with a round of the proposer's choice. That a turn was
+    /// valid in an earlier round is for a quorum to say: nobody holds such a turn against a clock.
     fn weigh_claim(
         &self,
         place: &TurnContext,
