@@ -36,8 +36,9 @@
 //! .try_into()
 //! .unwrap();
 //! b.dial(a.local(), &a.address().to_string()).await;
-//! // What is sent meanwhile waits.
+//! // What is sent meanwhile waits until the owner of `b` reads that the session is open.
 //! b.send(a.local(), "who is near?".into()).unwrap();
+//! tokio::spawn(async move { while at_b.recv().await.is_some() {} });
 //!
 //! // Members are found at any time, so the owner takes `Found` wherever it comes.
 //! let mut of_b = Vec::new();
@@ -50,7 +51,6 @@
 //! let bytes = "who is near?".into();
 //! let from = b.local();
 //! assert_eq!(of_b, [OverlayEvent::Up(from), OverlayEvent::Frame { from, bytes }]);
-//! # let _ = &mut at_b;
 //! # });
 //! ```
 
@@ -193,8 +193,8 @@ impl OverlayHandle {
         self.local
     }
 
-    /// Dials a member, unless there is a session with it. What is sent to it meanwhile waits, and is
-    /// dropped when the dial fails.
+    /// Dials a member, unless there is a session with it. What is sent to it meanwhile waits until
+    /// [`OverlayEvent::Up`] is read from [`OverlayEvents`], and is dropped when the dial fails.
     pub async fn dial(&self, member: PublicKey, address: &str) {
         let is_up = !self.known.lock().entry(member).or_default().sessions.is_empty();
         if is_up {
