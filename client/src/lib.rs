@@ -27,6 +27,7 @@ extern crate alloc;
 mod blocks;
 mod border;
 pub mod build;
+mod charter;
 mod checkpoint;
 mod correspondence;
 mod download;

@@ -41,6 +41,9 @@ pub enum Distrust {
     /// Older than the first trusted set.
     #[error("height {0} is older than what this client trusts")]
     TooOld(Height),
+    /// Older than the checkpoint, where what is so by now was asked for.
+    #[error("height {0} is from before the checkpoint that this client began with")]
+    Behind(Height),
     /// The header names validators that are not the known ones of that height.
     #[error("height {0} has validators that this client does not know")]
     OtherValidators(Height),
@@ -88,6 +91,12 @@ pub enum Distrust {
     /// The leaves hold no orders, or not those that were asked for.
     #[error("the leaves hold no orders, or not the last ones below {0}")]
     NotOrders(u64),
+    /// A server asks again who this is, within one connection.
+    #[error("it asks for a second proof of the key in one connection")]
+    SecondChallenge,
+    /// What is shown as the charter is another leaf, or none.
+    #[error("what it shows is not the charter of the sim")]
+    NotCharter,
     /// What is shown does not fit together.
     #[error("what is in sight: {0}")]
     View(#[from] SightError),
@@ -177,6 +186,24 @@ impl LightClient {
         Ok(certificate.verify(self.sim, set, &*self.scheme)?)
     }
 
+    /// Says whether a height is from before the checkpoint.
+    #[must_use]
+    pub fn is_behind(&self, height: Height) -> bool {
+        self.checkpoint.as_ref().is_some_and(|checkpoint| height < checkpoint.height)
+    }
+
+    /// Is this header decided, and not from before the checkpoint? Servers that voted then may have sold their
+    /// keys since, so what they sign says nothing of now.
+    ///
+    /// # Errors
+    /// See [`Self::believe`]; [`Distrust::Behind`] of a server that may only be slow.
+    pub fn believe_now(&self, header: &Header, certificate: &Certificate) -> Result<(), Distrust> {
+        if self.is_behind(header.height) {
+            return Err(Distrust::Behind(header.height));
+        }
+        self.believe(header, certificate)
+    }
+
     /// Follows a change of the set.
     ///
     /// # Errors
@@ -242,7 +269,7 @@ impl LightClient {
     /// See [`Distrust`].
     pub fn land(&self, point: TilePoint, proof: &LandProof) -> Result<ProvedLand, Distrust> {
         // First who may sign at that height; the proof itself names its validators by their digest alone.
-        self.believe(&proof.header, &proof.certificate)?;
+        self.believe_now(&proof.header, &proof.certificate)?;
         let set = self.set(proof.header.height)?;
         let proved = proof.open(self.sim, |id| (id == set.id()).then_some(set), &*self.scheme);
         let proved = proved.map_err(|error| Distrust::Land(Box::new(error)))?;

@@ -158,7 +158,7 @@ impl LandOffice {
 pub struct ProvedMap {
     /// What is granted, in the order of the squares.
     pub grants: Vec<LandGrant>,
-    /// The time of the oldest shelf; none of an empty map.
+    /// The time of the oldest shelf that alone says who holds some ground; none of an empty map.
     pub oldest: Option<Millis>,
     /// The height of that shelf.
     pub height: Option<Height>,
@@ -178,7 +178,11 @@ impl ProvedMap {
         let mut grants: Vec<LandGrant> = shelves.iter().flat_map(of).collect();
         grants.sort_by_key(|grant| grant.square);
         grants.dedup();
-        let oldest = shelves.iter().map(|shelf| (shelf.time, shelf.height)).min();
+        let said = |shelf: &&ProvedLand| {
+            let newer = shelves.iter().filter(|other| other.height > shelf.height);
+            !shelf.block.is_covered_by(newer.map(|other| other.block))
+        };
+        let oldest = shelves.iter().filter(said).map(|shelf| (shelf.time, shelf.height)).min();
         let (oldest, height) = oldest.unzip();
         Self { grants, oldest, height }
     }
@@ -294,6 +298,27 @@ mod tests {
         assert_eq!(map.grants, [far, new]);
         assert_eq!((map.oldest, map.height), (Some(Millis(250)), Some(Height(5))));
         assert_eq!(ProvedMap::of(Vec::new()), ProvedMap::default());
+    }
+
+    /// The first shelf of a world was about the whole plane. Once it was cut, that one stayed for ever, and the
+    /// map was told to be as old as it.
+    #[test]
+    fn a_shelf_whose_ground_newer_ones_share_makes_no_map_old() {
+        let quarter = |x, y, height| {
+            let block = PlaneBlock::around(TilePoint { x, y }, 31);
+            ProvedLand { block, ..shelf(true, height, Vec::new()) }
+        };
+        let quarters = [quarter(0, 0, 9), quarter(-1, 0, 7), quarter(0, -1, 8), quarter(-1, -1, 9)];
+        let shelves = |count| {
+            let plane = shelf(false, 5, Vec::new());
+            [plane].into_iter().chain(quarters.iter().take(count).cloned()).collect()
+        };
+        assert_eq!(ProvedMap::of(shelves(4)).height, Some(Height(7)));
+        assert_eq!(
+            ProvedMap::of(shelves(3)).height,
+            Some(Height(5)),
+            "one quarter is of the plane"
+        );
     }
 
     #[test]

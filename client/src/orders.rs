@@ -35,7 +35,7 @@ impl LightClient {
     /// See [`Distrust`]; [`Distrust::OtherValidators`] may mean that set changes are missing.
     pub fn orders(&self, below: u64, answer: &OrdersAnswer) -> Result<ProvenOrders, Distrust> {
         let OrdersAnswer { header, certificate, governance, page } = answer;
-        self.believe(header, certificate)?;
+        self.believe_now(header, certificate)?;
         governance.verify(header.root)?;
         let not = || Distrust::NotOrders(below);
         if governance.key.0 != "governance" {

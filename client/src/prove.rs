@@ -75,7 +75,7 @@ impl LightClient {
         if header.height != shown.of.plus(limits::ROOT_LAG) {
             return Err(Distrust::OtherHeight { header: header.height, turn: shown.of });
         }
-        self.believe(header, certificate)?;
+        self.believe_now(header, certificate)?;
         let members = self.set(header.height)?.members().len();
         Ok(ProvenSight {
             of: shown.of,

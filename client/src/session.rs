@@ -296,7 +296,8 @@ impl Session {
         self.unchecked.clear();
         self.pings.clear();
         self.questions.retain(|_, asked| asked.kept);
-        self.out.clear();
+        // Who waits for an event does so over several connections.
+        self.out.retain(|output| matches!(output, Output::Event(_)));
     }
 
     /// Sends a ping; [`SessionEvent::Pong`] tells how long it took.
@@ -424,7 +425,10 @@ impl Session {
     }
 
     fn answer(&mut self, challenge: &Challenge) {
-        self.server = Some(challenge.server);
+        // Who asks twice hands on what other servers ask, to open their sessions in this name.
+        if self.server.replace(challenge.server).is_some() {
+            return self.distrust(Distrust::SecondChallenge);
+        }
         if challenge.sim != self.light.sim() {
             return self.distrust(Distrust::OtherSim(challenge.sim));
         }

@@ -20,7 +20,7 @@ pub enum OverlayEvidence {
         #[serde(with = "metatopia_types::wire::bytes")]
         shelf: Vec<u8>,
     },
-    /// Two shelves about one block at one height.
+    /// Two shelves at one height, of which one is about ground of the other.
     Shelves {
         /// The proof of one of them.
         #[serde(with = "metatopia_types::wire::bytes")]
@@ -89,11 +89,14 @@ impl OverlayEvidence {
                 })
             }
             Self::Shelves { first, second } => {
-                let about = (first != second).then(|| land.about(first))?;
-                let (block, height) = about.filter(|about| land.about(second) == Some(*about))?;
+                let about = (first != second).then(|| land.about(first)).flatten();
+                let ((one, height), (other, second_height)) = (about?, land.about(second)?);
+                let small = if one.encloses(other) { other } else { one };
+                let is_of_one = one.encloses(small) && other.encloses(small);
                 let domain = "metatopia overlay evidence of shelves v1";
-                let subject = Digest::of(domain, &wire::encode(&block));
-                Some(EvidenceSubject { subject, rank: height.0 })
+                let subject = Digest::of(domain, &wire::encode(&small));
+                (is_of_one && height == second_height)
+                    .then_some(EvidenceSubject { subject, rank: height.0 })
             }
         }
     }
@@ -138,12 +141,7 @@ impl OverlayEvidence {
             }
             Self::Shelves { first, second } => {
                 let (first, second) = (open(first, world, land)?, open(second, world, land)?);
-                let is_of_one = first.block == second.block && first.height == second.height;
-                if is_of_one && first.grants != second.grants {
-                    Ok(())
-                } else {
-                    Err(OverlayEvidenceError::Agrees)
-                }
+                if first.contradicts(&second) { Ok(()) } else { Err(OverlayEvidenceError::Agrees) }
             }
         }
     }

@@ -122,6 +122,18 @@ impl Shelf {
         Ok(())
     }
 
+    /// Says whether this shelf and another one cannot both be of one state: they are of one height, and name
+    /// other grants on ground that both are about.
+    #[must_use]
+    pub fn contradicts(&self, other: &Self) -> bool {
+        let (large, small) =
+            if self.block.encloses(other.block) { (self, other) } else { (other, self) };
+        let is_there = |grant: &&LandGrant| small.block.contains(TilePoint::corner(grant.square));
+        self.height == other.height
+            && large.block.encloses(small.block)
+            && !large.grants.iter().filter(is_there).eq(&small.grants)
+    }
+
     /// Returns the grant that holds a point. None says that it is nobody's, if the shelf's block
     /// holds it.
     #[must_use]

@@ -157,7 +157,7 @@ pub use state::{
     picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
-    EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableOrders, StateDifference,
+    EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableLeaves, StateDifference,
     difference, first_leaf, first_line, is_of_body_or_script, show,
 };
 

@@ -19,7 +19,7 @@ pub use difference::{
 };
 pub use engine_leaf::EngineLeaf;
 pub use leaves::MapShelves;
-pub use people_leaves::ProvableOrders;
+pub use people_leaves::ProvableLeaves;
 
 pub(crate) use leaf_keys::{outcomes_key, table_leaf_key, tile_table_name};
 pub(crate) use leaf_table::{LeafDigest, LeafTable};

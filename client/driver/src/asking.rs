@@ -37,6 +37,9 @@ pub enum AskError {
     /// The node sent what is no frame of the protocol.
     #[error("the node sent a frame that is none: {0}")]
     Frame(#[from] DecodeError),
+    /// The node asked again who this is.
+    #[error("the node asks for a second proof of the key in one session")]
+    AskedTwice,
     /// The node speaks another version of the protocol.
     #[error("the node speaks version {0} of the protocol, this program version {VERSION}")]
     Version(u16),
@@ -70,8 +73,11 @@ impl AskingSession {
 
     /// Answers the challenge of the node, and waits until it lets the session in.
     async fn introduce(&mut self, sim: SimId, key: &dyn Sign) -> Result<(), AskError> {
+        let mut is_asked = false;
         loop {
             match self.receive().await? {
+                // Whoever asks twice hands on what another server asks.
+                ServerMessage::Challenge(_) if is_asked => return Err(AskError::AskedTwice),
                 ServerMessage::Challenge(challenge) if challenge.version != VERSION => {
                     return Err(AskError::Version(challenge.version));
                 }
@@ -79,6 +85,7 @@ impl AskingSession {
                     return Err(AskError::OtherSim { expected: sim, found: challenge.sim });
                 }
                 ServerMessage::Challenge(challenge) => {
+                    is_asked = true;
                     let hello = ClientMessage::Hello(Hello::new(&challenge, key));
                     self.carrier.send.send(&encode_client(&hello)).await?;
                 }

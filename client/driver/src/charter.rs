@@ -5,13 +5,14 @@ use std::{collections::VecDeque, time::Duration};
 use metatopia_protocol::{
     Answer, LEAVES_PER_QUESTION_MAX, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
 };
-use metatopia_sim::{Charter, Governance, KeyFriends, Manifest};
-use metatopia_types::{Digest, Height, PublicKey, limits::LEAF_BYTES_MAX, wire};
+use metatopia_sim::{Charter, Governance, KeyFriends, Manifest, SNAPSHOT_BYTES_MAX};
+use metatopia_types::{
+    Digest, Height, Millis, PublicKey,
+    limits::{LEAF_BYTES_MAX, ROOT_LAG},
+    wire,
+};
 
 use super::{ClientDriver, ProofError};
-
-/// The leaf that holds the charter.
-const LEAF: &str = "parameters";
 
 /// The leaf that holds governance, with its time.
 const GOVERNANCE: &str = "governance";
@@ -30,6 +31,8 @@ const fn other() -> ProofError {
 pub struct ProvenFriends {
     /// The height of that state.
     pub height: Height,
+    /// The time of the header that states it, two turns later.
+    pub stated: Millis,
     /// The governance time then.
     pub time: u64,
     /// What the state has of each key, ascending.
@@ -37,25 +40,28 @@ pub struct ProvenFriends {
 }
 
 impl ClientDriver {
-    /// Proves the sim's charter, from the newest snapshot that the node offers.
+    /// Proves the sim's charter, from the newest state whose root is certified.
     ///
     /// # Errors
-    /// See [`ProofError`]. Nothing is taken on trust: the header is certified, the manifest has its
-    /// root, and the leaf the hash that the manifest says.
+    /// See [`ProofError`].
     pub async fn prove_charter(&mut self, wait: Duration) -> Result<Charter, ProofError> {
-        let (_, leaves) = self.prove_leaves(wait, |key| key == LEAF).await?;
-        let content = leaves.first().ok_or_else(other)?;
-        wire::decode(content, LEAF_BYTES_MAX).map_err(|_| other())
+        let answer = self.ask_until_known(Question::Charter, wait).await?;
+        let Answer::Charter(answer) = answer else {
+            return Err(ProofError::instead(&answer));
+        };
+        let (_, charter) = self.checked(wait, |light| light.charter(&answer)).await?;
+        Ok(charter)
     }
 
     /// Proves whom everybody named as friends and which recoveries are open, from the newest snapshot that the
     /// node offers. The node can leave out none of them: the manifest names all leaves.
     ///
     /// # Errors
-    /// See [`ClientDriver::prove_charter`].
+    /// See [`ProofError`]. Nothing is taken on trust: the header is certified, the manifest has its
+    /// root, and each leaf the hash that the manifest says.
     pub async fn prove_friends(&mut self, wait: Duration) -> Result<ProvenFriends, ProofError> {
         let wanted = |key: &str| key == GOVERNANCE || key == FRIENDS || key.starts_with(SHELVES);
-        let (height, leaves) = self.prove_leaves(wait, wanted).await?;
+        let ((height, stated), leaves) = self.prove_leaves(wait, wanted).await?;
         // Leaves are in the order of their keys.
         let (governance, shelves) = leaves.split_last().ok_or_else(other)?;
         let governance: Governance =
@@ -66,21 +72,26 @@ impl ClientDriver {
                 wire::decode(shelf, LEAF_BYTES_MAX).map_err(|_| other())?;
             friends.extend(kept);
         }
-        Ok(ProvenFriends { height, time: governance.time, friends })
+        Ok(ProvenFriends { height, stated, time: governance.time, friends })
     }
 
     /// Fetches all leaves of the newest snapshot whose keys are wanted, in the order of their keys, and proves
-    /// them. Returns the height of the snapshot as well.
+    /// them. Returns the height of the snapshot as well, and the time of the header that states it.
     async fn prove_leaves(
         &mut self,
         wait: Duration,
         wanted: impl Fn(&str) -> bool,
-    ) -> Result<(Height, Vec<Vec<u8>>), ProofError> {
+    ) -> Result<((Height, Millis), Vec<Vec<u8>>), ProofError> {
         let answer = self.ask_until_known(Question::Snapshot, wait).await?;
         let Answer::Snapshot(offer) = answer else {
             return Err(ProofError::instead(&answer));
         };
         self.believe(&offer.header, &offer.certificate, wait).await?;
+        // A header states the root of the state two turns before it. By another height an old state would be
+        // told as that of now.
+        if offer.header.height != offer.height.plus(ROOT_LAG) {
+            return Err(other());
+        }
         let manifest = self.manifest(&offer, wait).await?;
         manifest.check(offer.header.root).map_err(|_| other())?;
         let all = (0u32..).zip(&manifest.leaves);
@@ -104,7 +115,7 @@ impl ClientDriver {
                 found.push(content);
             }
         }
-        Ok((offer.height, found))
+        Ok(((offer.height, offer.header.time), found))
     }
 
     /// Fetches the manifest that an offered snapshot begins with. It is not verified yet.
@@ -114,12 +125,20 @@ impl ClientDriver {
         wait: Duration,
     ) -> Result<Manifest, ProofError> {
         let (height, mut beginning) = (offer.height, Vec::new());
-        for part in 0..=u32::try_from(offer.bytes / SNAPSHOT_PART_BYTES as u64).unwrap_or(u32::MAX)
-        {
+        let whole = usize::try_from(offer.bytes).unwrap_or(usize::MAX);
+        if whole > SNAPSHOT_BYTES_MAX {
+            return Err(ProofError::Other("a snapshot that is longer than any"));
+        }
+        for part in 0..whole.div_ceil(SNAPSHOT_PART_BYTES) {
+            let part = u32::try_from(part).expect("a snapshot has fewer parts");
             let answer = self.ask(Question::SnapshotPart { height, part }, wait).await?;
             let Answer::SnapshotPart(bytes) = answer else {
                 return Err(ProofError::instead(&answer));
             };
+            // Parts of another length would be asked for until the memory ends.
+            if bytes.len() != SNAPSHOT_PART_BYTES.min(whole - beginning.len()) {
+                return Err(ProofError::Other("a part of another length"));
+            }
             beginning.extend(bytes);
             match Manifest::decode_beginning(&beginning) {
                 Ok(Some(manifest)) => return Ok(manifest),

@@ -214,7 +214,7 @@ impl ClientDriver {
     }
 
     /// Checks something, after following set changes if it is of validators not known yet.
-    async fn checked<T>(
+    pub(crate) async fn checked<T>(
         &mut self,
         wait: Duration,
         check: impl Fn(&LightClient) -> Result<T, Distrust>,

@@ -126,6 +126,17 @@ pub struct OrdersAnswer {
     pub page: Option<StateProof>,
 }
 
+/// The charter of a sim, in a certified state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CharterAnswer {
+    /// A header that states the root of the state two turns before it.
+    pub header: Header,
+    /// For the header.
+    pub certificate: Certificate,
+    /// The leaf of that state which holds the charter.
+    pub charter: StateProof,
+}
+
 /// Milliseconds of an hour.
 const HOUR_MS: u64 = 3_600_000;
 

@@ -1,6 +1,7 @@
 //! Reading what builders type.
 
 use alloc::{
+    format,
     string::{String, ToString as _},
     vec::Vec,
 };
@@ -15,8 +16,8 @@ use crate::text::direction;
 pub enum BuildError {
     /// There is no such thing to build.
     #[error(
-        "{0:?} cannot be built; there are box, wall, plank, disc, pillar, sign, crate and ball; \
-         type `help build`"
+        "{0:?} cannot be built; there are {all}; type `help build`",
+        all = kinds()
     )]
     Kind(String),
     /// The line is not in the form of its command.
@@ -28,6 +29,12 @@ pub enum BuildError {
          black, grey, white, gold, cyan, and six digits such as c8964b"
     )]
     Color(String),
+}
+
+/// Returns the words for all that can be built, as in a sentence.
+fn kinds() -> String {
+    let [words @ .., last] = KINDS.map(|(word, ..)| word);
+    format!("{} and {last}", words.join(", "))
 }
 
 /// Reads the line of a builder from its first word and the rest; nothing if it is none.

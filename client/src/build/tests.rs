@@ -42,7 +42,12 @@ fn a_build_line_needs_no_more_than_what_is_built() {
     assert_eq!((sign.name.as_str(), sign.text.as_str()), ("sign", "Welcome to my garden"));
 
     assert_eq!(line("build"), Err(BuildError::Form("build box 2 1 brown")));
-    assert_eq!(line("build castle"), Err(BuildError::Kind("castle".to_owned())));
+    let unknown = line("build castle").expect_err("no such thing");
+    assert_eq!(unknown, BuildError::Kind("castle".to_owned()));
+    // It named eight things, and there were twelve.
+    for (word, ..) in KINDS {
+        assert!(unknown.to_string().contains(word), "{unknown}");
+    }
 }
 
 #[test]

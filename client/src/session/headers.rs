@@ -87,6 +87,10 @@ impl Session {
 
     /// A header was verified: acts can be signed by it.
     pub(super) fn verified(&mut self, header: &Header) {
+        // An old receipt is as good as a new one, and says nothing of now.
+        if self.light.is_behind(header.height) {
+            return;
+        }
         let headers = &mut self.headers;
         if headers.verified.as_ref().is_none_or(|known| known.height < header.height) {
             headers.verified = Some(Box::new(header.clone()));
@@ -165,8 +169,10 @@ impl Session {
     }
 
     pub(super) fn believe_header(&mut self, header: Header, certificate: Certificate) {
-        match self.light.believe(&header, &certificate) {
+        match self.light.believe_now(&header, &certificate) {
             Ok(()) => self.verified(&header),
+            // A server that is slow knows no better. A later turn is asked for.
+            Err(Distrust::Behind(_)) => {}
             Err(Distrust::OtherValidators(_)) => {
                 self.headers.unproven = Some(Box::new((header, certificate)));
                 self.follow();

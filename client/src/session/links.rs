@@ -43,6 +43,7 @@ impl Session {
         let Answer::Links(links) = answer else {
             return;
         };
+        let known = self.light.newest();
         for link in links {
             if link.header.height < self.light.newest() {
                 continue;
@@ -54,7 +55,8 @@ impl Session {
         let receipts = core::mem::take(&mut self.unproven);
         let proofs = core::mem::take(&mut self.unchecked);
         let header = self.headers.unproven.take();
-        if links.is_empty() {
+        // Old changes lead nowhere, whatever they are: a liar would be asked for ever.
+        if self.light.newest() == known {
             let receipts = receipts.iter().map(|(_, receipt)| receipt.header.height);
             let proofs = proofs.iter().map(|(_, proof)| proof.header.height);
             let header = header.iter().map(|found| found.0.height);

@@ -141,6 +141,8 @@ impl Session {
         match self.light.view(&shown, &proof) {
             Ok(proven) => self.view_proved(proven),
             Err(Distrust::OtherValidators(_)) => self.proof_waits(shown, proof),
+            // A server that is slow knows no better. What it shows is not proved, and is told as such.
+            Err(Distrust::Behind(_)) => {}
             Err(distrust) => self.distrust(distrust),
         }
     }

@@ -131,6 +131,30 @@ fn servers_that_stopped_voting_forge_no_present_for_who_has_a_checkpoint() {
     assert_eq!(talk.events(), [SessionEvent::Distrusted(wrong)]);
 }
 
+/// A server showed a real early turn, and the browser kept it in the place of its newer checkpoint. Whoever voted in
+/// those days could forge a present from then on.
+#[test]
+fn a_turn_from_before_the_checkpoint_says_nothing_of_now() {
+    let mut talk = talk(light().with_checkpoint(checkpoint(300, &OLD, NOW)));
+    talk.session.set_wall(NOW);
+    show(&mut talk, 50, NOW);
+    assert_eq!(submit(&mut talk), [], "nothing is signed by it");
+    let events = talk.events();
+    assert!(
+        !events.iter().any(|event| matches!(event, SessionEvent::Distrusted(_))),
+        "slow, no liar"
+    );
+    assert_eq!((talk.session.newest_header(), talk.session.checkpoint()), (None, None));
+    show(&mut talk, 300, NOW);
+    assert_eq!(talk.session.checkpoint(), Some(checkpoint(300, &OLD, NOW)));
+
+    let light = light().with_checkpoint(checkpoint(300, &OLD, NOW));
+    let (turn, certificate) = empty_turn(&talk.session, Height(299), NOW);
+    assert_eq!(light.believe(&turn.header, &certificate), Ok(()), "it was so then");
+    let behind = Err(Distrust::Behind(Height(299)));
+    assert_eq!(light.believe_now(&turn.header, &certificate), behind);
+}
+
 #[test]
 fn changes_of_the_validators_lead_through_the_checkpoint() {
     let header = Header {

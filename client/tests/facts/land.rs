@@ -1,6 +1,7 @@
-//! Who holds a point: what a client believes of a land office.
+//! Who holds a point, and what a sim is: what a client believes of leaves of certified states.
 
 use metatopia_client::{Distrust, LightClient};
+use metatopia_protocol::CharterAnswer;
 use metatopia_sim::{Area, Genesis, Tools, World};
 use metatopia_types::*;
 
@@ -80,4 +81,30 @@ fn a_shelf_about_other_ground_answers_nothing() {
     assert_eq!(east.grants, []);
     let point = TilePoint { x: -1, y: 0 };
     assert_eq!(light(sim).land(point, &proof), Err(Distrust::OtherGround { point }));
+}
+
+/// A page asked the genesis in which world its sim lies, and showed no map once the sim followed another land
+/// office.
+#[test]
+fn the_charter_of_a_certified_state_says_what_the_sim_is_and_no_other_leaf_does() {
+    let world = office();
+    let leaves = world.provable_leaves();
+    let answer = |charter, signers| {
+        let (header, certificate) = stating(world.sim(), world.root(), signers);
+        CharterAnswer { header, certificate, charter }
+    };
+    let light = light(world.sim());
+    let good = answer(leaves.charter(), &MEMBERS[..3]);
+    let (height, charter) = light.charter(&good).expect("a certified state");
+    assert_eq!((height, &charter), (Height(0), world.charter()));
+    assert_eq!(charter.site.map(|site| site.world), Some(world.sim()), "an office founds a world");
+
+    let few = answer(leaves.charter(), &MEMBERS[..2]);
+    assert!(matches!(light.charter(&few), Err(Distrust::Certificate(_))));
+    let other = answer(leaves.governance(), &MEMBERS[..3]);
+    assert_eq!(light.charter(&other), Err(Distrust::NotCharter));
+    let mut forged = leaves.charter();
+    forged.content[0] ^= 1;
+    let forged = answer(forged, &MEMBERS[..3]);
+    assert!(matches!(light.charter(&forged), Err(Distrust::State(_))));
 }

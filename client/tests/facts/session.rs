@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metatopia_client::SessionEvent;
+use metatopia_client::{Distrust, SessionEvent};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
@@ -36,6 +36,33 @@ fn acts_without_a_receipt_are_sent_again_in_the_order_of_their_lane() {
     assert_eq!(talk.session.deadline(), Some(RESEND));
     talk.session.tick(RESEND);
     assert_eq!(submitted(&talk.said()), [1, 2, 3, 4]);
+}
+
+/// A server opened sessions at all others in the name of its client, which answered whatever it was asked.
+#[test]
+fn a_second_challenge_in_one_connection_is_not_answered() {
+    let mut talk = Talk::of_one_server();
+    talk.connect(Height(5));
+    talk.drain();
+    let (sim, server) = (talk.session.light().sim(), crate::stand::key(201).public());
+    let challenge = Challenge { version: VERSION, sim, server, nonce: [4; 32] };
+    talk.tell(&ServerMessage::Challenge(challenge));
+    let (said, events) = talk.drain();
+    assert_eq!(said, []);
+    assert_eq!(events, [SessionEvent::Distrusted(Distrust::SecondChallenge)]);
+}
+
+/// A connection broke in the moment in which an act was signed, and who waited for that did so for ever.
+#[test]
+fn what_happened_is_told_after_the_connection_broke() {
+    let mut talk = Talk::of_one_server();
+    talk.connect(Height(5));
+    talk.drain();
+    talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+    talk.session.disconnected();
+    let (said, events) = talk.drain();
+    assert_eq!(said, [], "it is sent again on the next connection");
+    assert!(matches!(events[..], [SessionEvent::Signed { .. }]), "{events:?}");
 }
 
 #[test]

@@ -74,8 +74,11 @@ impl Talk {
         self.kept = (said, events);
     }
 
-    /// Connects it, and lets it in.
+    /// Connects it, and lets it in. A connection that there was broke before.
     pub(crate) fn greet(&mut self, height: Height) {
+        if self.session.server().is_some() {
+            self.session.disconnected();
+        }
         let (server, nonce) = (key(200).public(), [3; 32]);
         let challenge = Challenge { version: VERSION, sim: self.sim, server, nonce };
         self.tell(&ServerMessage::Challenge(challenge.clone()));

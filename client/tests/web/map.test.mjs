@@ -31,9 +31,9 @@ const proving = (proved) => ({ proveMap: (/** @type {any} */ told) => ({ ...prov
 test('squares come from the proofs alone, and only words from what the servers say', async () => {
   const site = { sim: SIM, label: 'garden', people: 3, licence: 'MIT', met: true, x: 99, holder: 'me', endpoints: [{ http: 'http://a:1/w/x' }, { http: 'http://a:1' }, { http: null }, { http: 'no address' }] };
   const other = { ...site, sim: 'cc'.repeat(32), label: 'invented' };
-  const asked = serve({ 'http://n/api/world/map': { sites: [site, other], proofs: ['aa'] }, 'http://n/api/world': about });
-  const { sites, oldest } = await askMap('http://n', { sim: SIM, world: WORLD, module: proving({ squares: [square], oldest: 7 }) });
-  assert.equal(oldest, 7);
+  const asked = serve({ 'http://n/api/world/map': { sites: [site, other], proofs: ['aa'], one_door: true }, 'http://n/api/world': about });
+  const { sites, oldest, door } = await askMap('http://n', { sim: SIM, world: WORLD, module: proving({ squares: [square], oldest: 7 }) });
+  assert.deepEqual([oldest, door], [7, true]);
   assert.deepEqual(sites, [{ ...square, label: 'garden', people: 3, licence: 'MIT', met: true, at: ['http://a:1'] }]);
   assert.ok(asked.every((path) => path.endsWith(`?sim=${SIM}`)), String(asked));
 });

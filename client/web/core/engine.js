@@ -390,6 +390,8 @@ export class Engine extends EventTarget {
     header: (detail) => {
       this.proof = { ...this.proof, headers: [detail, ...this.proof.headers].slice(0, HEADERS_MAX) };
     },
+    // Another land office may be followed than the one that the genesis names.
+    charter: ({ world }) => this.genesis && (this.genesis.introduction.world = world),
     members: ({ members }) => (this.members = members),
     servers: ({ list }) => this.known.learn(list),
     checkpoint: ({ text }) => this.#remember(text),

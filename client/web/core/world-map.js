@@ -20,11 +20,11 @@ async function proved(http, path, { sim, world, module }) {
   return { ...module.proveMap({ world, office: about.office, links: about.links, proofs: told.proofs ?? [told.proof] }), told };
 }
 
-/** Asks a node for the map as far as it knows it. @param {string} http @param {Parts} parts @returns {Promise<{sites: Site[], oldest: number|null}>} */
+/** Asks a node for the map as far as it knows it. @param {string} http @param {Parts} parts @returns {Promise<{sites: Site[], oldest: number|null, door: boolean}>} `door`: all members that the node knows are in one network */
 export async function askMap(http, parts) {
   const { told, squares, oldest } = await proved(http, '/api/world/map?', parts);
   const said = new Map(told.sites.map((/** @type {any} */ site) => [site.sim, site]));
-  return { oldest, sites: squares.map((/** @type {any} */ square) => withWords(square, said.get(square.sim) ?? {})) };
+  return { oldest, door: told.one_door === true, sites: squares.map((/** @type {any} */ square) => withWords(square, said.get(square.sim) ?? {})) };
 }
 
 /** Looks up who owns a site's ground now, and where: rejects where another sim does, and a proof from before the map. @param {string} http @param {Site} site @param {Parts} parts @param {number} seen the time of the map */

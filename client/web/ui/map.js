@@ -60,10 +60,10 @@ export function mapPanel(page) {
   const parts = () => ({ sim: client.status.sim, world: client.genesis?.introduction?.world ?? '', module: page.loaded.module });
   async function load() {
     if (!parts().world) return put(state, t('map.none'));
-    const { sites, oldest } = await askMap(client.status.http, parts());
+    const { sites, oldest, door } = await askMap(client.status.http, parts());
     const old = Date.now() - (seen = oldest ?? 0) > OLD_MS;
-    state.classList.toggle('amber', old);
-    put(state, old ? t('map.old') : t('map.proved', { n: sites.length }));
+    state.classList.toggle('amber', old || door);
+    put(state, old ? t('map.old') : t(door ? 'map.door' : 'map.proved', { n: sites.length }));
     if (list.contains(document.activeElement)) return;
     cards.clear();
     for (const site of sites) cards.set(site.sim, card(site));

@@ -5,7 +5,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod land;
-pub(crate) mod orders;
+pub(crate) mod leaves;
 pub(crate) mod said;
 pub(crate) mod snapshot_offers;
 
@@ -21,7 +21,7 @@ use metatopia_sim::{Applied, World};
 use metatopia_types::{ActId, Height, Now, Outcome, Root, limits, wire};
 
 use self::{
-    archive::Archive, land::ProvableLand, orders::RecentOrders, said::ProvableSaid,
+    archive::Archive, land::ProvableLand, leaves::RecentLeaves, said::ProvableSaid,
     snapshot_offers::SnapshotOffers,
 };
 use crate::{Effect, STALL, controls::Controls, durable::records::stored};
@@ -41,7 +41,7 @@ pub(crate) struct Execution {
     archive: Archive,
     land: ProvableLand,
     said: ProvableSaid,
-    orders: RecentOrders,
+    leaves: RecentLeaves,
     snapshot_offers: SnapshotOffers,
     controls: Controls,
 }
@@ -56,8 +56,8 @@ impl Execution {
         land.keep(&world);
         let mut said = ProvableSaid::default();
         said.keep(&world);
-        let mut orders = RecentOrders::default();
-        orders.keep(&world);
+        let mut leaves = RecentLeaves::default();
+        leaves.keep(&world);
         Self {
             height: world.height(),
             world: Some(Box::new(world)),
@@ -67,7 +67,7 @@ impl Execution {
             archive: Archive::default(),
             land,
             said,
-            orders,
+            leaves,
             snapshot_offers,
             controls: Controls::default(),
         }
@@ -120,9 +120,9 @@ impl Execution {
         &self.said
     }
 
-    /// Returns what was ordered up to the last turns.
-    pub(crate) const fn orders(&self) -> &RecentOrders {
-        &self.orders
+    /// Returns what the sim is and what was ordered up to the last turns.
+    pub(crate) const fn leaves(&self) -> &RecentLeaves {
+        &self.leaves
     }
 
     /// Returns the newest snapshots.
@@ -174,7 +174,7 @@ impl Execution {
         self.archive.applied(result, world.proof(&World::outcomes_key(height)));
         self.land.keep(&world);
         self.said.keep(&world);
-        self.orders.keep(&world);
+        self.leaves.keep(&world);
         self.world = Some(world);
         decision
     }
@@ -185,8 +185,8 @@ impl Execution {
         self.land.keep(&world);
         self.said.clear();
         self.said.keep(&world);
-        self.orders.clear();
-        self.orders.keep(&world);
+        self.leaves.clear();
+        self.leaves.keep(&world);
         let before = self.world.replace(world);
         before.expect("a state is replaced while no turn is being applied")
     }

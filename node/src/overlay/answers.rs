@@ -1,6 +1,7 @@
 //! What a member says of its world by HTTP, as JSON: who owns a point, and the map. Commands read the
 //! same.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use metatopia_client_driver::NodeUrl;
 use metatopia_raynet::{
     LookupAnswer, LookupOutcome, Shelf, SignedSiteRecord, SiteEndpoint, TilePoint,
@@ -16,15 +17,13 @@ const TILE_METRES: u32 = 32;
 /// Returns bytes in hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(bytes)
 }
 
 /// Reads hexadecimal digits; nothing if they are none.
 #[must_use]
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|b| b.is_ascii_hexdigit());
-    is_hex.then(|| text.as_bytes().chunks(2).map(byte).collect())?
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
 }
 
 /// What a node says of the world that it takes part in.

@@ -18,7 +18,7 @@ use metatopia_transport::{
     overlay::{self, DiscoverySetup, OverlayEvent, OverlayEvents, OverlayHandle},
     peers::StartPeersError,
 };
-use metatopia_types::{PublicKey, SigningKey, SimId};
+use metatopia_types::{Millis, PublicKey, SigningKey, SimId};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::{MissedTickBehavior, timeout},
@@ -52,6 +52,13 @@ const CONTACTS: Duration = Duration::from_secs(30);
 
 /// The time after which the map about the own ground is fetched again while nobody has it.
 const OWN_SHELF_MISSING: Duration = Duration::from_secs(2);
+
+/// The age at which a part of the map is fetched again, in milliseconds: half of that at which people are told
+/// that it is old. A world of 10,000 members with 64 parts each asks its land office for 15 a second by this.
+const SHELF_OLD_MS: u64 = 12 * 3_600_000;
+
+/// The time between two fetches of old parts.
+const SHELF_AGAIN: Duration = Duration::from_secs(30);
 
 /// The time in which a question is answered: a lookup asks at most 32 sites on each of its ways.
 const ANSWER: Duration = Duration::from_secs(60);
@@ -191,6 +198,8 @@ struct MemberTask {
     check: ReachCheck,
     written: Instant,
     own_shelf: Option<Instant>,
+    /// When an old part of the map was wanted last.
+    shelf_wanted: Option<Instant>,
     refresh: Duration,
     /// What the transport counts, and where that is published.
     figures: (Arc<TransportFigures>, Arc<OverlayFigures>),
@@ -247,6 +256,7 @@ pub async fn start(
         check: ReachCheck::default(),
         written: Instant::now(),
         own_shelf: None,
+        shelf_wanted: None,
         refresh: setup.refresh,
         figures: (figures, setup.published),
     };
@@ -425,6 +435,7 @@ impl MemberTask {
         }
         self.note_met();
         let now = self.clock.now();
+        self.refresh_shelves(now.wall);
         let corner = self.speaker.as_ref().map(SiteSpeaker::corner)?;
         let grant = self.overlay.land().grant_at(corner).cloned();
         let pause = if grant.is_some() { self.refresh } else { OWN_SHELF_MISSING };
@@ -434,6 +445,18 @@ impl MemberTask {
         }
         let record = self.speaker.as_mut()?.speak(now, grant.as_ref())?;
         Some(OverlayInput::Own(Box::new(record)))
+    }
+
+    /// Wants the oldest shelf anew, if it is about to be told as old.
+    fn refresh_shelves(&mut self, wall: Millis) {
+        let Some(oldest) = self.overlay.land().shelves().min_by_key(|shelf| shelf.time) else {
+            return;
+        };
+        let is_old = wall.since(oldest.time) >= SHELF_OLD_MS;
+        if is_old && self.shelf_wanted.is_none_or(|asked| asked.elapsed() >= SHELF_AGAIN) {
+            self.shelf_wanted = Some(Instant::now());
+            self.want(oldest.block.corner);
+        }
     }
 
     /// Notes where the sites that were met let clients in, and where the land office does.

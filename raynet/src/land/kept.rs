@@ -1,6 +1,9 @@
 //! The shelves that a node keeps.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_types::{LandGrant, PlaneBlock, TilePoint};
 
@@ -53,21 +56,32 @@ impl LandMap {
         self.covering(point).and_then(|shelf| shelf.grant_at(point))
     }
 
-    /// Keeps a shelf that was proved and checked, unless it knows better.
+    /// Keeps a shelf that was proved and checked, unless it knows better. Those end all of whose ground newer
+    /// ones are about.
     pub fn place(&mut self, shelf: &Arc<Shelf>) -> ShelfPlaced {
-        if let Some(kept) = self.shelves.get(&shelf.block) {
-            let is_same = kept.grants == shelf.grants;
-            if kept.height == shelf.height && !is_same {
-                return ShelfPlaced::Differs(Arc::clone(kept));
-            }
-            if kept.height >= shelf.height {
-                return ShelfPlaced::Known;
-            }
-        } else {
-            *self.sizes.entry(shelf.block.doublings).or_default() += 1;
+        let differs = |kept: &&Arc<Shelf>| kept.contradicts(shelf);
+        if let Some(kept) = self.shelves.values().find(differs) {
+            return ShelfPlaced::Differs(Arc::clone(kept));
+        }
+        let newer = self.shelves.values().filter(|kept| kept.height >= shelf.height);
+        if shelf.block.is_covered_by(newer.map(|kept| kept.block)) {
+            return ShelfPlaced::Known;
         }
         self.shelves.insert(shelf.block, Arc::clone(shelf));
+        self.drop_superseded(shelf);
         ShelfPlaced::Taken
+    }
+
+    /// Drops the shelves all of whose ground newer ones are about, now that this one is there.
+    fn drop_superseded(&mut self, shelf: &Shelf) {
+        let is_over = |kept: &Shelf| {
+            let newer = self.shelves.values().filter(|other| other.height > kept.height);
+            let touches = kept.block.encloses(shelf.block) || shelf.block.encloses(kept.block);
+            touches && kept.block.is_covered_by(newer.map(|other| other.block))
+        };
+        let over: BTreeSet<PlaneBlock> =
+            self.shelves.values().filter(|kept| is_over(kept)).map(|kept| kept.block).collect();
+        self.retain(|kept| !over.contains(&kept.block));
     }
 
     /// Returns all shelves, in order of their blocks.

@@ -111,7 +111,8 @@ impl Overlay {
         }
     }
 
-    /// Keeps a record that cannot be checked yet, if nothing better is known of the site.
+    /// Keeps a record that cannot be checked yet, if nothing better is known of the site. Anybody can make one
+    /// that names another square, so what was checked stays until the shelf is there.
     fn keep_hint(
         &mut self,
         name: SiteName,
@@ -121,8 +122,10 @@ impl Overlay {
         wanted: &mut Vec<TilePoint>,
     ) {
         let now = self.now.monotonic;
-        if self.sites.get(name).is_none_or(|known| known.record.record.epoch < record.record.epoch)
-        {
+        let is_better = |known: &KnownSite| {
+            !known.is_checked && known.record.record.epoch < record.record.epoch
+        };
+        if self.sites.get(name).is_none_or(is_better) {
             let mut hint = KnownSite::new(self.config.land.share(record), at, now);
             hint.is_met = self.sites.get(name).is_some_and(|known| known.is_met);
             self.sites.insert(name, hint);
@@ -178,8 +181,14 @@ impl Overlay {
                 self.learn_evidence(OverlayEvidence::Shelves { first, second }, None);
             }
             ShelfPlaced::Taken => {
-                self.wanted.retain(|point| !shelf.block.contains(*point));
-                let about = self.sites.iter().filter(|(_, site)| shelf.block.contains(site.at));
+                let land = &self.land;
+                // A newer shelf may be about some of the ground: that one speaks for it.
+                let speaks = |at: TilePoint| {
+                    shelf.block.contains(at)
+                        && land.covering(at).is_some_and(|newest| newest.block == shelf.block)
+                };
+                self.wanted.retain(|point| !speaks(*point));
+                let about = self.sites.iter().filter(|(_, site)| speaks(site.at));
                 let about: Vec<SiteName> = about.map(|(name, _)| name).collect();
                 for name in about {
                     self.check_again(name, shelf);

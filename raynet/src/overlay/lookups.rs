@@ -219,8 +219,7 @@ impl Overlay {
         if let Some(grant) = &grant {
             let name = SiteName::of(grant.sim);
             let good = self.owner_records(id, name);
-            let records = good.iter().chain(self.sites.get(name).map(|site| &site.record));
-            for endpoint in records.flat_map(|record| &record.record.endpoints) {
+            for endpoint in good.iter().flat_map(|record| &record.record.endpoints) {
                 if endpoints.len() < limits::LOOKUP_ENDPOINTS_MAX && !endpoints.contains(endpoint) {
                     endpoints.push(endpoint.clone());
                 }

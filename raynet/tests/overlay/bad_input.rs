@@ -1,8 +1,10 @@
 //! What strangers may send: each gets a named refusal, and nothing else happens.
 
+use std::sync::Arc;
+
 use metatopia_raynet::{
     LandGrant, LandMap, OverlayEvidence, OverlayEvidenceError, OverlayFrameError, OverlayInput,
-    OverlayMessage, PlaneBlock, ShelfError, ShelfPlaced, SignedSiteRecord, SiteEndpoint,
+    OverlayMessage, PlaneBlock, Shelf, ShelfError, ShelfPlaced, SignedSiteRecord, SiteEndpoint,
     SiteRecord, SiteRecordError, TilePoint, TipExchange,
     limits::{
         GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
@@ -186,6 +188,50 @@ fn the_shelf_of_a_young_world_is_about_the_whole_plane_until_it_is_cut() {
     assert_eq!(map.place(&cut), ShelfPlaced::Taken);
     assert_eq!(map.grant_at(TilePoint { x: 1, y: 1 }), Some(&grant(3, first)));
     assert_eq!(map.covering(TilePoint { x: -1, y: 1 }), Some(&whole));
+
+    // The first shelf stayed for ever, and made the map as old as it.
+    for (x, y) in [(-1, 0), (0, -1), (-1, -1)] {
+        let block = PlaneBlock::around(TilePoint { x, y }, PlaneBlock::DOUBLINGS_MAX - 1);
+        assert_eq!(map.place(&shelf(block, 3, Vec::new())), ShelfPlaced::Taken);
+    }
+    assert_eq!((map.len(), map.shelves().map(|shelf| shelf.height.0).min()), (4, Some(2)));
+    assert_eq!(map.place(&whole), ShelfPlaced::Known, "each quarter is newer");
+}
+
+/// Of two shelves at one height only those about one block were held against each other.
+#[test]
+fn two_maps_of_one_height_about_more_and_less_ground_contradict_each_other() {
+    let (first, other) = (grant(1, square(0, 0)), grant(2, square(0, 0)));
+    let quarter = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
+    let west = grant(3, square(-40, 0));
+    let whole = shelf(PlaneBlock::PLANE, 7, vec![west, first.clone()]);
+    let (same, liar) = (shelf(quarter, 7, vec![first]), shelf(quarter, 7, vec![other]));
+    let mut map = LandMap::default();
+    assert_eq!(map.place(&whole), ShelfPlaced::Taken);
+    assert_eq!(map.place(&liar), ShelfPlaced::Differs(Arc::clone(&whole)));
+    assert_eq!(map.place(&same), ShelfPlaced::Known);
+    let mut map = LandMap::default();
+    assert_eq!(map.place(&liar), ShelfPlaced::Taken);
+    assert_eq!(map.place(&whole), ShelfPlaced::Differs(Arc::clone(&liar)));
+
+    let evidence = |one: &Shelf, other: &Shelf| {
+        let (first, second) = (one.proof.clone(), other.proof.clone());
+        OverlayEvidence::Shelves { first, second }
+    };
+    for (one, other) in [(&whole, &liar), (&liar, &whole)] {
+        let evidence = evidence(one, other);
+        assert_eq!(evidence.check(world(), &Drawn, &Hashed(key(0))), Ok(()));
+        let about = evidence.about(&Drawn).expect("two shelves of one ground");
+        let equal = evidence_about(&liar, &shelf(quarter, 7, Vec::new()));
+        assert_eq!((about.rank, about.subject), (7, equal.subject));
+    }
+    let agrees = evidence(&whole, &same).check(world(), &Drawn, &Hashed(key(0)));
+    assert_eq!(agrees, Err(OverlayEvidenceError::Agrees));
+}
+
+fn evidence_about(one: &Shelf, other: &Shelf) -> metatopia_raynet::EvidenceSubject {
+    let (first, second) = (one.proof.clone(), other.proof.clone());
+    OverlayEvidence::Shelves { first, second }.about(&Drawn).expect("two shelves of one block")
 }
 
 #[test]

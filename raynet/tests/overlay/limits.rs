@@ -83,7 +83,7 @@ fn shelves_stay_within_their_limit() {
     let mut lone = Lone::new(&[grant(0, square(0, 0))]);
     for index in 0..=SHELVES_KEPT_MAX as i32 {
         let block = PlaneBlock::around(TilePoint { x: 64 * index, y: -64 }, 6);
-        lone.give(OverlayInput::Shelf(shelf(block, 100, Vec::new()).proof.clone()));
+        lone.give(OverlayInput::Shelf(shelf(block, 101, Vec::new()).proof.clone()));
     }
     assert!(lone.member.land().len() > SHELVES_KEPT_MAX);
     lone.pass(CYCLE * 2);

@@ -9,7 +9,7 @@ use metatopia_raynet::{
 use metatopia_types::{Millis, Sign};
 
 use crate::town::{
-    Lone, Town, beacon, exchange, grant, grid, key, record, said, shelf, signed, square,
+    DAWN, Lone, Town, beacon, exchange, grant, grid, key, record, said, shelf, signed, square,
 };
 
 #[test]
@@ -192,6 +192,51 @@ fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
     let given = lone.hear(2, &OverlayMessage::Want(vec![Town::name(1)]));
     assert!(
         matches!(&given[..], [(_, OverlayMessage::Records(records))] if records.len() == 1),
+        "{given:?}"
+    );
+}
+
+/// A shelf of the whole plane from before the plane was cut took the place of newer quarters, and all who were
+/// granted land since were forgotten.
+#[test]
+fn an_older_map_of_more_ground_evicts_nobody() {
+    let near = square(20, 0);
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, near)]);
+    lone.meet(1, near);
+    let young = shelf(PlaneBlock::PLANE, 50, Vec::new());
+    lone.give(OverlayInput::Shelf(young.proof.clone()));
+    assert_eq!(lone.member.neighbours().count(), 1);
+    // A newer one of the whole plane speaks for it.
+    let newer = shelf(PlaneBlock::PLANE, 150, vec![grant(0, square(0, 0))]);
+    lone.give(OverlayInput::Shelf(newer.proof.clone()));
+    assert_eq!(lone.member.neighbours().count(), 0);
+}
+
+/// Anybody who named a site at ground of which no map was known here took its record out of the view: with another
+/// square and a greater epoch, signed by nobody.
+#[test]
+fn a_record_that_cannot_be_checked_takes_the_place_of_none_that_was() {
+    let now = metatopia_types::Now { monotonic: Duration::ZERO, wall: DAWN };
+    let mut lone =
+        Lone { member: metatopia_raynet::Overlay::new(crate::town::config(0), now), now };
+    let (own, near, far) = (square(0, 0), square(20, 0), square(-40, -40));
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
+    let east = shelf(block, 100, vec![grant(0, own), grant(1, near)]);
+    lone.give(OverlayInput::Shelf(east.proof.clone()));
+    lone.give(OverlayInput::Own(Box::new(signed(0, own))));
+    lone.meet(1, near);
+    lone.give(OverlayInput::Up(key(2)));
+    let mut forged = record(1, far);
+    forged.epoch.record = 9;
+    let effects = lone.show(2, &forged.sign(&beacon(66)));
+    let asked: Vec<_> = effects.into_iter().filter_map(said).collect();
+    let is_asked = |message: &OverlayMessage| matches!(message, OverlayMessage::WantShelves(_));
+    assert!(asked.iter().any(|(_, message)| is_asked(message)), "{asked:?}");
+    let known: Vec<_> = lone.member.neighbours().cloned().collect();
+    assert_eq!(known, [signed(1, near)]);
+    let given = lone.hear(2, &OverlayMessage::Want(vec![Town::name(1)]));
+    assert!(
+        matches!(&given[..], [(_, OverlayMessage::Records(told))] if told[..] == [signed(1, near)]),
         "{given:?}"
     );
 }

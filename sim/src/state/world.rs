@@ -19,7 +19,7 @@ use crate::{
     limits::WORLD_BYTES_MAX,
     rules::{ByteBudget, Controls, GrantedSim, LandWeek, LaneWindows, reserved_bytes},
     scripts::{Programs, QueuedEvent, Sender},
-    tree::{MapShelves, ProvableOrders, StateLeaves},
+    tree::{MapShelves, ProvableLeaves, StateLeaves},
 };
 
 /// The world state machine. Clones share what neither of them changes.
@@ -262,10 +262,11 @@ impl World {
         self.leaves.map_shelves(self.height())
     }
 
-    /// Returns what was ordered up to the last turn, to prove it while the world goes on.
+    /// Returns what the sim is and what was ordered up to the last turn, to prove it while the world goes
+    /// on.
     #[must_use]
-    pub fn provable_orders(&self) -> ProvableOrders {
-        self.leaves.provable_orders(self.height())
+    pub fn provable_leaves(&self) -> ProvableLeaves {
+        self.leaves.provable_leaves(self.height())
     }
 
     /// Returns the root of the state, with every leaf encoded and hashed anew. It equals

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        BANS, FRIENDS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, REPORTS, ROLES, ROTATED,
-        TRACES, table_leaf_key,
+        BANS, FRIENDS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, PARAMETERS, REPORTS, ROLES,
+        ROTATED, TRACES, table_leaf_key,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     leaves::StateLeaves,
@@ -99,17 +99,21 @@ impl PeopleTables {
 }
 
 impl StateLeaves {
-    /// Returns what was ordered, to prove it while the state goes on.
-    pub(crate) fn provable_orders(&self, height: Height) -> ProvableOrders {
+    /// Returns what the sim is and what was ordered, to prove it while the state goes on.
+    pub(crate) fn provable_leaves(&self, height: Height) -> ProvableLeaves {
         let place = |key: &str| {
             let before = self.tree.range(..LeafKey(key.to_owned())).count();
             u32::try_from(before).expect("a state has fewer leaves")
         };
-        let key = LeafKey(GOVERNANCE.to_owned());
-        let governance = self.singles.get(&key).expect("every state has this leaf");
-        ProvableOrders {
+        let single = |key: &str| {
+            let leaf = self.singles.get(&LeafKey(key.to_owned()));
+            let leaf = leaf.expect("every state has this leaf");
+            (place(key), Arc::clone(&leaf.content))
+        };
+        ProvableLeaves {
             height,
-            governance: (place(GOVERNANCE), Arc::clone(&governance.content)),
+            charter: single(PARAMETERS),
+            governance: single(GOVERNANCE),
             first: place(ORDERS),
             orders: Arc::clone(&self.people.orders),
             nodes: Arc::clone(&self.nodes),
@@ -117,10 +121,13 @@ impl StateLeaves {
     }
 }
 
-/// What was ordered up to one turn, to be proved. Clones are cheap: they share what is in it.
+/// What the sim is and what was ordered up to one turn, to be proved. Clones are cheap: they share what is
+/// in it.
 #[derive(Debug, Clone)]
-pub struct ProvableOrders {
+pub struct ProvableLeaves {
     height: Height,
+    /// The leaf of the charter, and its place.
+    charter: (u32, Arc<[u8]>),
     /// The leaf of governance, which says how many orders there were, and its place.
     governance: (u32, Arc<[u8]>),
     /// The place of the first leaf of orders. The others follow it.
@@ -129,7 +136,7 @@ pub struct ProvableOrders {
     nodes: Arc<merkle::Tree>,
 }
 
-impl ProvableOrders {
+impl ProvableLeaves {
     /// Returns the height of the turn.
     #[must_use]
     pub const fn height(&self) -> Height {
@@ -148,9 +155,21 @@ impl ProvableOrders {
     /// Never: the leaf is one of the state.
     #[must_use]
     pub fn governance(&self) -> StateProof {
-        let (place, content) = &self.governance;
+        self.single(GOVERNANCE, &self.governance)
+    }
+
+    /// Returns the leaf of the [`Charter`](crate::Charter), with its path to the root.
+    ///
+    /// # Panics
+    /// Never: the leaf is one of the state.
+    #[must_use]
+    pub fn charter(&self) -> StateProof {
+        self.single(PARAMETERS, &self.charter)
+    }
+
+    fn single(&self, key: &str, (place, content): &(u32, Arc<[u8]>)) -> StateProof {
         let place = self.nodes.proof(*place).expect("the leaf is one of the state");
-        StateProof { key: LeafKey(GOVERNANCE.to_owned()), content: content.to_vec(), place }
+        StateProof { key: LeafKey(key.to_owned()), content: content.to_vec(), place }
     }
 
     /// Returns the leaf with the last order below this number, with its path to the root; nothing if no

@@ -318,10 +318,12 @@ fn what_is_done_by_more_than_everybodys_right_is_recorded_and_nothing_else() {
     let OrderedDeed::Amend { value, .. } = &amended.deed else { panic!("{amended:?}") };
     assert!(value.len() <= 64, "{value}");
 
-    // All of it is proved: the count, and each order.
-    let proofs = yard.world.provable_orders();
+    // All of it is proved: the charter, the count, and each order.
+    let proofs = yard.world.provable_leaves();
     assert_eq!(proofs.root(), yard.world.root());
     assert_eq!(proofs.governance().verify(yard.world.root()), Ok(()));
+    assert_eq!(proofs.charter().verify(yard.world.root()), Ok(()));
+    assert_eq!(Some(proofs.charter().content), yard.world.leaf(&proofs.charter().key));
     let page = proofs.page(3).expect("the last order");
     assert_eq!(page.verify(yard.world.root()), Ok(()));
     assert_eq!(Some(page.content), yard.world.leaf(&page.key));

@@ -117,6 +117,32 @@ impl PlaneBlock {
         Self::around(point, self.doublings) == *self
     }
 
+    /// Says whether all points of the other block lie in this one.
+    #[must_use]
+    pub fn encloses(&self, other: Self) -> bool {
+        other.doublings <= self.doublings && self.contains(other.corner)
+    }
+
+    /// Says whether each of its points lies in one of these blocks.
+    #[must_use]
+    pub fn is_covered_by(&self, blocks: impl IntoIterator<Item = Self>) -> bool {
+        // On the curve through the quadtree a block is a range.
+        let range = |block: Self| {
+            let from = u128::from(block.corner.quadtree_code());
+            (from, from + (1 << (2 * u32::from(block.doublings.min(Self::DOUBLINGS_MAX)))))
+        };
+        let (mut from, to) = range(*self);
+        let mut ranges: Vec<(u128, u128)> = blocks.into_iter().map(range).collect();
+        ranges.sort_unstable();
+        for (low, high) in ranges {
+            if low > from {
+                break;
+            }
+            from = from.max(high);
+        }
+        from >= to
+    }
+
     /// Returns the block of a quadtree address: digits from 0 to 3, from the whole plane down. A digit
     /// is 1 for an eastern quarter and 2 for a northern one, together. Nothing for what is no address.
     #[must_use]
@@ -183,6 +209,25 @@ mod tests {
         }
         assert!(!PlaneBlock::around(at(0, 0), 31).contains(at(-1, 0)));
         assert_eq!(PlaneBlock::around(at(5, 5), u8::MAX), PlaneBlock::PLANE);
+    }
+
+    #[test]
+    fn a_block_is_covered_by_itself_a_larger_one_or_all_of_its_quarters() {
+        let block = PlaneBlock::around(at(0, 0), 4);
+        let quarters =
+            [(0, 0), (8, 0), (0, 8), (8, 8)].map(|(x, y)| PlaneBlock::around(at(x, y), 3));
+        assert!(block.is_covered_by([block]) && block.is_covered_by([PlaneBlock::PLANE]));
+        assert!(
+            block.is_covered_by(quarters) && !block.is_covered_by(quarters.into_iter().skip(1))
+        );
+        assert!(!block.is_covered_by(quarters.into_iter().take(3)) && !block.is_covered_by([]));
+        assert!(quarters.iter().all(|quarter| block.encloses(*quarter)));
+        assert!(!quarters[0].encloses(block) && !quarters[0].encloses(quarters[1]));
+        assert!(PlaneBlock::PLANE.encloses(block) && block.encloses(block));
+        let sides = [(-1, -1), (-1, 0), (0, -1), (0, 0)].map(|(x, y)| at(x, y));
+        let whole = sides.map(|corner| PlaneBlock::around(corner, 31));
+        assert!(PlaneBlock::PLANE.is_covered_by(whole));
+        assert!(!PlaneBlock::PLANE.is_covered_by([whole[0], whole[1], whole[3], block]));
     }
 
     #[test]

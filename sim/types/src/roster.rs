@@ -60,6 +60,9 @@ pub enum RosterError {
     /// A peer id or address that is too long.
     #[error("a contact of {0} bytes is too long")]
     LongContact(usize),
+    /// Another one is reached under that peer id. Who takes it would take its sessions.
+    #[error("{0} has that peer id")]
+    PeerIdTaken(PublicKey),
 }
 
 impl Roster {
@@ -131,6 +134,13 @@ impl Roster {
         let longest = contact.peer_id.len().max(contact.address.len());
         if longest > limits::CONTACT_BYTES_MAX {
             return Err(RosterError::LongContact(longest));
+        }
+        // Servers without one are reached by nobody.
+        let has = |(_, member): &(&PublicKey, &Member)| {
+            !contact.peer_id.is_empty() && member.contact.peer_id == contact.peer_id
+        };
+        if let Some((holder, _)) = self.members.iter().chain(&self.standbys).find(has) {
+            return Err(RosterError::PeerIdTaken(*holder));
         }
         self.standbys.insert(key, Member { power, contact: contact.clone() });
         Ok(())

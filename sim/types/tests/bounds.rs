@@ -160,6 +160,25 @@ fn standbys_and_their_addresses_are_bounded() {
     assert_eq!(known, Err(RosterError::Known(key(100).public())));
 }
 
+/// A second server under the peer id of a first one took the sessions of that one.
+#[test]
+fn no_two_servers_are_reached_under_one_peer_id() {
+    let mut roster = roster(VALIDATORS_MIN);
+    let known = |n: usize, peer_id: &str| {
+        let contact = NodeContact { peer_id: peer_id.to_owned(), address: String::new() };
+        SetChange::Add { key: key(n).public(), contact }
+    };
+    assert_eq!(roster.change(&known(100, "12D3")), Ok(()));
+    let taken = Err(RosterError::PeerIdTaken(key(100).public()));
+    assert_eq!(roster.change(&known(101, "12D3")), taken);
+    assert_eq!(roster.change(&known(101, "12D4")), Ok(()));
+    roster.promote(&key(100).public()).expect("a small set");
+    assert_eq!(roster.change(&known(102, "12D3")), taken, "a member has it by now");
+    // Without a peer id nobody is reached, so nothing is taken.
+    assert_eq!(roster.change(&add(103, String::new())), Ok(()));
+    assert_eq!(roster.change(&add(104, String::new())), Ok(()));
+}
+
 #[test]
 fn a_proposer_that_stays_away_is_asked_again_half_as_often_each_time_down_to_the_last_demotion() {
     const MEMBERS: usize = 7;

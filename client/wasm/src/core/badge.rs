@@ -105,7 +105,9 @@ impl ProofBadge {
             | Distrust::OtherSet(_)
             | Distrust::NotNewer(_) => "validators",
             Distrust::OtherSim(_)
+            | Distrust::SecondChallenge
             | Distrust::TooOld(_)
+            | Distrust::Behind(_)
             | Distrust::OtherHeader(_)
             | Distrust::Certificate(_)
             | Distrust::Receipt(_)
@@ -113,6 +115,7 @@ impl ProofBadge {
             | Distrust::OtherHeight { .. }
             | Distrust::NotOutcomes
             | Distrust::NotOrders(_)
+            | Distrust::NotCharter
             | Distrust::Land(_)
             | Distrust::OtherGround { .. } => "header",
         };

@@ -6,8 +6,8 @@ use data_encoding::BASE64;
 use metatopia_client::QUESTIONS_MAX;
 use metatopia_math::Vec2;
 use metatopia_protocol::{
-    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry, PackageEntry,
-    PlayerEntry, Question, ReportEntry, ScriptEntry, ThingEntry, take_page,
+    Answer, CandidateEntry, CharterAnswer, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry,
+    PackageEntry, PlayerEntry, Question, ReportEntry, ScriptEntry, ThingEntry, take_page,
 };
 use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square};
 use serde_json::{Map, Value, json};
@@ -25,6 +25,9 @@ const BUSY: Duration = Duration::from_millis(250);
 
 /// Between two questions which packages scripts in sight run.
 const LEARN_AGAIN: Duration = Duration::from_secs(2);
+
+/// Between two questions what the sim is by now: admins seldom change it.
+const CHARTER_AGAIN: Duration = Duration::from_secs(60);
 
 /// What is to be found out.
 #[derive(Debug)]
@@ -68,6 +71,8 @@ pub(super) enum InquiryTask {
     Borders(Square, Vec2),
     /// What a login takes.
     Terms,
+    /// What the sim is by now.
+    Charter,
 }
 
 impl InquiryTask {
@@ -110,6 +115,7 @@ pub(super) struct Inquiries {
     /// Raw questions: commands by the number of the question.
     raw: BTreeMap<u32, u64>,
     learned_at: Option<Duration>,
+    charter_at: Option<Duration>,
 }
 
 /// What to do after an answer.
@@ -157,6 +163,15 @@ impl ClientCore {
             self.inquiries.learned_at = Some(self.now);
             let (task, question) = InquiryTask::scripts();
             self.inquire(None, task, question);
+        }
+    }
+
+    /// Asks what the sim is by now, at most once a minute.
+    pub(super) fn learn_charter(&mut self) {
+        let early = self.inquiries.charter_at.is_some_and(|at| self.now < at + CHARTER_AGAIN);
+        if !early && self.pulse.is_active() {
+            self.inquiries.charter_at = Some(self.now);
+            self.inquire(None, InquiryTask::Charter, Question::Charter);
         }
     }
 
@@ -231,9 +246,9 @@ impl ClientCore {
                 InquiryStep::Done(governing::person(&entry))
             }
             (InquiryTask::Orders(below), Answer::Orders(page)) => {
-                let orders = self.proven_orders(*below, &page).map(InquiryStep::Done);
-                orders.unwrap_or_else(|| InquiryStep::Failed(ActFailure::new("Unproven")))
+                self.proven_orders(*below, &page).map_or_else(unproven, InquiryStep::Done)
             }
+            (InquiryTask::Charter, Answer::Charter(answer)) => self.charter_came(&answer),
             (InquiryTask::Borders(square, place), Answer::Borders(borders)) => {
                 self.note_borders(&borders);
                 InquiryStep::Done(border::near(*square, *place, &borders))
@@ -282,6 +297,15 @@ impl ClientCore {
         }
     }
 
+    /// Tells the page in which world the sim lies by now: its land office may be another one than the one that
+    /// the genesis names.
+    fn charter_came(&mut self, answer: &CharterAnswer) -> InquiryStep {
+        let Ok((_, charter)) = self.session.light().charter(answer) else { return unproven() };
+        let world = charter.site.map(|site| site.world.to_string());
+        self.tell(&json!({ "type": "charter", "world": world }));
+        InquiryStep::Done(Value::Null)
+    }
+
     fn lots_came(&mut self, all: &mut Vec<LotEntry>, page: Vec<LotEntry>) -> InquiryStep {
         if let Some(after) = take_page(all, page) {
             return InquiryStep::Ask(Question::Lots { after });
@@ -317,6 +341,10 @@ impl ClientCore {
             self.tell(&json!({ "type": "answer", "id": command, "kind": kind, "frame": frame }));
         }
     }
+}
+
+fn unproven() -> InquiryStep {
+    InquiryStep::Failed(ActFailure::new("Unproven"))
 }
 
 /// Returns why something cannot be known, by the answer that came instead.

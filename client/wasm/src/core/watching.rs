@@ -108,6 +108,7 @@ impl ClientCore {
         self.tell(&view);
         self.learn_lots();
         self.learn_joints();
+        self.learn_charter();
         if self.picture.lacks_packages() {
             self.learn_scripts();
         }

@@ -182,10 +182,8 @@ impl Publisher {
                 let proof = ctx.execution.land().proof(*point, decision);
                 proof.map(|proof| Answer::Land(Box::new(proof)))
             }
-            Question::Orders { below } => {
-                let page = ctx.execution.orders().page(*below, decision);
-                page.map(|page| Answer::Orders(Box::new(page)))
-            }
+            Question::Orders { below } => ctx.execution.leaves().page(*below, decision),
+            Question::Charter => ctx.execution.leaves().charter(decision),
             Question::Links { after } => Some(Answer::Links(links(ctx, *after))),
             // Genesis is no turn.
             Question::Turns { from } => (from.0 >= 1).then(|| turns_from(ctx, *from, &decision)),
@@ -323,6 +321,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::People { .. }
         | Question::DryRun(_)
         | Question::Orders { .. }
+        | Question::Charter
         | Question::Things { .. } => return None,
     };
     let decided = from.0 >= 1 && from < ctx.agreement.height();

@@ -8,7 +8,7 @@ use metatopia_protocol::{
     REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry, ServerMessage, ToldMessage,
 };
 use metatopia_replica::ClientId;
-use metatopia_sim::{Governance, RecordedOrder};
+use metatopia_sim::{Charter, Governance, RecordedOrder};
 use metatopia_types::{
     Act, BlobId, Digest, Envelope, GovernOrder, Height, Lane, Look, LotGround, LotId, LotOrder,
     PublicKey, Refusal, ReportSubject, RoleRight, Ruling, Seq, Sign, SigningKey, SimId,
@@ -203,6 +203,12 @@ fn orders_come_in_pages_that_are_proved_by_a_certified_state() {
     assert!(orders.iter().all(|(_, order)| order.by == public(ADMIN)));
     assert!(page(&mut server, 2).page.is_some());
     assert_eq!(page(&mut server, 0).page, None);
+
+    // So does what the sim is.
+    let Answer::Charter(answer) = server.ask(Question::Charter) else { panic!("no charter") };
+    assert_eq!(answer.charter.verify(answer.header.root), Ok(()));
+    let charter: Charter = wire::decode(&answer.charter.content, LEAF_BYTES_MAX).expect("a leaf");
+    assert_eq!(charter.name, genesis().name);
 }
 
 #[test]

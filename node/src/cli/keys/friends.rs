@@ -1,6 +1,6 @@
 //! `keys friends`, `vouch`, `recoveries` and `cancel-recovery`: a lost key that friends get back.
 
-use std::{collections::BTreeSet, fmt, path::PathBuf};
+use std::{collections::BTreeSet, fmt, path::PathBuf, time::Duration};
 
 use clap::Args;
 use metatopia_client::text::{friends_lines, recovery_line};
@@ -19,8 +19,13 @@ use crate::{
         say::{PROVEN, carry_through, reader},
         session::{ANSWER, NodeArgs, PlayerArgs},
     },
+    clock::SystemClock,
     keys,
 };
+
+/// A snapshot is offered each half a minute. One that is older than this is of a sim that stands still, or of a
+/// node that shows no newer one.
+const OLD: Duration = Duration::from_secs(300);
 
 pub(super) const FRIENDS: &str = "Examples:\n  \
     metatopia keys friends --key me.key                        whom you named\n  \
@@ -312,6 +317,15 @@ pub(super) async fn recoveries(args: RecoveriesArgs, console: Console) -> Result
     let proved = proved?;
     let open = proved.friends.iter().filter_map(|(key, kept)| proven(*key, kept, proved.time));
     let open: Vec<KeyRecoveryLine> = open.collect();
+    let wall = SystemClock::default().now().wall;
+    let ago = Duration::from_secs(wall.0.saturating_sub(proved.stated.0) / 1_000);
+    if ago > OLD {
+        console.note(&format!(
+            "the newest state that the node shows is from {} ago, so what happened since is not known; \
+             ask another node",
+            humantime::format_duration(ago)
+        ));
+    }
     if open.is_empty() {
         console.note(&format!("no recovery was open after turn {}", proved.height));
     }

@@ -230,7 +230,7 @@ impl OverlayPlay {
             OverlayUnit::Hops,
             OverlayBound::AtMost(6_500_000),
         );
-        ledger.put("sites asked, most", lookups.hops_max * WHOLE, OverlayUnit::Hops, most(32));
+        ledger.put("sites asked, most", lookups.hops_max * WHOLE, OverlayUnit::Hops, most(16));
     }
 
     fn lie(&self, town: &mut OverlayTown, ledger: &mut RowLedger, ppm: u64) {
