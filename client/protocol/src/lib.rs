@@ -56,8 +56,9 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use pages::{Listed, take_page};
 pub use people::{
-    AdminCountdown, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
-    PersonEntry, RightEntry, SanctionEntry, TracedThings, span,
+    AdminCountdown, DryRunEntry, GovernedThing, IntendedChange, IntendedChangeEntry, IntendedOrder,
+    KeyHoldings, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, RightEntry, SanctionEntry,
+    TracedThings, span,
 };
 pub use private::{MAILBOX_PER_ANSWER_MAX, ToldMessage};
 pub use question::{

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, FriendsEntry,
-    IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry,
-    ReportEntry, SignedAnnouncement, ToldMessage,
+    IntendedChange, IntendedChangeEntry, IntendedOrder, JoinRefusal, JoinRequest, JointEntry,
+    LotEntry, OrdersAnswer, PersonEntry, ReportEntry, SignedAnnouncement, ToldMessage,
 };
 
 /// What a client may ask.
@@ -200,6 +200,8 @@ pub enum Question {
         /// The act: one that names friends, vouches or cancels.
         act: Box<Act>,
     },
+    /// What an amendment, or a change of who votes, would do at this moment.
+    TryChange(Box<IntendedChange>),
 }
 
 /// Players in one answer about governance.
@@ -313,6 +315,8 @@ pub enum Answer {
     Mailbox(Vec<ToldMessage>),
     /// The friends that were asked for, or why an act would be refused.
     Friends(Box<Result<FriendsEntry, Refusal>>),
+    /// What the change would do.
+    Change(Box<IntendedChangeEntry>),
 }
 
 impl Answer {
@@ -360,6 +364,7 @@ impl Answer {
             Self::Reports(_) => "Reports",
             Self::Mailbox(_) => "Mailbox",
             Self::Friends(_) => "Friends",
+            Self::Change(_) => "Change",
         }
     }
 }
