@@ -83,6 +83,14 @@ test('whoever comes in is told the message of the day once', async () => {
   assert.deepEqual(silent.lines(), []);
 });
 
+test('a line that names whoever reads it is marked, in words too', () => {
+  const { page, hear, lines } = talking();
+  hear({ text: 'hello', named: false });
+  hear({ text: 'hello @ada', named: true });
+  assert.deepEqual(page.chat.log.children.map((line) => line.className.includes('named')), [false, true]);
+  assert.deepEqual(lines().map((line) => line.includes(t('chat.named'))), [false, true]);
+});
+
 // The page said only what to type in the text client, and who has no other client lost her key by that.
 test('whose friends ask for her key reads who, and stops it by a button', async () => {
   const open = { by: ['Bob', 'Carol'], need: 2, key: 'cc'.repeat(32), left: '3 days', proven: false };

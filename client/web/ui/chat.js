@@ -85,8 +85,8 @@ export class Chat {
       button({ text: t('recovery.cancel'), class: 'small danger', click: () => settle(page, page.client.cancelRecovery(), t('recovery.done')) })));
   }
 
-  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, proven?: boolean|null, words?: number}} line */
-  heard({ channel, speaker, name, text, earlier, by, proven, words }) {
+  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, named?: boolean, proven?: boolean|null, words?: number}} line */
+  heard({ channel, speaker, name, text, earlier, by, named, proven, words }) {
     const { page } = this;
     if (by && page.blocks.has(by)) return;
     // Only the sim itself speaks to one alone without a thing, and only of that.
@@ -96,8 +96,8 @@ export class Chat {
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', { title: by && t('chat.key', { key: by.slice(0, 8) }) }, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const to = [earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private')][channel]].filter(Boolean).join(', ');
-    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}`, 'data-by': by }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
+    const to = [named && t('chat.named'), earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private')][channel]].filter(Boolean).join(', ');
+    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}${named ? ' named' : ''}`, 'data-by': by }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
       words && button({ text: t('report.open'), class: 'small', click: () => report(page, name, { private: words }) })));
     for (const [id, bubble] of page.picture.bubbles) if (page.picture.bubbles.size > 64 && bubble.until < now) page.picture.bubbles.delete(id);
   }
