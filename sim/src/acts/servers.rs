@@ -15,14 +15,13 @@ impl ActContext<'_> {
     /// so that a permanent admin can still come.
     pub(super) fn set_change(&self, change: &SetChange, warrant: Warrant) -> ActResult {
         let player = self.renewed_player()?;
-        let roster = self.state.check_set_change(change, &*self.executor.tools.verify, warrant)?;
+        let scheme = &*self.executor.tools.verify;
+        let changed = || self.state.check_set_change(change, scheme, warrant);
         let made = match change {
-            SetChange::Remove { key } if self.state.roster.members().contains_key(key) => self
-                .members(|members| {
-                    *members = roster;
-                    Ok(())
-                })?,
-            _ => StateChange::Standbys(roster),
+            SetChange::Remove { key } if self.state.roster.members().contains_key(key) => {
+                self.members(|roster| changed().map(|after| *roster = after))?
+            }
+            _ => StateChange::Standbys(changed()?),
         };
         if warrant != Warrant::Temp {
             return Ok(vec![StateChange::Player(self.author(), player), made]);
