@@ -11,6 +11,7 @@
 //! * [`SnapshotDownload`] fetches the whole state, and checks it.
 //! * [`Correspondence`] seals what one person tells another, and opens what others told.
 //! * [`BlockList`] names those whose words a person does not want to read.
+//! * [`mentions`] says whether words name a person.
 //! * [`border_shift`], [`border_gap`] and [`border_ends`] say where a neighbour's ground lies.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
@@ -32,6 +33,7 @@ mod checkpoint;
 mod correspondence;
 mod download;
 mod light;
+mod mention;
 mod office;
 mod orders;
 mod prove;
@@ -50,6 +52,7 @@ pub use correspondence::{
 };
 pub use download::{DownloadError, SnapshotDownload};
 pub use light::{Distrust, LightClient, SETS_MAX};
+pub use mention::mentions;
 pub use office::{LandOffice, LandOfficeError, OFFICE_LINKS_MAX, ProvedMap};
 pub use orders::ProvenOrders;
 pub use prove::{LATE_TURNS, ProvenSight, UnprovenSight};

@@ -42,6 +42,7 @@ pub use self::{
 use crate::{
     ProvenSight, Scene, SceneObject, UnprovenSight,
     build::{self, BuildError, Building},
+    mention::mentions,
 };
 
 /// A line that a person typed.
@@ -491,6 +492,13 @@ pub fn heard(line: &ChatMessage) -> String {
         _ => "shouts",
     };
     format!("{} {verb}: {}", line.name, printable(&line.text))
+}
+
+/// A chat line as it is printed for the person of this name: marked in front if it names her.
+#[must_use]
+pub fn heard_by(line: &ChatMessage, name: &str) -> String {
+    let mark = if mentions(&line.text, name) { "(you are named) " } else { "" };
+    format!("{mark}{}", heard(line))
 }
 
 /// Returns the sentence for a sound.

@@ -25,6 +25,7 @@ mod friends;
 mod invite;
 mod invite_text;
 mod joints;
+mod logins;
 mod lots;
 mod message;
 mod pages;
@@ -49,6 +50,7 @@ pub use invite::{
 };
 pub use invite_text::{INVITE_MARK, InviteTextError};
 pub use joints::{JOINTS_PER_ANSWER_MAX, JointEntry, JointEntryKind};
+pub use logins::{LoginTerms, TicketEntry};
 pub use lots::{LOTS_PER_ANSWER_MAX, LotEntry, LotPerson};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
@@ -56,16 +58,16 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use pages::{Listed, take_page};
 pub use people::{
-    AdminCountdown, CharterAnswer, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer,
-    PEOPLE_PER_ANSWER_MAX, PersonEntry, RightEntry, SanctionEntry, TracedThings, span,
+    AdminCountdown, CharterAnswer, DryRunEntry, GovernedThing, IntendedChange, IntendedChangeEntry,
+    IntendedOrder, KeyHoldings, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, RightEntry,
+    SanctionEntry, TracedThings, span,
 };
 pub use private::{MAILBOX_PER_ANSWER_MAX, ToldMessage};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
-    LEAVES_PER_QUESTION_MAX, LoginTerms, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry,
-    PlayerEntry, Question, ReceiptAnswer, SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry,
-    SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX, ThingEntry, TicketEntry,
-    ValidatorSetLink,
+    LEAVES_PER_QUESTION_MAX, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry,
+    Question, ReceiptAnswer, SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry,
+    SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX, ThingEntry, ValidatorSetLink,
 };
 pub use reports::{REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry};
 pub use view::{

@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use metatopia_types::{
-    Certificate, GovernOrder, Header, ObjectId, PublicKey, Refusal, RoleRight, StateProof,
+    Act, Certificate, GovernOrder, Header, ObjectId, PublicKey, Refusal, RoleRight, StateProof,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,43 @@ pub struct DryRunEntry {
     pub thing: Option<GovernedThing>,
     /// What an undo is about.
     pub traced: TracedThings,
+    /// What the person has here whom a ban or a kick is about.
+    pub holdings: KeyHoldings,
+}
+
+/// What a key has in a sim at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyHoldings {
+    /// Open sessions: one if the person is in the sim.
+    pub sessions: u32,
+    /// Things that the key owns.
+    pub things: u32,
+    /// Lots that the key holds.
+    pub lots: u32,
+}
+
+/// An amendment or a change of who votes that somebody might make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntendedChange {
+    /// Who would make it.
+    pub author: PublicKey,
+    /// The act that would make it.
+    pub act: Act,
+}
+
+/// What an amendment or a change of who votes would do at this moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntendedChangeEntry {
+    /// By what its author may make it, in words, or the rule that refuses it.
+    pub verdict: Result<String, Refusal>,
+    /// The value that an amendment changes, as it is now; empty of other acts.
+    pub value: String,
+    /// How many players the sim knows.
+    pub players: u32,
+    /// How many of them are here.
+    pub here: u32,
+    /// How many servers vote.
+    pub voters: u32,
 }
 
 /// How many things a key made, changed and deleted in some time, of which the sim knows what they were.

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Applicant, BorderEntry, CharterAnswer, DispatchAnswer, DispatchQuestion, DryRunEntry,
-    FriendsEntry, IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer,
-    PersonEntry, ReportEntry, SignedAnnouncement, ToldMessage,
+    FriendsEntry, IntendedChange, IntendedChangeEntry, IntendedOrder, JoinRefusal, JoinRequest,
+    JointEntry, LoginTerms, LotEntry, OrdersAnswer, PersonEntry, ReportEntry, SignedAnnouncement,
+    TicketEntry, ToldMessage,
 };
 
 /// What a client may ask.
@@ -202,6 +203,8 @@ pub enum Question {
     },
     /// What the sim is by now, with the proof, from the newest state whose root is certified.
     Charter,
+    /// What an amendment, or a change of who votes, would do at this moment.
+    TryChange(Box<IntendedChange>),
 }
 
 /// Players in one answer about governance.
@@ -317,6 +320,8 @@ pub enum Answer {
     Friends(Box<Result<FriendsEntry, Refusal>>),
     /// What the sim is.
     Charter(Box<CharterAnswer>),
+    /// What the change would do.
+    Change(Box<IntendedChangeEntry>),
 }
 
 impl Answer {
@@ -365,46 +370,9 @@ impl Answer {
             Self::Mailbox(_) => "Mailbox",
             Self::Friends(_) => "Friends",
             Self::Charter(_) => "Charter",
+            Self::Change(_) => "Change",
         }
     }
-}
-
-/// What a login takes of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LoginTerms {
-    /// Nothing: the sim knows the key, or is open to all.
-    Free,
-    /// Work for this header, of about so many tries.
-    Work {
-        /// The header's height.
-        height: Height,
-        /// The id of the decided header.
-        header: HeaderId,
-        /// Tries that it takes on average.
-        tries: u64,
-    },
-    /// A ticket of an admin.
-    Ticket,
-    /// The sim lets in nobody new.
-    Closed,
-    /// The key was given up for another one, and logs in no more.
-    Rotated {
-        /// The key that took its place.
-        to: PublicKey,
-    },
-}
-
-/// A ticket that lets keys in which are new to the sim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TicketEntry {
-    /// Its public key.
-    pub ticket: PublicKey,
-    /// The admin who issued it.
-    pub by: PublicKey,
-    /// How many keys it still lets in.
-    pub left: u32,
-    /// Milliseconds of governance time until it ends.
-    pub lasts: u64,
 }
 
 /// A receipt with the act it is for.

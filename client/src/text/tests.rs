@@ -94,3 +94,18 @@ fn a_person_is_blocked_and_unblocked_by_name_or_key() {
     assert_eq!(parse("block"), Err(ParseError::Missing("block", "a name or a key")));
     assert_eq!(parse("unblock \"\""), Err(ParseError::Missing("unblock", "a name or a key")));
 }
+
+#[test]
+fn a_line_that_names_whoever_reads_it_is_marked_in_front() {
+    let line = ChatMessage {
+        height: Height(1),
+        channel: NEARBY,
+        speaker: ObjectId(9),
+        name: "Eve".to_owned(),
+        text: "Good morning, @ada!".to_owned(),
+        by: None,
+    };
+    assert_eq!(heard_by(&line, "Ada"), "(you are named) Eve says: Good morning, @ada!");
+    assert_eq!(heard_by(&line, "Adam"), "Eve says: Good morning, @ada!");
+    assert_eq!(heard_by(&line, ""), heard(&line), "who has no name here is not named");
+}

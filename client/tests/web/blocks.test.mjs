@@ -83,6 +83,46 @@ test('whoever comes in is told the message of the day once', async () => {
   assert.deepEqual(silent.lines(), []);
 });
 
+test('a line that names whoever reads it is marked, in words too', () => {
+  const { page, hear, lines } = talking();
+  hear({ text: 'hello', named: false });
+  hear({ text: 'hello @ada', named: true });
+  assert.deepEqual(page.chat.log.children.map((line) => line.className.includes('named')), [false, true]);
+  assert.deepEqual(lines().map((line) => line.includes(t('chat.named'))), [false, true]);
+});
+
+// The page said only what to type in the text client, and who has no other client lost her key by that.
+test('whose friends ask for her key reads who, and stops it by a button', async () => {
+  const open = { by: ['Bob', 'Carol'], need: 2, key: 'cc'.repeat(32), left: '3 days', proven: false };
+  const told = { channel: 2, speaker: 0, name: 'the sim', text: 'In 72 h', by: null };
+  for (const [recovery, outcome, words] of [
+    [open, { ok: true }, t('recovery.done')],
+    [{ ...open, key: null }, { ok: false, refusal: 'NoRecovery' }, t('moderate.refused', { why: t('no.NoRecovery') })],
+  ]) {
+    const { page, said, hear } = talking();
+    Object.assign(page.client, { recovery: async () => recovery, cancelRecovery: async () => outcome });
+    hear(told);
+    await new Promise(setImmediate);
+    const [line] = page.chat.log.children;
+    const values = { ...recovery, by: 'Bob, Carol', n: 2, key: 'cccccccc' };
+    assert.ok(line.textContent.startsWith(t(recovery.key ? 'recovery.chosen' : 'recovery.asked', values)), line.textContent);
+    const [stop] = line.all('button').slice(-1);
+    assert.equal(stop.textContent, t('recovery.cancel'));
+    stop.click();
+    await new Promise(setImmediate);
+    assert.deepEqual(said, [words]);
+  }
+  const { page, hear, lines } = talking();
+  page.client.recovery = async () => null;
+  hear(told);
+  await new Promise(setImmediate);
+  assert.deepEqual(lines(), [], 'it was stopped before it was asked about');
+  page.client.recovery = async () => { throw new Error('lost'); };
+  hear(told);
+  await new Promise(setImmediate);
+  assert.ok(lines()[0].startsWith('In 72 h'), 'what the sim said has to do');
+});
+
 test('a name in the log says whose key it is', () => {
   const { page, hear } = talking();
   hear({});

@@ -8,7 +8,7 @@ use std::{
 
 use metatopia_client::{
     BlockList, Correspondence, ProvenSight, Scene, UnprovenSight,
-    text::{form_lines, heard, printable, sounded},
+    text::{form_lines, heard_by, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
 use metatopia_math::Vec2;
@@ -354,9 +354,12 @@ impl TextClient {
             {
                 Ok(())
             }
-            DriverEvent::Heard(line) => self.tell(LineKind::Heard, &heard(&line)),
+            DriverEvent::Heard(line) => {
+                self.tell(LineKind::Heard, &heard_by(&line, &self.own_name()))
+            }
             DriverEvent::HeardEarlier(line) => {
-                self.tell(LineKind::Heard, &format!("Earlier: {}", heard(&line)))
+                let line = heard_by(&line, &self.own_name());
+                self.tell(LineKind::Heard, &format!("Earlier: {line}"))
             }
             DriverEvent::Sound(made) => {
                 // A melody is told once, or nothing else would be read.

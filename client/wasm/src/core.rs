@@ -34,7 +34,7 @@ mod workshop;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use metatopia_client::{Correspondence, Output, Session, SessionEvent, square_of};
+use metatopia_client::{Correspondence, Output, Session, SessionEvent, mentions, square_of};
 use metatopia_protocol::ChatMessage;
 use metatopia_sim::Genesis;
 use metatopia_types::{Height, Millis, PublicKey, SigningKey, SimId};
@@ -273,10 +273,14 @@ impl ClientCore {
 
     /// Tells the page of what is heard, or was said before one came.
     fn tell_line(&mut self, line: &ChatMessage, is_earlier: bool) {
+        let person = self.deeds.person.as_ref().filter(|_| line.by != Some(self.key));
+        let is_named = person.is_some_and(|person| mentions(&line.text, &person.name));
         self.tell(&json!({
             "type": "heard", "height": line.height.0, "channel": line.channel,
             "speaker": line.speaker.0, "name": line.name, "text": line.text,
             "by": line.by.map(|key| key.to_string()), "earlier": is_earlier,
+            // Does it name the person?
+            "named": is_named,
             // No question gives a proof of the leaf that holds what was said.
             "proven": null,
         }));

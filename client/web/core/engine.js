@@ -276,6 +276,9 @@ export class Engine extends EventTarget {
   fileReport = (about, words) => this.port.ask('file_report', { ...about, words });
   /** @param {number} report @returns {Promise<Result>} */
   withdrawReport = (report) => this.port.ask('withdraw_report', { report });
+  /** Who asks that another key take over one's own; null if nobody does. @returns {Promise<{by: string[], need: number, key: string|null, left: string}|null>} */
+  recovery = () => this.port.ask('recovery');
+  cancelRecovery = () => this.port.ask('cancel_recovery');
   /** What people told moderators. @returns {Promise<{report: number, text: string, own: boolean, open: boolean}[]>} */
   reports = () => this.port.ask('reports');
   /** The borders near a place. @param {number} x @param {number} y @returns {Promise<import('./border.js').Border[]>} */

@@ -6,7 +6,7 @@
 
 import { checkpointOf } from '../core/fragment.js';
 import { t } from '../strings.js';
-import { button, el } from './dom.js';
+import { button, el, openDialog } from './dom.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -19,14 +19,9 @@ export function askAge(page, seconds) {
   const days = Math.round(seconds / DAY_SECONDS);
   const link = el('input', { type: 'url', value: checkpointOf(location.hash) ? location.href : '', placeholder: t('age.paste'), 'aria-label': t('age.paste') });
   const bad = el('p', { class: 'bad', role: 'alert' });
-  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'age-title' });
-  const end = () => {
-    dialog.close();
-    dialog.remove();
-  };
   const answer = (/** @type {boolean} */ accept) => {
     client.trust(accept);
-    end();
+    dialog.close();
   };
   const follow = async () => {
     const checkpoint = checkpointOf(link.value.split('#')[1] ?? '');
@@ -37,7 +32,7 @@ export function askAge(page, seconds) {
     await page.store.put(`checkpoint/${client.status.sim}`, checkpoint);
     location.reload();
   };
-  dialog.append(el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } },
+  const dialog = openDialog('age', el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } },
     el('h1', { id: 'age-title' }, t('age.title', { days })), el('p', null, t('age.what', { days })), el('p', null, t('age.friend')),
     link, bad,
     el('p', { class: 'row' },
@@ -46,6 +41,4 @@ export function askAge(page, seconds) {
       button({ text: t('age.refuse'), click: () => answer(false) }))));
   // Whoever answers nothing is asked again: acts wait for it.
   dialog.addEventListener('cancel', (/** @type {Event} */ event) => event.preventDefault());
-  document.body.append(dialog);
-  dialog.showModal();
 }

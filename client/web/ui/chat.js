@@ -3,6 +3,7 @@
 
 import { t } from '../strings.js';
 import { button, el, icon, toHex, word } from './dom.js';
+import { settle } from './moderate.js';
 import { report } from './reports.js';
 
 /** Lines kept in the log. */
@@ -72,17 +73,31 @@ export class Chat {
     if (motd) this.add(el('p', { class: 'fresh own' }, t('governance.motd', { text: motd }), word()));
   }
 
-  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, proven?: boolean|null, words?: number}} line */
-  heard({ channel, speaker, name, text, earlier, by, proven, words }) {
+  /** Tells whose friends ask that another key take over hers what that is, and stops it by a button. @param {string} text what the sim said */
+  async warn(text) {
+    const { page } = this;
+    // What the sim said has to do where the node does not say more.
+    const open = await page.client.recovery().catch(() => undefined);
+    if (open === null) return;
+    const { by = [], key } = open ?? {};
+    const words = open ? t(key ? 'recovery.chosen' : 'recovery.asked', { ...open, by: by.join(', '), n: by.length, key: key?.slice(0, 8) }) : text;
+    this.add(el('p', { class: 'fresh own' }, words, word(), ' ',
+      button({ text: t('recovery.cancel'), class: 'small danger', click: () => settle(page, page.client.cancelRecovery(), t('recovery.done')) })));
+  }
+
+  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, named?: boolean, proven?: boolean|null, words?: number}} line */
+  heard({ channel, speaker, name, text, earlier, by, named, proven, words }) {
     const { page } = this;
     if (by && page.blocks.has(by)) return;
+    // Only the sim itself speaks to one alone without a thing, and only of that.
+    if (channel === 2 && speaker === 0) return this.warn(text);
     const now = performance.now();
     if (!earlier && speaker) page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until: now + Math.min(12_000, 3500 + text.length * 70) });
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', { title: by && t('chat.key', { key: by.slice(0, 8) }) }, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const to = [earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private')][channel]].filter(Boolean).join(', ');
-    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}`, 'data-by': by }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
+    const to = [named && t('chat.named'), earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private')][channel]].filter(Boolean).join(', ');
+    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}${named ? ' named' : ''}`, 'data-by': by }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
       words && button({ text: t('report.open'), class: 'small', click: () => report(page, name, { private: words }) })));
     for (const [id, bubble] of page.picture.bubbles) if (page.picture.bubbles.size > 64 && bubble.until < now) page.picture.bubbles.delete(id);
   }

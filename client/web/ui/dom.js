@@ -121,6 +121,15 @@ export { css as toHex };
 /** @param {string} text */
 export const fromHex = (text) => Number.parseInt(text.slice(1), 16);
 
+/** Opens a dialog before all else; it is gone when it is closed. @param {string} name its title's, before `-title` @param {HTMLElement} form @returns {any} */
+export function openDialog(name, form) {
+  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': `${name}-title` }, form);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
 /** Metres with one digit. @param {number} n */
 export function metres(n) {
   return (Math.round(n * 10) / 10).toLocaleString('en', { maximumFractionDigits: 1 });

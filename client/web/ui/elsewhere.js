@@ -3,7 +3,7 @@
 
 import { askSession } from '../core/carriers.js';
 import { t } from '../strings.js';
-import { button, el, short } from './dom.js';
+import { button, el, openDialog, short } from './dom.js';
 
 /** Why the client is not let in, where the server has another sim. */
 const OTHER = new Set(['other-world', 'other-sim']);
@@ -38,16 +38,12 @@ export class Elsewhere {
     const name = typeof there.name === 'string' ? there.name : t('unknown');
     // The page of that very server, where this one is another's.
     const way = origin === location.origin ? '/' : `/?node=${encodeURIComponent(origin)}`;
-    const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'elsewhere-title' }, el('form', { method: 'dialog', class: 'stack' },
+    if (this.page.client.status.phase === 'open') return;
+    this.dialog = openDialog('elsewhere', el('form', { method: 'dialog', class: 'stack' },
       el('h1', { id: 'elsewhere-title' }, t('elsewhere.title')),
       el('p', null, t('elsewhere.what', { origin }), ' ', short(this.sim)),
       el('p', null, t('elsewhere.there', { name })),
       el('p', { class: 'row' }, el('a', { class: 'button primary', href: way }, t('elsewhere.go', { name })),
-        button({ text: t('elsewhere.stay'), click: () => dialog.close() }))));
-    dialog.addEventListener('close', () => dialog.remove());
-    if (this.page.client.status.phase === 'open') return;
-    this.dialog = dialog;
-    document.body.append(dialog);
-    dialog.showModal();
+        button({ text: t('elsewhere.stay'), click: () => this.dialog?.close() }))));
   }
 }

@@ -4,7 +4,7 @@
 import { t, why } from '../strings.js';
 import { DAY } from '../draw/light.js';
 import { drawFigure, Gait } from '../draw/figures.js';
-import { button, el, field, fromHex, toHex } from './dom.js';
+import { button, el, field, fromHex, openDialog, toHex } from './dom.js';
 
 const SHAPES = ['round', 'square', 'arrow', 'star'];
 const COLORS = [0xe4573d, 0xf2b632, 0x3fae6a, 0x2fb5b0, 0x2f8fd8, 0x6a7bd8, 0x9a5fd0, 0xe86aa6, 0xf4f1ea, 0x3b4252];
@@ -92,7 +92,7 @@ export function askWho(first, useKey, about, trouble = null) {
   const go = el('button', { type: 'submit', class: 'button primary' }, t('enter.go'));
   const form = el('form', { method: 'dialog', class: 'stack' }, el('h1', { id: 'enter-title' }, t('enter.title')), about, el('p', { class: 'quiet' }, t('enter.intro')),
     field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), bad, go, have);
-  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'enter-title' }, form);
+  const dialog = openDialog('enter', form);
   return new Promise((resolve) => {
     form.addEventListener('submit', (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -101,14 +101,11 @@ export function askWho(first, useKey, about, trouble = null) {
       name.setCustomValidity(fits ? '' : t('enter.name.hint'));
       if (!fits) return name.reportValidity();
       dialog.close();
-      dialog.remove();
       resolve({ name: chosen, look });
     });
     name.addEventListener('input', () => name.setCustomValidity(''));
     // There is nobody to be without a name.
     dialog.addEventListener('cancel', (/** @type {Event} */ event) => event.preventDefault());
-    document.body.append(dialog);
-    dialog.showModal();
     name.select();
   });
 }

@@ -3,7 +3,7 @@
 
 import { keep, recall } from '../core/store.js';
 import { t } from '../strings.js';
-import { button, el } from './dom.js';
+import { button, el, openDialog } from './dom.js';
 
 /** The digests of the house rules that were agreed to in this browser. */
 const AGREED = 'metatopia.agreed';
@@ -51,19 +51,15 @@ export async function agrees(name, about) {
 /** @param {string} name @param {Introduction} about @returns {Promise<boolean>} */
 function ask(name, about) {
   return new Promise((resolve) => {
-    const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'rules-title' });
     const answer = (/** @type {boolean} */ agreed) => {
       dialog.close();
-      dialog.remove();
       resolve(agreed);
     };
-    dialog.append(el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } }, el('h1', { id: 'rules-title' }, t('rules.title', { sim: name })),
+    const dialog = openDialog('rules', el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } }, el('h1', { id: 'rules-title' }, t('rules.title', { sim: name })),
       ...described(about), el('h2', null, t('rules.rules')), ...paragraphs(about.houseRules),
       el('p', { class: 'row' },
         button({ text: t('rules.agree'), class: 'button primary', click: () => answer(true) }),
         button({ text: t('rules.look'), click: () => answer(false) }))));
     dialog.addEventListener('cancel', () => answer(false));
-    document.body.append(dialog);
-    dialog.showModal();
   });
 }

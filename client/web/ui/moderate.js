@@ -2,7 +2,7 @@
 /** Orders about people, for those who may give them, and the list of what was ordered. */
 
 import { refusal, t, why } from '../strings.js';
-import { button, el, field, fill, short } from './dom.js';
+import { button, el, field, fill, openDialog, short } from './dom.js';
 
 /** What may be done about a person. */
 const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban', 'grant', 'revoke'];
@@ -50,12 +50,9 @@ export function moderate(page, { name, key }, admin) {
 
 /** Asks something in a dialog. @param {string} title @param {(Node|string)[]} parts @param {() => unknown} submit */
 export function ask(title, parts, submit) {
-  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'moderate-title' }, el('form', { method: 'dialog', class: 'stack', on: { submit } },
+  const dialog = openDialog('moderate', el('form', { method: 'dialog', class: 'stack', on: { submit } },
     el('h1', { id: 'moderate-title' }, title), ...parts,
     el('p', { class: 'row' }, el('button', { class: 'button primary', type: 'submit' }, t('moderate.do')), button({ text: t('cancel'), click: () => dialog.close() }))));
-  dialog.addEventListener('close', () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }
 
 /** Gives an order, and says what came of it. @param {import('../main.js').Page} page @param {any} given */

@@ -25,12 +25,7 @@ export function serversPanel(page) {
     const marks = [server.voting === true && t('servers.voting'), server.voting === false && t('servers.follows'), server.rtt !== null && server.rtt !== undefined && t('ms', { n: Math.round(server.rtt) })].filter(Boolean);
     return el('li', { class: `card${server.here ? ' here' : ''}` },
       el('span', { class: 'grow' }, el('b', null, server.http || server.quic), el('br'), short(server.server), ' ', el('small', null, marks.join(' \u00B7 '))),
-      server.here ? el('span', { class: 'good' }, t('servers.here')) : server.http && button({ text: t('servers.go'), class: 'small', click: () => go(server.http) }));
-  }
-  function go(/** @type {string} */ http) {
-    client.moveTo(http);
-    page.canvas.focus({ preventScroll: true });
-    panel.asked = 0;
+      server.here ? el('span', { class: 'good' }, t('servers.here')) : server.http && button({ text: t('servers.go'), class: 'small', click: () => { client.moveTo(server.http); page.canvas.focus({ preventScroll: true }); panel.asked = 0; } }));
   }
   return panel;
 }

@@ -15,9 +15,8 @@ export function settingsPanel(page) {
     const light = el('select', { on: { change: () => page.set('light', light.value) } },
       ...['auto', 'day', 'dusk'].map((value) => el('option', { value }, t(`light.${value}`))));
     light.value = settings.light;
-    const motion = el('input', { type: 'checkbox', checked: page.calm(), on: { change: () => page.set('calm', motion.checked) } });
-    const hints = el('input', { type: 'checkbox', checked: settings.hints, on: { change: () => page.set('hints', hints.checked) } });
-    const sounds = el('input', { type: 'checkbox', checked: settings.sounds, on: { change: () => page.set('sounds', sounds.checked) } });
+    const turn = (/** @type {'calm' | 'hints' | 'sounds'} */ name, /** @type {string} */ words, checked = settings[name]) => el('label', { class: 'switch' },
+      el('input', { type: 'checkbox', checked, on: { change: (/** @type {any} */ { target }) => page.set(name, target.checked) } }), el('span', null, words));
     const look = { ...page.person.look };
     fill(body,
       el('h3', null, t('settings.you')),
@@ -27,9 +26,7 @@ export function settingsPanel(page) {
       keyBox(page),
       el('h3', null, t('settings.picture')),
       el('label', { class: 'field' }, el('span', null, t('settings.light')), light),
-      el('label', { class: 'switch' }, motion, el('span', null, t('settings.motion'))),
-      el('label', { class: 'switch' }, hints, el('span', null, t('settings.hints'))),
-      el('label', { class: 'switch' }, sounds, el('span', null, t('settings.sounds'))),
+      turn('calm', t('settings.motion'), page.calm()), turn('hints', t('settings.hints')), turn('sounds', t('settings.sounds')),
       button({ text: t('settings.leave'), class: 'button danger', click: () => page.leave() }));
   }
   return { body, show, hide: () => fill(body) };

@@ -44,7 +44,7 @@ pub(super) enum AdminCommand {
     /// Name a follower a standby. It votes once its own node has said that it follows.
     #[command(after_help = "Examples:\n  \
         metatopia admin candidates\n  \
-        metatopia admin promote KEY --key admin.key\n  \
+        metatopia admin promote KEY --key admin.key [--dry-run]\n  \
         metatopia admin promote KEY --reserve --key admin.key      votes once a server is absent\n  \
         metatopia admin promote KEY --contact PEER_ID@/ip4/203.0.113.9/tcp/8082 --key admin.key\n\n\
         KEY is the key that the node votes with, as `metatopia node join` prints it. The node says \
@@ -80,6 +80,9 @@ pub(super) struct ChangeArgs {
     /// How long to wait until the change is in force; 0s does not wait.
     #[arg(long, default_value = "30s", value_parser = arguments::duration, value_name = "DURATION")]
     wait: Duration,
+    /// Only say what it would do.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -110,6 +113,25 @@ struct ChangeLine {
     /// Says whether the change is in force; false if nobody waited for that.
     in_force: bool,
     validators: Vec<String>,
+}
+
+/// The line that tells what a change would do.
+#[derive(Debug, Serialize)]
+struct WouldChange {
+    change: &'static str,
+    server: String,
+    dry_run: bool,
+    /// How many servers vote now.
+    voters: u32,
+    /// By what its author may do so.
+    by: String,
+}
+
+impl fmt::Display for WouldChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { change, server, voters, by, .. } = self;
+        write!(f, "would: {change} {server} {by}; servers that vote now: {voters}")
+    }
 }
 
 impl fmt::Display for ChangeLine {
@@ -191,20 +213,63 @@ async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
             true => SetChange::Reserve { key, contact },
             false => SetChange::Add { key, contact },
         };
-        submit(&mut driver, &change, act, console).await
+        attempt(&mut driver, &change, act, console).await
     };
     let told = promoted.await;
     driver.leave().await;
     let what = if reserve { "reserve" } else { "promote" };
-    finish(&change, what, told?, true, console).await
+    conclude(&change, what, told?, true, console).await
 }
 
 async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {
     let mut driver = change.admin.open().await?;
     let act = SetChange::Remove { key: change.server };
-    let told = submit(&mut driver, &change, act, console).await;
+    let told = attempt(&mut driver, &change, act, console).await;
     driver.leave().await;
-    finish(&change, "demote", told?, false, console).await
+    conclude(&change, "demote", told?, false, console).await
+}
+
+/// What came of a change: its act and height, or how many vote and by what it may be made.
+enum Attempted {
+    Decided((String, u64)),
+    Would(u32, String),
+}
+
+/// Submits the change, or only asks what it would do.
+async fn attempt(
+    driver: &mut ClientDriver,
+    change: &ChangeArgs,
+    wanted: SetChange,
+    console: Console,
+) -> Result<Attempted, Failure> {
+    if !change.dry_run {
+        return submit(driver, change, wanted, console).await.map(Attempted::Decided);
+    }
+    let told = set::try_change(driver, Act::SetChange(wanted.clone())).await?;
+    match told.verdict {
+        Ok(by) => Ok(Attempted::Would(told.voters, by)),
+        Err(Refusal::BadSetChange) => {
+            Err(broken_rule(&wanted, &status(change, |_| true).await?.validators))
+        }
+        Err(why) => Err(orders::refused_as("the change", why)),
+    }
+}
+
+/// Tells what a change would do, or waits until it is in force.
+async fn conclude(
+    change: &ChangeArgs,
+    what: &'static str,
+    told: Attempted,
+    votes: bool,
+    console: Console,
+) -> Result<(), Failure> {
+    match told {
+        Attempted::Decided(decided) => finish(change, what, decided, votes, console).await,
+        Attempted::Would(voters, by) => {
+            let server = change.server.to_string();
+            console.show(&WouldChange { change: what, server, dry_run: true, voters, by })
+        }
+    }
 }
 
 /// Returns the address that the node of a standby has stated.
@@ -414,7 +479,7 @@ mod tests {
     async fn finished(votes: bool, nodes: &[NodeUrl], wait: Duration) -> Result<(), Failure> {
         let at = NodeArgs { node: nodes.to_vec(), sim: None };
         let admin = PlayerArgs { at, key: Default::default(), name: None, ticket: None };
-        let change = ChangeArgs { server: PublicKey([4; 32]), admin, wait };
+        let change = ChangeArgs { server: PublicKey([4; 32]), admin, wait, dry_run: false };
         let what = if votes { "promote" } else { "demote" };
         finish(&change, what, ("an act".to_owned(), 9), votes, Console::quiet()).await
     }

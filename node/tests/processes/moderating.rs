@@ -158,6 +158,16 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
     ] {
         given(words);
     }
+    let would = order(&["set", "objects_max", "1500", "--dry-run"]);
+    assert_eq!((&would["would"]["by"], would["height"].is_null()), (&"as admin".into(), true));
+    assert!(would["would"]["players"].as_u64() >= Some(3), "the admin and two others: {would}");
+    let set = ["admin", "set", "objects_max", "1500", "--dry-run", "--node", url, "--key"];
+    refused(&run(&[&set[..], &[ada_key.as_str()]].concat()), 4, &["metatopia admin admins"]);
+    let status = json(&["status", "--json", "--node", url]);
+    let voter = status["validators"][0].as_str().expect("who votes");
+    let contact = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN@/ip4/127.0.0.1/tcp/9";
+    let promote = ["admin", "promote", voter, "--contact", contact, "--dry-run", "--node", url];
+    refused(&run(&[&promote[..], &["--key", &admin]].concat()), 4, &["votes already"]);
     let admins = json(&["admin", "admins", "--json", "--node", url]);
     assert_eq!(admins["motd"], "Market day!");
     let banned = admins["people"][0]["banned"].as_str().unwrap_or_default();

@@ -1,31 +1,68 @@
 //! Amendments: decides whether an admin may change the charter or an agreed number.
 
-use metatopia_types::Refusal;
+use metatopia_types::{Act, PublicKey, Refusal};
 
 use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
 };
-use crate::state::AmendError;
+use crate::{
+    rules::{ActTarget, Right, Warrant},
+    state::{AmendError, Charter, State, World},
+};
 
 impl ActContext<'_> {
     /// Decides a change of one named value of the charter. The value counts for the acts after this one
     /// and for the ticks of the turn, but not yet for judging turns.
     pub(super) fn amend(&self, name: &str, value: &str) -> ActResult {
         let player = self.renewed_player()?;
-        let mut charter = self.state.charter.clone();
-        charter.amend(name, value).map_err(|error| match error {
-            AmendError::NoSuchName => Refusal::NoParameter,
-            AmendError::Value | AmendError::Parameters(_) => Refusal::OutOfRange,
-        })?;
-        let (ports, before) = (&charter.parameters.ports, &self.state.charter.parameters.ports);
-        // Servers whose program lacks a port must have the time to stop before it runs.
-        if ports.check_new(before, self.state.clock.height).is_err() {
-            return Err(Refusal::OutOfRange);
-        }
+        let charter = self.state.amended(name, value)?;
         Ok(vec![
             StateChange::Player(self.author(), player),
             StateChange::Charter(Box::new(charter)),
         ])
+    }
+}
+
+impl State {
+    /// Returns the charter with one named value changed.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    fn amended(&self, name: &str, value: &str) -> Result<Charter, Refusal> {
+        let mut charter = self.charter.clone();
+        charter.amend(name, value).map_err(|error| match error {
+            AmendError::NoSuchName => Refusal::NoParameter,
+            AmendError::Value | AmendError::Parameters(_) => Refusal::OutOfRange,
+        })?;
+        let (ports, before) = (&charter.parameters.ports, &self.charter.parameters.ports);
+        // Servers whose program lacks a port must have the time to stop before it runs.
+        if ports.check_new(before, self.clock.height).is_err() {
+            return Err(Refusal::OutOfRange);
+        }
+        Ok(charter)
+    }
+}
+
+impl World {
+    /// Says whether somebody who is logged in could amend a value, or change who votes, after the last applied
+    /// turn, and by what. Nothing changes.
+    ///
+    /// # Errors
+    /// The rule that refuses it; [`Refusal::NoParameter`] if the act is neither.
+    pub fn may_change(&self, author: &PublicKey, act: &Act) -> Result<Warrant, Refusal> {
+        match act {
+            Act::Amend { name, value } => {
+                let warrant = self.state.may(author, Right::Charter, &ActTarget::SIM)?;
+                self.state.amended(name, value)?;
+                Ok(warrant)
+            }
+            Act::SetChange(change) => {
+                let warrant = self.state.may(author, Right::Servers, &ActTarget::SIM)?;
+                self.state.check_set_change(change, &*self.tools().verify, warrant)?;
+                Ok(warrant)
+            }
+            _ => Err(Refusal::NoParameter),
+        }
     }
 }

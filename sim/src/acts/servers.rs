@@ -1,47 +1,30 @@
 //! Who votes: decides admins' changes, standbys that are ready, and evidence against servers.
 
 use metatopia_types::{
-    Digest, Evidence, Height, Refusal, Roster, SetChange, limits::SET_CHANGES_PER_TURN_MAX,
+    Digest, Evidence, Height, Refusal, Roster, SetChange, Verify, limits::SET_CHANGES_PER_TURN_MAX,
 };
 
 use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
 };
-use crate::rules::Warrant;
+use crate::{rules::Warrant, state::State};
 
 impl ActContext<'_> {
     /// Decides an admin's order to name a standby or to remove a server. An order of a temp admin waits,
     /// so that a permanent admin can still come.
     pub(super) fn set_change(&self, change: &SetChange, warrant: Warrant) -> ActResult {
         let player = self.renewed_player()?;
-        let roster = &self.state.roster;
-        let fine = match change {
-            SetChange::Add { key, contact } | SetChange::Reserve { key, contact } => {
-                let lines = [&contact.peer_id, &contact.address];
-                self.executor.tools.verify.is_key(key)
-                    && lines.iter().all(|line| crate::is_line(line))
-            }
-            SetChange::Remove { .. } => true,
-        };
-        if !fine {
-            return Err(Refusal::BadText);
-        }
+        let scheme = &*self.executor.tools.verify;
+        let changed = || self.state.check_set_change(change, scheme, warrant);
         let made = match change {
-            SetChange::Remove { key } if roster.members().contains_key(key) => {
-                self.members(|roster| roster.change(change).map_err(|_| Refusal::BadSetChange))?
+            SetChange::Remove { key } if self.state.roster.members().contains_key(key) => {
+                self.members(|roster| changed().map(|after| *roster = after))?
             }
-            _ => {
-                let mut roster = roster.clone();
-                roster.change(change).map_err(|_| Refusal::BadSetChange)?;
-                StateChange::Standbys(roster)
-            }
+            _ => StateChange::Standbys(changed()?),
         };
         if warrant != Warrant::Temp {
             return Ok(vec![StateChange::Player(self.author(), player), made]);
-        }
-        if !self.state.governance.has_room_for(change) {
-            return Err(Refusal::ChangesWait);
         }
         Ok(vec![StateChange::Player(self.author(), player), StateChange::Delay(change.clone())])
     }
@@ -92,5 +75,32 @@ impl ActContext<'_> {
         let mut roster = self.state.roster.clone();
         change(&mut roster)?;
         Ok(StateChange::Members(roster))
+    }
+}
+
+impl State {
+    /// Returns who votes and stands by after an admin's change, or once it is due.
+    ///
+    /// # Errors
+    /// The rule that refuses it, whoever else changed who votes in the same turn.
+    pub(super) fn check_set_change(
+        &self,
+        change: &SetChange,
+        scheme: &dyn Verify,
+        warrant: Warrant,
+    ) -> Result<Roster, Refusal> {
+        if let SetChange::Add { key, contact } | SetChange::Reserve { key, contact } = change {
+            let lines = [&contact.peer_id, &contact.address];
+            if !scheme.is_key(key) || !lines.iter().all(|line| crate::is_line(line)) {
+                return Err(Refusal::BadText);
+            }
+        }
+        let mut roster = self.roster.clone();
+        roster.change(change).map_err(|_| Refusal::BadSetChange)?;
+        let waits = warrant == Warrant::Temp;
+        if waits && !self.governance.has_room_for(change) {
+            return Err(Refusal::ChangesWait);
+        }
+        Ok(roster)
     }
 }

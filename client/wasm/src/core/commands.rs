@@ -81,6 +81,8 @@ enum PageCommand {
     },
     /// Takes back a report.
     WithdrawReport { report: u64 },
+    /// Says that one's key is not lost.
+    CancelRecovery,
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
@@ -129,6 +131,8 @@ enum PageQuestion {
     Borders { x: PageNumber, y: PageNumber },
     /// Asks what people told moderators.
     Reports,
+    /// Asks whether friends ask that another key take over one's own.
+    Recovery,
 }
 
 /// How somebody looks, in the words of the page.
@@ -232,7 +236,8 @@ const BUILDING: [&str; 20] = [
 const WRITING: [&str; 3] = ["check", "reference", "publish"];
 
 /// Words of commands that ask.
-const ASKING: [&str; 14] = [
+const ASKING: [&str; 15] = [
+    "recovery",
     "reports",
     "borders",
     "person",
@@ -328,6 +333,7 @@ impl ClientCore {
             PageCommand::WithdrawReport { report } => {
                 self.act(plain(Act::WithdrawReport { report }));
             }
+            PageCommand::CancelRecovery => self.act(plain(Act::CancelRecovery)),
             PageCommand::Forbid => self.act(plain(Act::Forbid)),
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
@@ -398,6 +404,7 @@ impl ClientCore {
                 None => return self.failed(id, "OutOfRange", &Value::Null),
             },
             PageQuestion::Reports => InquiryTask::reports(),
+            PageQuestion::Recovery => (InquiryTask::Recovery, Question::Friends { of: self.key }),
             PageQuestion::Servers => return self.done(id, &self.known_servers()),
         };
         self.inquire(Some(id), task, question);

@@ -6,10 +6,13 @@ use data_encoding::BASE64;
 use metatopia_client::QUESTIONS_MAX;
 use metatopia_math::Vec2;
 use metatopia_protocol::{
-    Answer, CandidateEntry, CharterAnswer, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry,
-    PackageEntry, PlayerEntry, Question, ReportEntry, ScriptEntry, ThingEntry, take_page,
+    Answer, CandidateEntry, CharterAnswer, DelayedEntry, FriendEntry, FriendsEntry,
+    GovernanceEntry, LotEntry, OrderEntry, PackageEntry, PlayerEntry, Question, ReportEntry,
+    ScriptEntry, ThingEntry, span, take_page,
 };
-use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square};
+use metatopia_types::{
+    Digest, NodeContact, PackageId, PublicKey, Refusal, ScriptId, SetChange, Square,
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -67,6 +70,8 @@ pub(super) enum InquiryTask {
     Reports(Vec<ReportEntry>),
     /// What the person was told privately.
     Mailbox,
+    /// Whether friends ask that another key take over the person's.
+    Recovery,
     /// The borders near this place of the sim on this square.
     Borders(Square, Vec2),
     /// What a login takes.
@@ -238,9 +243,7 @@ impl ClientCore {
                 InquiryStep::Done(events.iter().map(order).collect())
             }
             (InquiryTask::Governance, Answer::Governance(entry)) => {
-                let mut result = governance(&entry);
-                result["validators"] = self.members();
-                InquiryStep::Done(result)
+                InquiryStep::Done(self.shown_governance(&entry))
             }
             (InquiryTask::Person, Answer::Person(entry)) => {
                 InquiryStep::Done(governing::person(&entry))
@@ -266,6 +269,7 @@ impl ClientCore {
                     InquiryStep::Done(all.iter().map(script).collect())
                 }
             },
+            (InquiryTask::Recovery, Answer::Friends(told)) => InquiryStep::Done(recovery(&told)),
             (InquiryTask::Lots(all), Answer::Lots(page)) => self.lots_came(all, page),
             (InquiryTask::Reports(all), Answer::Reports(page)) => self.reports_came(all, page),
             (InquiryTask::Mailbox, Answer::Mailbox(kept)) => {
@@ -304,6 +308,12 @@ impl ClientCore {
         let world = charter.site.map(|site| site.world.to_string());
         self.tell(&json!({ "type": "charter", "world": world }));
         InquiryStep::Done(Value::Null)
+    }
+
+    fn shown_governance(&self, entry: &GovernanceEntry) -> Value {
+        let mut result = governance(entry);
+        result["validators"] = self.members();
+        result
     }
 
     fn lots_came(&mut self, all: &mut Vec<LotEntry>, page: Vec<LotEntry>) -> InquiryStep {
@@ -431,6 +441,19 @@ fn governance(entry: &GovernanceEntry) -> Value {
         "delayed": entry.delayed.iter().map(delayed).collect::<Vec<Value>>(),
         "motd": entry.motd, "away": entry.admin_countdown().words(),
         "acts": [], "proven": false,
+    })
+}
+
+/// Returns who asks that which key take over the person's; nothing if nobody does.
+fn recovery(told: &Result<FriendsEntry, Refusal>) -> Value {
+    let Ok(FriendsEntry { counted, recovery: Some(open), .. }) = told else { return Value::Null };
+    let by = |(friend, _): &(FriendEntry, PublicKey)| match friend.name.as_str() {
+        "" => friend.key.to_string()[..8].to_owned(),
+        name => name.to_owned(),
+    };
+    json!({
+        "by": open.vouches.iter().map(by).collect::<Vec<String>>(), "need": counted.need,
+        "key": open.chosen.map(|key| key.to_string()), "left": span(open.left), "proven": false,
     })
 }
 

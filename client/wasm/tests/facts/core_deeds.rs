@@ -384,10 +384,28 @@ fn words_are_said_with_their_blob_and_heard_as_hearsay() {
         json!({
             "type": "heard", "height": height, "channel": 0, "speaker": 9, "name": "Eve",
             "text": "hello", "by": key(9).public().to_string(), "earlier": is_earlier,
-            "proven": null,
+            "named": false, "proven": null,
         })
     };
     assert_eq!(page.events_of("heard"), [heard(1, true), heard(3_000, false)]);
+}
+
+#[test]
+fn a_line_that_names_the_person_says_so_unless_she_said_it() {
+    let mut page = Page::new();
+    page.log_in();
+    let own = Sign::public(&Stand::visitor());
+    for (text, by, is_named) in [
+        ("hello, @ada!", key(9).public(), true),
+        ("hello, @adam!", key(9).public(), false),
+        ("I am @ada", own, false),
+    ] {
+        let (name, text, by) = ("Eve".to_owned(), text.to_owned(), Some(by));
+        let (height, speaker) = (Height(3_000), ObjectId(9));
+        let line = ChatMessage { height, channel: 0, speaker, name, text, by };
+        page.tell(&ServerMessage::Heard(line));
+        assert_eq!(page.events_of("heard")[0]["named"], is_named);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod core_lots;
 mod core_private;
 mod core_proofs;
 mod core_questions;
+mod core_recovery;
 mod core_reports;
 mod core_workshop;
 /// The lies of the client's own tests about where an avatar is.

@@ -207,6 +207,7 @@ impl Publisher {
             | Question::Mailbox { .. }
             | Question::Friends { .. }
             | Question::TryFriends { .. }
+            | Question::TryChange(_)
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -250,6 +251,9 @@ impl Publisher {
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
             Question::DryRun(intended) => {
                 Some(Answer::DryRun(Box::new(people::dry_run(world, intended))))
+            }
+            Question::TryChange(intended) => {
+                Some(Answer::Change(Box::new(people::try_change(world, intended))))
             }
             Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
             Question::Governance => {
@@ -317,6 +321,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Mailbox { .. }
         | Question::Friends { .. }
         | Question::TryFriends { .. }
+        | Question::TryChange(_)
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)

@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    Answer, DryRunEntry, Goodbye, GovernedThing, IntendedOrder, MAILBOX_PER_ANSWER_MAX,
-    PEOPLE_PER_ANSWER_MAX, PersonEntry, REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry,
-    RulingEntry, SanctionEntry, ToldMessage, TracedThings,
+    Answer, DryRunEntry, Goodbye, GovernedThing, IntendedChange, IntendedChangeEntry,
+    IntendedOrder, KeyHoldings, MAILBOX_PER_ANSWER_MAX, PEOPLE_PER_ANSWER_MAX, PersonEntry,
+    REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry, RulingEntry, SanctionEntry, ToldMessage,
+    TracedThings,
 };
 use metatopia_sim::{
     FiledReport, GivenRight, GivenRuling, KeptWords, Role, Sanction, TraceCount, World,
 };
-use metatopia_types::{Act, GovernOrder, ObjectId, Outcome, PublicKey, RoleRight, SignedEnvelope};
+use metatopia_types::{
+    Act, GovernOrder, LotId, ObjectId, Outcome, PublicKey, RoleRight, SignedEnvelope,
+};
 
 use crate::ClientId;
 
@@ -63,6 +66,41 @@ pub(super) fn dry_run(world: &World, intended: &IntendedOrder) -> DryRunEntry {
         person: order.person().or_else(|| accused(world, order)).map(|key| person(world, *key)),
         thing: order.object().and_then(|object| thing(world, object)),
         traced: traced(world, order),
+        holdings: holdings(world, order),
+    }
+}
+
+/// Returns what an amendment or a change of who votes would do.
+pub(super) fn try_change(world: &World, intended: &IntendedChange) -> IntendedChangeEntry {
+    let IntendedChange { author, act } = intended;
+    let value = match act {
+        Act::Amend { name, .. } => world.charter().value(name).unwrap_or_default(),
+        _ => String::new(),
+    };
+    IntendedChangeEntry {
+        verdict: world.may_change(author, act).map(|warrant| warrant.words().to_owned()),
+        value,
+        players: count(world.player_count()),
+        here: count(world.present().count()),
+        voters: count(world.roster().members().len()),
+    }
+}
+
+fn count(all: usize) -> u32 {
+    u32::try_from(all).unwrap_or(u32::MAX)
+}
+
+/// Returns what the person has here whom a ban or a kick is about.
+fn holdings(world: &World, order: &GovernOrder) -> KeyHoldings {
+    let (GovernOrder::Ban { key, .. } | GovernOrder::Kick { key }) = order else {
+        return KeyHoldings::default();
+    };
+    let is_here = world.player(key).is_some_and(|player| player.session.is_some());
+    let lots = world.lots_after(LotId(0)).filter(|(_, lot)| lot.holder == *key);
+    KeyHoldings {
+        sessions: is_here.into(),
+        things: count(world.things(key).count()),
+        lots: count(lots.count()),
     }
 }
 

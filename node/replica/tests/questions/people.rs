@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    Answer, Goodbye, IntendedOrder, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson,
-    MAILBOX_PER_ANSWER_MAX, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question,
+    Answer, Goodbye, IntendedChange, IntendedOrder, KeyHoldings, LOTS_PER_ANSWER_MAX, LotEntry,
+    LotPerson, MAILBOX_PER_ANSWER_MAX, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question,
     REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry, ServerMessage, ToldMessage,
 };
 use metatopia_replica::ClientId;
 use metatopia_sim::{Charter, Governance, RecordedOrder};
 use metatopia_types::{
     Act, BlobId, Digest, Envelope, GovernOrder, Height, Lane, Look, LotGround, LotId, LotOrder,
-    PublicKey, Refusal, ReportSubject, RoleRight, Ruling, Seq, Sign, SigningKey, SimId,
+    PublicKey, Refusal, ReportSubject, RoleRight, Ruling, Seq, SetChange, Sign, SigningKey, SimId,
     limits::{
         CHAT_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, REASON_BYTES_MAX, REPORT_BYTES_MAX,
         ROOT_LAG, SEALED_BYTES_MAX,
@@ -156,6 +156,41 @@ fn what_was_ordered_about_a_key_is_told_and_what_an_order_would_do() {
     assert_eq!(would.person.map(|person| person.name), Some("Pest".to_owned()));
     assert_eq!(dry(&mut server, PEST).verdict, Err(Refusal::NoRight));
     assert!(person(&mut server, public(PEST)).ban.is_none(), "nothing was done");
+}
+
+// `admin set`, `promote` and `demote` could not be tried, and a ban did not say what stays.
+#[test]
+fn changes_are_tried_with_the_value_that_is_and_a_ban_tells_what_its_person_has() {
+    let (mut server, mut admin) = governed();
+    let ground = LotGround { x: 8, y: 8, width: 8, depth: 4 };
+    let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
+    admin.acts(&mut server, Act::Lot(claim), 101);
+    turn(&mut server);
+    let kick = GovernOrder::Kick { key: public(ADMIN) };
+    let intended = IntendedOrder { author: public(ADMIN), order: kick };
+    let Answer::DryRun(would) = server.ask(Question::DryRun(Box::new(intended))) else {
+        panic!("a dry run is answered")
+    };
+    assert_eq!(would.holdings, KeyHoldings { sessions: 1, things: 0, lots: 1 });
+
+    let tried = |server: &mut Alone, author: u8, act: Act| {
+        let intended = IntendedChange { author: public(author), act };
+        match server.ask(Question::TryChange(Box::new(intended))) {
+            Answer::Change(told) => *told,
+            other => panic!("{other:?} where a tried change belongs"),
+        }
+    };
+    let amend = |value: &str| Act::Amend { name: "name".to_owned(), value: value.to_owned() };
+    let would = tried(&mut server, ADMIN, amend("Harbour"));
+    assert_eq!(would.verdict, Ok("as admin".to_owned()));
+    assert_eq!((would.players, would.here, would.voters), (1, 1, 1));
+    assert!(!would.value.is_empty() && would.value != "Harbour", "{would:?}");
+    assert_eq!(tried(&mut server, ADMIN, amend("")).verdict, Err(Refusal::OutOfRange));
+    assert_eq!(tried(&mut server, PEST, amend("Harbour")).verdict, Err(Refusal::NotAdmin));
+    let remove = Act::SetChange(SetChange::Remove { key: public(PEST) });
+    assert_eq!(tried(&mut server, ADMIN, remove).verdict, Err(Refusal::BadSetChange));
+    assert_eq!(tried(&mut server, ADMIN, Act::Leave).verdict, Err(Refusal::NoParameter));
+    assert_eq!(tried(&mut server, ADMIN, amend("Port")).value, would.value, "nothing was done");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::{fmt, time::Duration};
 use clap::{Args, Subcommand};
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{
-    Answer, DryRunEntry, GovernedThing, IntendedOrder, PersonEntry, Question, TracedThings,
+    Answer, DryRunEntry, GovernedThing, IntendedOrder, KeyHoldings, PersonEntry, Question,
+    TracedThings,
 };
 use metatopia_sim::{is_line, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{
@@ -354,10 +355,20 @@ fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
         GovernOrder::Revoke { rights, .. } => format!("take {} from {whom}", words(rights)),
         GovernOrder::NameAdmin { .. } => format!("make {whom} a permanent admin"),
         GovernOrder::RemoveAdmin { .. } => format!("make {whom} an admin no longer"),
-        GovernOrder::Kick { .. } => format!("end the session of {whom}"),
+        GovernOrder::Kick { .. } => {
+            let KeyHoldings { sessions, things, lots } = told.holdings;
+            format!(
+                "end the session of {whom}; open sessions that end: {sessions}; what stays: \
+                 things {things}, lots {lots}"
+            )
+        }
         GovernOrder::Ban { seconds, .. } => {
             let lasts = lasting(*seconds);
-            format!("shut out {whom}, {lasts}; its private words and open reports go with it")
+            let KeyHoldings { sessions, things, lots } = told.holdings;
+            format!(
+                "shut out {whom}, {lasts}; its private words and open reports go with it; open \
+                 sessions that end: {sessions}; what stays: things {things}, lots {lots}"
+            )
         }
         GovernOrder::Unban { .. } => format!("let in {whom} again"),
         GovernOrder::Mute { seconds, .. } => format!("mute {whom}, {}", lasting(*seconds)),
@@ -392,7 +403,12 @@ fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
 
 /// Returns the failure of an order that a rule refuses, with what to do.
 fn refused(why: Refusal) -> Failure {
-    let failure = Failure::refused(format!("the order was refused: {why}"));
+    refused_as("the order", why)
+}
+
+/// Returns the failure of what a rule refuses, with what to do.
+pub(super) fn refused_as(what: &str, why: Refusal) -> Failure {
+    let failure = Failure::refused(format!("{what} was refused: {why}"));
     match why {
         Refusal::NotAdmin | Refusal::NotPermanent | Refusal::NoRight | Refusal::Outranked => {
             failure.hint("`metatopia admin admins` lists who may do what")
@@ -480,7 +496,8 @@ mod tests {
             mute: None,
         };
         let (person, traced) = (Some(person), TracedThings::default());
-        DryRunEntry { verdict: Ok("as admin".to_owned()), person, thing: None, traced }
+        let holdings = KeyHoldings { sessions: here.into(), things: 12, lots: 2 };
+        DryRunEntry { verdict: Ok("as admin".to_owned()), person, thing: None, traced, holdings }
     }
 
     #[test]
@@ -491,7 +508,7 @@ mod tests {
         assert_eq!(
             does(&ban, &told("Pest", true)),
             "shut out Pest (07070707), who is here, for 1day; its private words and open reports \
-             go with it"
+             go with it; open sessions that end: 1; what stays: things 12, lots 2"
         );
         let rights = [RoleRight::Speak, RoleRight::Build].into();
         let grant = GovernOrder::Grant { key, rights, seconds: None };

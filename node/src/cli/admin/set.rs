@@ -3,11 +3,19 @@
 use std::fmt;
 
 use clap::{Args, builder::PossibleValuesParser};
+use metatopia_client_driver::ClientDriver;
+use metatopia_protocol::{Answer, IntendedChange, IntendedChangeEntry, Question};
 use metatopia_sim::{AMENDABLE, AgreedPorts, AmendError, Parameters, is_name};
 use metatopia_types::{Act, SimId};
 use serde::Serialize;
 
-use crate::cli::{console::Console, failure::Failure, say::carry_through, session::PlayerArgs};
+use super::orders::refused_as;
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    say::carry_through,
+    session::{ANSWER, PlayerArgs},
+};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetArgs {
@@ -17,6 +25,9 @@ pub(in crate::cli) struct SetArgs {
     parameter: String,
     /// The new value: a number, `true` or `false`, a word, or a list of ports.
     value: String,
+    /// Only say what it would do, and to how many.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     admin: PlayerArgs,
 }
@@ -36,6 +47,7 @@ pub(super) fn names() -> String {
     }
     text.push_str(
         "\n\nExamples:\n  metatopia admin set first_login invite --key admin.key\n  \
+         metatopia admin set objects_max 4000 --key admin.key --dry-run\n  \
          metatopia admin set building.open_ground false --key admin.key\n  \
          metatopia admin set chat.slow_seconds 10 --key admin.key     slow mode: a line in ten seconds\n\n\
          `chat.quiet_from` and `chat.quiet_until` are minutes of the day, UTC: 1320 and 360 are quiet \
@@ -52,12 +64,33 @@ pub(super) fn names() -> String {
 struct Changed {
     name: String,
     value: String,
-    height: u64,
+    /// The turn that changed it; none if it was only asked what the change would do.
+    height: Option<u64>,
+    /// What the change would do, if only that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would: Option<WouldSet>,
+}
+
+/// What a changed value would do.
+#[derive(Debug, Serialize)]
+struct WouldSet {
+    /// The value as it is.
+    before: String,
+    players: u32,
+    here: u32,
+    /// By what its author may do so.
+    by: String,
 }
 
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {} from height {} on", self.name, self.value, self.height)
+        let Self { name, value, .. } = self;
+        if let Some(WouldSet { before, players, here, by }) = &self.would {
+            write!(f, "would: change {name} from {before} to {value} {by}, for all of ")?;
+            return write!(f, "{players} players, {here} of them here");
+        }
+        let height = self.height.unwrap_or_default();
+        write!(f, "{name} is {value} from height {height} on")
     }
 }
 
@@ -85,13 +118,39 @@ fn check(name: &str, value: &str) -> Result<(), Failure> {
 }
 
 pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> {
-    let SetArgs { parameter: name, value, admin } = args;
+    let SetArgs { parameter: name, value, dry_run, admin } = args;
     check(&name, &value)?;
     let mut driver = admin.open().await?;
     let act = Act::Amend { name: name.clone(), value: value.clone() };
-    let set = carry_through(&mut driver, &admin, ("the change", (act, Vec::new())), console).await;
+    let done = match dry_run {
+        true => would(&mut driver, act).await.map(|would| (None, Some(would))),
+        false => carry_through(&mut driver, &admin, ("the change", (act, Vec::new())), console)
+            .await
+            .map(|height| (Some(height.0), None)),
+    };
     driver.leave().await;
-    console.show(&Changed { name, value, height: set?.0 })
+    let (height, would) = done?;
+    console.show(&Changed { name, value, height, would })
+}
+
+/// Asks what a change of a value would do.
+async fn would(driver: &mut ClientDriver, act: Act) -> Result<WouldSet, Failure> {
+    let told = try_change(driver, act).await?;
+    let IntendedChangeEntry { verdict, value: before, players, here, .. } = told;
+    let by = verdict.map_err(|why| refused_as("the change", why))?;
+    Ok(WouldSet { before, players, here, by })
+}
+
+/// Asks what an amendment or a change of who votes would do, or which rule refuses it.
+pub(super) async fn try_change(
+    driver: &mut ClientDriver,
+    act: Act,
+) -> Result<IntendedChangeEntry, Failure> {
+    let intended = IntendedChange { author: driver.author(), act };
+    match driver.ask(Question::TryChange(Box::new(intended)), ANSWER).await? {
+        Answer::Change(told) => Ok(*told),
+        _ => Err(Failure::failed("the node does not say what a change would do")),
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +174,19 @@ mod tests {
         }
         assert!(check("building.reach", "2.5").is_ok());
         assert!(check("name", "Harbour").is_ok());
+    }
+
+    #[test]
+    fn a_dry_run_tells_both_values_and_how_many_people_it_is_about() {
+        let would =
+            WouldSet { before: "2000".to_owned(), players: 12, here: 3, by: "as admin".to_owned() };
+        let (name, value) = ("objects_max".to_owned(), "4000".to_owned());
+        let tried = Changed { name, value, height: None, would: Some(would) };
+        let told = "would: change objects_max from 2000 to 4000 as admin, for all of 12 players, \
+                    3 of them here";
+        assert_eq!(tried.to_string(), told);
+        let done = Changed { height: Some(9), would: None, ..tried };
+        assert_eq!(done.to_string(), "objects_max is 4000 from height 9 on");
     }
 
     #[test]
