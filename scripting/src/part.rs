@@ -216,7 +216,7 @@ pub enum SurfaceRule {
     Average,
     /// The lesser of the two.
     Minimum,
-    /// The product.
+    /// The product of the two.
     Multiply,
     /// The greater of the two.
     Maximum,
