@@ -80,7 +80,7 @@ impl Body {
             id,
             geometry: Geometry::new(spec.shape, spec.motion)?,
             motion: spec.motion,
-            role: ContactRole { sensor: spec.sensor, filter: spec.filter },
+            role: spec.role(),
             fixed_rotation: spec.fixed_rotation,
             mass: rounded(mass, 16) as u32,
             friction: factor(spec.friction, FRICTION_MAX),
@@ -117,6 +117,8 @@ impl Body {
             sensor: self.role.sensor,
             fixed_rotation: self.fixed_rotation,
             filter: self.role.filter,
+            friction_rule: self.role.rules.friction,
+            restitution_rule: self.role.rules.restitution,
         }
     }
 

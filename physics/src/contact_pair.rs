@@ -74,6 +74,7 @@ impl ContactPair {
     ) -> Self {
         let (a, b) = indices(key);
         let (first, second) = (&bodies[a], &bodies[b]);
+        let surface = &first.mass_props.surface;
         let mut pair = Self {
             a: a as u32,
             b: b as u32,
@@ -88,8 +89,8 @@ impl ContactPair {
             touched_before: before.is_some(),
             touched: false,
             within_margin: before.is_some(),
-            friction: first.mass_props.friction_root * second.mass_props.friction_root,
-            restitution: first.mass_props.restitution.max(second.mass_props.restitution),
+            friction: surface.friction(&second.mass_props.surface),
+            restitution: surface.restitution(&second.mass_props.surface),
             coupling: Coupling::default(),
             touch_point: Vector::ZERO,
         };

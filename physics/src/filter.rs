@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::material::SurfaceRules;
+
 /// Which categories a body belongs to, and which ones it meets.
 ///
 /// Two bodies concern each other if each one's mask has a category of the other one. That holds for
@@ -38,19 +40,26 @@ pub(crate) struct ContactRole {
     /// Whether the body only notices others and pushes nothing.
     pub(crate) sensor: bool,
     pub(crate) filter: Filter,
+    pub(crate) rules: SurfaceRules,
 }
 
-/// The encoding of a role: one byte for a body without a filter of its own, as most have none.
+/// The encoding of a role: one byte for a body without a filter or rules of its own, as most have none.
 #[derive(Serialize, Deserialize)]
 enum RoleForm {
     Solid,
     Sensor,
     FilteredSolid(Filter),
     FilteredSensor(Filter),
+    RuledSolid(Filter, SurfaceRules),
+    RuledSensor(Filter, SurfaceRules),
 }
 
 impl From<ContactRole> for RoleForm {
     fn from(role: ContactRole) -> Self {
+        if role.rules != SurfaceRules::USUAL {
+            let form = if role.sensor { Self::RuledSensor } else { Self::RuledSolid };
+            return form(role.filter, role.rules);
+        }
         match (role.sensor, role.filter == Filter::ALL) {
             (false, true) => Self::Solid,
             (true, true) => Self::Sensor,
@@ -62,11 +71,14 @@ impl From<ContactRole> for RoleForm {
 
 impl From<RoleForm> for ContactRole {
     fn from(form: RoleForm) -> Self {
-        match form {
-            RoleForm::Solid => Self { sensor: false, filter: Filter::ALL },
-            RoleForm::Sensor => Self { sensor: true, filter: Filter::ALL },
-            RoleForm::FilteredSolid(filter) => Self { sensor: false, filter },
-            RoleForm::FilteredSensor(filter) => Self { sensor: true, filter },
-        }
+        let (sensor, filter, rules) = match form {
+            RoleForm::Solid => (false, Filter::ALL, SurfaceRules::USUAL),
+            RoleForm::Sensor => (true, Filter::ALL, SurfaceRules::USUAL),
+            RoleForm::FilteredSolid(filter) => (false, filter, SurfaceRules::USUAL),
+            RoleForm::FilteredSensor(filter) => (true, filter, SurfaceRules::USUAL),
+            RoleForm::RuledSolid(filter, rules) => (false, filter, rules),
+            RoleForm::RuledSensor(filter, rules) => (true, filter, rules),
+        };
+        Self { sensor, filter, rules }
     }
 }

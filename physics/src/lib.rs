@@ -141,6 +141,7 @@ mod joint;
 mod joint_store;
 pub mod limits;
 mod mass_props;
+mod material;
 mod motion;
 mod movement;
 mod narrow_phase;
@@ -176,6 +177,7 @@ pub use filter::Filter;
 pub use joint::{
     Joint, JointEnd, JointEnded, JointError, JointId, JointKind, JointSpec, Motor, Spring,
 };
+pub use material::CombineRule;
 pub use motion::Motion;
 pub use movement::OutOfRange;
 pub use polygon::{Polygon, PolygonError};

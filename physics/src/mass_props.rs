@@ -6,6 +6,7 @@
 use crate::body::Body;
 use crate::fixed::{Q20, Q30, narrow};
 use crate::limits::{STEPS_PER_SECOND, SUBSTEPS};
+use crate::material::Surface;
 
 /// Substeps in a second.
 pub(crate) const SUBSTEP_RATE: i64 = (STEPS_PER_SECOND * SUBSTEPS) as i64;
@@ -20,10 +21,7 @@ pub(crate) struct MassProps {
     pub(crate) inverse_gyration: i64,
     /// The distance from the position to the furthest point of the shape.
     pub(crate) bounding_radius: Q20,
-    /// The square root of the friction. The friction of a contact is the geometric mean of both
-    /// bodies' frictions, which is the product of their roots.
-    pub(crate) friction_root: Q20,
-    pub(crate) restitution: Q20,
+    pub(crate) surface: Surface,
     pub(crate) speed_bound: Q20,
     pub(crate) spin_bound: Q20,
     /// The share of the velocity that damping leaves after a substep.
@@ -45,8 +43,7 @@ impl MassProps {
             inverse_mass,
             inverse_gyration,
             bounding_radius: body.geometry.bounding_radius(),
-            friction_root: Q20(narrow((i64::from(body.friction.0) << 20).isqrt())),
-            restitution: body.restitution,
+            surface: Surface::new(body.friction, body.restitution, body.role.rules),
             speed_bound: body.speed_bound(),
             spin_bound: body.spin_bound(),
             linear_damping_factor: damping_factor(body.linear_damping),

@@ -9,8 +9,8 @@ use crate::contact::ContactPoint;
 use crate::fixed::{Q20, Q30};
 use crate::limits::{CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::{
-    BodySpec, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
-    Shape, Spring,
+    BodySpec, CombineRule, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon,
+    Pose, Region, Shape, Spring,
 };
 
 /// Draws any number, often an extreme one, and often one of everyday size.
@@ -84,13 +84,17 @@ fn position() -> impl Strategy<Value = Vec2> {
 }
 
 fn spec() -> impl Strategy<Value = BodySpec> {
-    let material = (number(), number(), number(), number(), number());
+    let rule = || (0..CombineRule::ALL.len()).prop_map(|index| CombineRule::ALL[index]);
+    let damping = (number(), number());
+    let material = (number(), number(), number(), damping, (rule(), rule()));
     motion().prop_flat_map(move |motion| {
         let (shape, position, angle) = (shape(motion), position(), any::<u32>());
         let flags = any::<(bool, bool)>().prop_map(|(sensor, fixed)| (sensor && fixed, fixed));
         (shape, position, angle, vector(), number(), material.clone(), flags).prop_map(
             move |(shape, position, angle, velocity, spin, material, (sensor, fixed_rotation))| {
-                let (mass, friction, restitution, linear_damping, angular_damping) = material;
+                let (mass, friction, restitution, damping, rules) = material;
+                let (linear_damping, angular_damping) = damping;
+                let (friction_rule, restitution_rule) = rules;
                 BodySpec {
                     shape,
                     motion,
@@ -105,6 +109,8 @@ fn spec() -> impl Strategy<Value = BodySpec> {
                     sensor,
                     fixed_rotation,
                     filter: Filter::ALL,
+                    friction_rule,
+                    restitution_rule,
                 }
             },
         )

@@ -4,6 +4,8 @@ use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::filter::{ContactRole, Filter};
+use crate::limits::{MASS_MAX, MASS_MIN};
+use crate::material::{CombineRule, SurfaceRules};
 use crate::motion::Motion;
 use crate::shape::Shape;
 
@@ -34,11 +36,9 @@ pub struct BodySpec {
     pub spin: Fx,
     /// The mass in kilograms. It counts while the body is dynamic.
     pub mass: Fx,
-    /// The coefficient of friction; 0 is ice. The friction of a contact is the geometric mean of
-    /// both bodies' frictions.
+    /// The coefficient of friction; 0 is ice.
     pub friction: Fx,
-    /// The coefficient of restitution; 0 does not bounce, 1 loses nothing. The restitution of a
-    /// contact is the greater of both bodies' restitutions.
+    /// The coefficient of restitution; 0 does not bounce, 1 loses nothing.
     pub restitution: Fx,
     /// The share of the velocity that a dynamic body loses in a second: the friction of the ground.
     pub linear_damping: Fx,
@@ -50,6 +50,10 @@ pub struct BodySpec {
     pub fixed_rotation: bool,
     /// Which other bodies this one concerns.
     pub filter: Filter,
+    /// How its friction and that of another body become the friction of their contact.
+    pub friction_rule: CombineRule,
+    /// How its restitution and that of another body become the restitution of their contact.
+    pub restitution_rule: CombineRule,
 }
 
 impl BodySpec {
@@ -71,11 +75,29 @@ impl BodySpec {
             sensor: false,
             fixed_rotation: false,
             filter: Filter::ALL,
+            friction_rule: CombineRule::Usual,
+            restitution_rule: CombineRule::Usual,
         }
+    }
+
+    /// Returns this body made of something of a density in kilograms a square metre: its mass is the area
+    /// of its shape times that, no less than [`MASS_MIN`] and no more than [`MASS_MAX`].
+    #[must_use]
+    pub fn with_density(self, density: Fx) -> Self {
+        let mass = self.shape.area().saturating_mul(density);
+        Self { mass: mass.clamp(MASS_MIN, MASS_MAX), ..self }
+    }
+
+    /// Returns how the body takes part in contacts.
+    pub(crate) const fn role(&self) -> ContactRole {
+        let rules =
+            SurfaceRules { friction: self.friction_rule, restitution: self.restitution_rule };
+        ContactRole { sensor: self.sensor, filter: self.filter, rules }
     }
 }
 
-/// The encoding of a spec: in the order of its fields, but for the filter, which is a part of the role.
+/// The encoding of a spec: in the order of its fields, but for the filter and the rules, which are parts
+/// of the role.
 #[derive(Serialize, Deserialize)]
 struct SpecForm {
     shape: Shape,
@@ -105,7 +127,7 @@ impl From<BodySpec> for SpecForm {
             restitution: spec.restitution,
             linear_damping: spec.linear_damping,
             angular_damping: spec.angular_damping,
-            role: ContactRole { sensor: spec.sensor, filter: spec.filter },
+            role: spec.role(),
             fixed_rotation: spec.fixed_rotation,
         }
     }
@@ -127,6 +149,8 @@ impl From<SpecForm> for BodySpec {
             sensor: form.role.sensor,
             fixed_rotation: form.fixed_rotation,
             filter: form.role.filter,
+            friction_rule: form.role.rules.friction,
+            restitution_rule: form.role.rules.restitution,
         }
     }
 }

@@ -59,6 +59,11 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
         ("at = [9, 2]\ncapsule = [1, 0]", "yard.toml:8:11: radius: a size of 0 m is not in"),
         ("at = [9, 2]\ndisc = 1000", "yard.toml:8:8: radius: a size of 1000 m is not in"),
         ("at = [9, 2]\ndisc = 1\ncolor = \"red\"", "yard.toml:9:9: \"red\" is no colour"),
+        (
+            "at = [9, 2]\ndisc = 1\nmass = 3\ndensity = 30",
+            "yard.toml:10:11: an object has `mass` or `density`, not both",
+        ),
+        ("at = [9, 2]\ndisc = 1\nfriction_rule = \"max\"", "yard.toml:9:17: unknown variant `max`"),
         ("at = [9, 2]\ndisc = 1\nmotion = \"fast\"", "yard.toml:9:10: unknown variant `fast`"),
         (
             "at = [9, 2]\ndisc = 1\nscripts = [{ package = \"drawbridge\" }]",

@@ -6,7 +6,7 @@ use std::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::Shape;
+use metatopia_physics::{CombineRule, Shape};
 use metatopia_scenarios::{Place, PlaceTemplate, golden, parse_folder};
 use metatopia_scripting::Value;
 use metatopia_sim::{Genesis, Serial, Tools, World};
@@ -221,5 +221,30 @@ fn capsules_and_polygons_are_read_and_written_exactly() {
     let exported = Place::of_world(&founded(&place)).files();
     let again = read(&exported);
     assert_eq!(shapes(&again), shapes(&place));
+    assert_eq!(Place::of_world(&founded(&again)).files(), exported);
+}
+
+#[test]
+fn materials_are_read_and_written_exactly() {
+    let text = format!(
+        "{HEAD}[[object]]\nkind = \"ice\"\nname = \"ice\"\nat = [9, 0]\nbox = [4, 2]\nfriction = 0\n\
+         friction_rule = \"minimum\"\n[[object]]\nkind = \"ball\"\nname = \"ball\"\nat = [15, 0]\n\
+         box = [2, \"0.5\"]\nmotion = \"dynamic\"\ndensity = 30\nrestitution = \"0.9\"\n\
+         restitution_rule = \"multiply\"\n"
+    );
+    let place = read(&BTreeMap::from([("place.toml".to_owned(), text)]));
+    let materials = |place: &Place| -> Vec<_> {
+        let bodies = place.objects().iter().map(|object| object.body);
+        bodies.map(|body| (body.mass, body.friction_rule, body.restitution_rule)).collect()
+    };
+    let wanted = [
+        (Fx::ONE, CombineRule::Minimum, CombineRule::Usual),
+        (Fx::from_int(30), CombineRule::Usual, CombineRule::Multiply),
+    ];
+    assert_eq!(materials(&place), wanted);
+
+    let exported = Place::of_world(&founded(&place)).files();
+    let again = read(&exported);
+    assert_eq!(materials(&again), wanted, "the density is written as a mass");
     assert_eq!(Place::of_world(&founded(&again)).files(), exported);
 }

@@ -126,7 +126,7 @@ pub use package::{
     ManifestError, PACKAGE_FILE, Package, PackageAuthor, PackageError, PackageManifest,
     SourceError, Version, read_source,
 };
-pub use part::{ObjectWrites, ScriptEffect, ScriptOutput, ThingJoint};
+pub use part::{ObjectWrites, ScriptEffect, ScriptOutput, SurfaceRule, ThingJoint, ThingMaterial};
 #[cfg(feature = "compare")]
 pub use port::tick_port;
 pub use port::{Port, PortError, port_digest, write_port};

@@ -101,6 +101,8 @@ pub enum ScriptEffect {
         scripted: bool,
         /// What the script is told with it; at most `TOPIC_BYTES_MAX` bytes.
         tag: String,
+        /// What it is made of.
+        material: ThingMaterial,
     },
     /// Removes a thing that the script's object spawned, or the object itself if it was spawned.
     Despawn {
@@ -189,6 +191,45 @@ pub enum ScriptEffect {
         /// Where one sits, as the object sees it; at most `SEAT_REACH` metres from its centre.
         at: Option<Vec2>,
     },
+}
+
+/// What a script says of the material of a thing that it makes. What it leaves out is as of what builders
+/// make; a number out of range counts as the nearest one that a body may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThingMaterial {
+    /// Kilograms of a square metre.
+    pub density: Option<Fx>,
+    /// The coefficient of friction.
+    pub friction: Option<Fx>,
+    /// The coefficient of restitution.
+    pub restitution: Option<Fx>,
+    /// How its friction and that of another thing become one.
+    pub friction_rule: Option<SurfaceRule>,
+    /// How its restitution and that of another thing become one.
+    pub restitution_rule: Option<SurfaceRule>,
+}
+
+/// How a coefficient of two things that meet becomes one. Of two rules the later in this list counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SurfaceRule {
+    /// Half of the sum.
+    Average,
+    /// The lesser of the two.
+    Minimum,
+    /// The product of the two.
+    Multiply,
+    /// The greater of the two.
+    Maximum,
+}
+
+impl SurfaceRule {
+    /// All rules with the words that scripts call them by.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("average", Self::Average),
+        ("minimum", Self::Minimum),
+        ("multiply", Self::Multiply),
+        ("maximum", Self::Maximum),
+    ];
 }
 
 /// How a script joins two things, as they stand.

@@ -8,14 +8,15 @@ use metatopia_physics::{
 };
 use metatopia_types::ObjectId;
 use rapier2d::prelude::{
-    ActiveCollisionTypes, CoefficientCombineRule, ColliderBuilder, Group, ImpulseJointHandle,
-    InteractionGroups, InteractionTestMode, MassProperties, PhysicsWorld, RigidBody,
-    RigidBodyActivation, RigidBodyBuilder, RigidBodyHandle, SharedShape,
+    ActiveCollisionTypes, ColliderBuilder, Group, ImpulseJointHandle, InteractionGroups,
+    InteractionTestMode, MassProperties, PhysicsWorld, RigidBody, RigidBodyActivation,
+    RigidBodyBuilder, RigidBodyHandle, SharedShape,
 };
 
 use crate::numbers::{fixed, fixed_vector, float, float_vector, pose};
 
 mod joining;
+mod surfaces;
 
 /// How far a pair may move, in metres, before its contact is computed anew. Less than rapier's own, so that
 /// a touch ends where the region's limits say that it ends.
@@ -156,9 +157,10 @@ impl RapierWorld {
         let collider = ColliderBuilder::new(shape)
             .density(0.0)
             .friction(float(spec.friction))
-            .friction_combine_rule(CoefficientCombineRule::GeometricMean)
+            .friction_combine_rule(surfaces::noted_friction_rule(spec.friction_rule))
             .restitution(float(spec.restitution))
-            .restitution_combine_rule(CoefficientCombineRule::Max)
+            .restitution_combine_rule(surfaces::noted_restitution_rule(spec.restitution_rule))
+            .active_hooks(surfaces::hooks(&spec))
             .sensor(spec.sensor)
             .active_collision_types(kinds)
             .collision_groups(groups(spec.filter))
@@ -222,7 +224,7 @@ impl RapierWorld {
     /// Simulates a step. Returns the bodies for which no number was computed, in id order.
     pub(crate) fn step(&mut self, gravity: Vec2) -> Vec<ObjectId> {
         self.world.gravity = float_vector(gravity);
-        self.world.step();
+        self.world.step_with_events(&surfaces::SurfaceHooks, &());
         let Self { world, handles, .. } = self;
         let quarantine = world.quarantine();
         let colliders = quarantine.colliders().iter();

@@ -13,6 +13,7 @@ mod golden;
 mod gravity;
 mod ground;
 mod joints;
+mod materials;
 mod movements;
 mod queries;
 mod rays;

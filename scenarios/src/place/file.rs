@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use metatopia_physics::CombineRule;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -184,6 +185,13 @@ pub(super) struct ObjectFile {
     pub(super) mass: Option<Number>,
     pub(super) friction: Option<Number>,
     pub(super) restitution: Option<Number>,
+    /// Kilograms a square metre, in place of a mass.
+    pub(super) density: Option<Spanned<Number>>,
+    /// How its friction and that of another thing become one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) friction_rule: RuleFile,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) restitution_rule: RuleFile,
     /// Share of speed lost in a second, and of spin if that is not said.
     pub(super) damping: Option<Number>,
     pub(super) spin_damping: Option<Number>,
@@ -273,6 +281,42 @@ pub(super) enum MotionFile {
     Static,
     Kinematic,
     Dynamic,
+}
+
+/// How a coefficient of two things that meet becomes one.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RuleFile {
+    #[default]
+    Usual,
+    Average,
+    Minimum,
+    Multiply,
+    Maximum,
+}
+
+impl From<CombineRule> for RuleFile {
+    fn from(rule: CombineRule) -> Self {
+        match rule {
+            CombineRule::Usual => Self::Usual,
+            CombineRule::Average => Self::Average,
+            CombineRule::Minimum => Self::Minimum,
+            CombineRule::Multiply => Self::Multiply,
+            CombineRule::Maximum => Self::Maximum,
+        }
+    }
+}
+
+impl From<RuleFile> for CombineRule {
+    fn from(rule: RuleFile) -> Self {
+        match rule {
+            RuleFile::Usual => Self::Usual,
+            RuleFile::Average => Self::Average,
+            RuleFile::Minimum => Self::Minimum,
+            RuleFile::Multiply => Self::Multiply,
+            RuleFile::Maximum => Self::Maximum,
+        }
+    }
 }
 
 /// How an object is drawn.

@@ -68,6 +68,9 @@ impl TomlSource<'_> {
             (None, [_, ..]) => (described.places.iter().map(|at| at.vec2()).collect(), true),
             _ => return Err(self.mistake(object, "an object needs `at`, or `places`, not both")),
         };
+        if let (Some(_), Some(density)) = (&described.mass, &described.density) {
+            return Err(self.mistake(density, "an object has `mass` or `density`, not both"));
+        }
         let (shape, angle) = (self.shape(object)?, self.angle(described)?);
         let (scripts, owner) = (self.scripts(described, context)?, self.owner(described)?);
         let spawner = self.spawner(described, first, context)?;
@@ -261,9 +264,12 @@ impl ObjectFile {
         set(&mut body.mass, self.mass);
         set(&mut body.friction, self.friction);
         set(&mut body.restitution, self.restitution);
+        body.friction_rule = self.friction_rule.into();
+        body.restitution_rule = self.restitution_rule.into();
         set(&mut body.linear_damping, self.damping);
         set(&mut body.angular_damping, self.spin_damping.or(self.damping));
-        body
+        let density = self.density.as_ref().map(|density| density.get_ref().0);
+        density.map_or(body, |density| body.with_density(density))
     }
 
     /// Describes an object. `mark` is how states of scripts name it, `usual` the licence of the place.
@@ -307,6 +313,9 @@ impl ObjectFile {
             mass: other(body.mass, standard.mass),
             friction: other(body.friction, standard.friction),
             restitution: other(body.restitution, standard.restitution),
+            density: None,
+            friction_rule: body.friction_rule.into(),
+            restitution_rule: body.restitution_rule.into(),
             damping: other(body.linear_damping, standard.linear_damping),
             spin_damping: other(body.angular_damping, body.linear_damping),
             sensor: body.sensor,

@@ -8,7 +8,7 @@ use metatopia_types::{
 };
 
 use super::short;
-use crate::{ErrorKind, HostFault, Value, suggest::closest};
+use crate::{ErrorKind, HostFault, SurfaceRule, ThingMaterial, Value, suggest::closest};
 
 /// The radius of a spawned thing that says nothing of its size.
 const USUAL_RADIUS: Fx = Fx::from_ratio(1, 4);
@@ -139,6 +139,33 @@ impl<'a> Fields<'a> {
                     .into(),
             )),
         }
+    }
+
+    /// Returns what a thing is made of.
+    pub(super) fn material(&self) -> Result<ThingMaterial, HostFault> {
+        Ok(ThingMaterial {
+            density: self.number("density")?,
+            friction: self.number("friction")?,
+            restitution: self.number("restitution")?,
+            friction_rule: self.rule("friction_rule")?,
+            restitution_rule: self.rule("restitution_rule")?,
+        })
+    }
+
+    /// Returns the rule of a material that a field names.
+    fn rule(&self, name: &str) -> Result<Option<SurfaceRule>, HostFault> {
+        let word = match self.said(name) {
+            None => return Ok(None),
+            Some(Value::Text(word)) => word,
+            Some(other) => return Err(wrong_kind(name, "a string", other)),
+        };
+        let found = SurfaceRule::ALL.iter().find(|(known, _)| known == word);
+        let told = || {
+            let words = SurfaceRule::ALL.map(|(word, _)| word).join(", ");
+            let hint = closest(word, SurfaceRule::ALL.iter().map(|(word, _)| *word));
+            refused(format!("{name} is one of {words}{hint}"))
+        };
+        found.map(|(_, rule)| Some(*rule)).ok_or_else(told)
     }
 
     /// Returns the corners of a polygon, counter-clockwise. Whether they are convex is judged when the thing

@@ -16,9 +16,25 @@ use crate::{
 };
 
 /// What a spawned thing may say of itself.
-const FIELDS: [&str; 13] = [
-    "name", "kind", "text", "color", "radius", "size", "length", "corners", "pos", "angle",
-    "movable", "scripted", "tag",
+const FIELDS: [&str; 18] = [
+    "name",
+    "kind",
+    "text",
+    "color",
+    "radius",
+    "size",
+    "length",
+    "corners",
+    "pos",
+    "angle",
+    "movable",
+    "scripted",
+    "tag",
+    "density",
+    "friction",
+    "restitution",
+    "friction_rule",
+    "restitution_rule",
 ];
 
 impl ScriptContext {
@@ -52,7 +68,8 @@ impl ScriptContext {
         };
         let scripted = fields.bool("scripted")?;
         let tag = fields.text("tag", TOPIC_BYTES_MAX)?.unwrap_or_default();
-        self.queue(ScriptEffect::Spawn { thing: Box::new(blueprint), scripted, tag })
+        let material = fields.material()?;
+        self.queue(ScriptEffect::Spawn { thing: Box::new(blueprint), scripted, tag, material })
     }
 
     /// Asks for the end of a thing that the own object spawned, or of the own object if it was spawned.

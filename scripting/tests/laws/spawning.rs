@@ -2,8 +2,8 @@
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    ErrorKind, Event, ScriptEffect, ScriptError, ScriptOutput, ScriptState, Value,
-    limits::SPAWN_REACH,
+    ErrorKind, Event, ScriptEffect, ScriptError, ScriptOutput, ScriptState, SurfaceRule,
+    ThingMaterial, Value, limits::SPAWN_REACH,
 };
 use metatopia_types::{AssetLicence, Blueprint, ObjectId, Outline, OutlineCorners};
 
@@ -41,6 +41,7 @@ fn a_thing_is_as_its_fields_say_and_otherwise_as_its_spawner() {
         thing: Box::new(thing),
         scripted,
         tag: tag.into(),
+        material: ThingMaterial::default(),
     };
     assert_eq!(plain, [effect(usual.clone(), false, "")]);
 
@@ -86,6 +87,15 @@ fn a_thing_that_cannot_be_meant_is_refused_with_the_name_of_the_field() {
             "9 corners where 3 to 8",
         ),
         ("#{radius: 5000000000}", ErrorKind::Argument, "radius is out of range"),
+        ("#{density: true}", ErrorKind::Type, "density is a number"),
+        ("#{friction: \"low\"}", ErrorKind::Type, "friction is a number"),
+        ("#{restitution: 5000000000}", ErrorKind::Argument, "restitution is out of range"),
+        ("#{friction_rule: 1}", ErrorKind::Type, "friction_rule is a string"),
+        (
+            "#{restitution_rule: \"maximun\"}",
+            ErrorKind::Argument,
+            "is one of average, minimum, multiply, maximum: did you mean maximum?",
+        ),
         ("#{movable: 1}", ErrorKind::Type, "movable is true or false"),
         ("#{tag: \"012345678901234567890123456789012\"}", ErrorKind::Argument, "at most 32 bytes"),
     ] {
@@ -169,4 +179,32 @@ fn what_is_spawned_is_a_rod_or_a_polygon_as_well() {
     let corners = [point("0", "0"), point("2", "0"), point("2", "1")];
     let ramp = Outline::Polygon(OutlineCorners::new(&corners).expect("three"));
     assert_eq!(outline("corners: [vec2(0, 0), vec2(2, 0), vec2(2, 1)]"), ramp);
+}
+
+#[test]
+fn a_thing_is_of_the_material_that_its_fields_say() {
+    let material = |fields: &str| {
+        let output = touched(world(), &format!("spawn(#{{ {fields} }});")).unwrap();
+        match output.effects.as_slice() {
+            [ScriptEffect::Spawn { material, .. }] => *material,
+            other => panic!("one thing, not {other:?}"),
+        }
+    };
+
+    assert_eq!(material(""), ThingMaterial::default());
+    assert_eq!(material("density: (), friction_rule: ()"), ThingMaterial::default());
+    let rubber = ThingMaterial {
+        density: Some(fx("1.5")),
+        friction: Some(fx("2")),
+        restitution: Some(fx("0.9")),
+        friction_rule: Some(SurfaceRule::Maximum),
+        restitution_rule: Some(SurfaceRule::Average),
+    };
+    let fields = "density: 1.5, friction: 2, restitution: 0.9, friction_rule: \"maximum\",
+        restitution_rule: \"average\"";
+    assert_eq!(material(fields), rubber);
+    for (word, rule) in SurfaceRule::ALL {
+        let said = material(&format!("friction_rule: \"{word}\""));
+        assert_eq!(said, ThingMaterial { friction_rule: Some(rule), ..ThingMaterial::default() });
+    }
 }

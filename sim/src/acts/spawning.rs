@@ -4,6 +4,8 @@
 //! rules of building as if that owner had built it. It goes when its spawner goes, a few a tick, so that
 //! nothing is left over of what nobody wants any more.
 
+use metatopia_physics::{BodySpec, CombineRule};
+use metatopia_scripting::{SurfaceRule, ThingMaterial};
 use metatopia_types::{Blueprint, ObjectId, PackageId, Refusal};
 
 use super::{
@@ -26,6 +28,7 @@ impl State {
         &mut self,
         spawner: ObjectId,
         blueprint: &Blueprint,
+        material: &ThingMaterial,
         package: Option<PackageId>,
     ) -> Result<ObjectId, Refusal> {
         let maker = self.objects.get(&spawner).ok_or(Refusal::NoObject)?;
@@ -36,6 +39,7 @@ impl State {
         }
         check_size(&self.charter.parameters.building, blueprint.outline)?;
         let (mut object, body) = made(blueprint, owner)?;
+        let body = made_of(material, body);
         object.spawner = Some(spawner);
         let footprint = Footprint { shape: body.shape, pose: body.pose };
         self.check_ground(&footprint, body.motion)?;
@@ -124,5 +128,24 @@ impl State {
         self.spawned = self.objects.iter().filter_map(pair).collect();
         let is_orphan = |pair: &&(ObjectId, ObjectId)| !self.objects.contains(&pair.0);
         self.orphans = self.spawned.iter().filter(is_orphan).map(|(_, id)| *id).collect();
+    }
+}
+
+/// Returns a body that is made of a material. Physics clamps the numbers.
+fn made_of(material: &ThingMaterial, body: BodySpec) -> BodySpec {
+    let body = material.density.map_or(body, |density| body.with_density(density));
+    let rule = |said: Option<SurfaceRule>, usual| match said {
+        None => usual,
+        Some(SurfaceRule::Average) => CombineRule::Average,
+        Some(SurfaceRule::Minimum) => CombineRule::Minimum,
+        Some(SurfaceRule::Multiply) => CombineRule::Multiply,
+        Some(SurfaceRule::Maximum) => CombineRule::Maximum,
+    };
+    BodySpec {
+        friction: material.friction.unwrap_or(body.friction),
+        restitution: material.restitution.unwrap_or(body.restitution),
+        friction_rule: rule(material.friction_rule, body.friction_rule),
+        restitution_rule: rule(material.restitution_rule, body.restitution_rule),
+        ..body
     }
 }

@@ -114,9 +114,10 @@ fn change_things(
     effect: ScriptEffect,
 ) {
     let refused = match effect {
-        ScriptEffect::Spawn { thing, scripted, tag } => {
+        ScriptEffect::Spawn { thing, scripted, tag, material } => {
             let package = state.scripts.get(&run.script).map(|script| script.package);
-            let spawned = state.spawn_thing(run.object, &thing, package.filter(|_| scripted));
+            let package = package.filter(|_| scripted);
+            let spawned = state.spawn_thing(run.object, &thing, &material, package);
             if programs.listening(EventKind::Spawn, &[run.script]).next().is_some() {
                 let event = Event::Spawn { thing: spawned.ok(), tag };
                 // Of its own share: what it spawns must not take the places of its timers.

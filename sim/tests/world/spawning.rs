@@ -335,3 +335,45 @@ fn what_a_thing_spawned_before_it_was_given_away_stays_with_its_owner() {
     assert_eq!(apples[0].spawner, None);
     assert_eq!(yard.world.root(), yard.world.rehash());
 }
+
+/// A tree that spawns balls around itself at the first touch: it pushes two away from it with one impulse,
+/// and two at itself.
+const BALLS: &str = r#"
+    fn on_start() { state.begun = false; }
+    fn on_touch(other) {
+        if state.begun { return; }
+        state.begun = true;
+        ball("heavy", #{ density: 30, pos: self_.pos + vec2(2, 1) });
+        ball("light", #{ density: 15, pos: self_.pos + vec2(2, -1) });
+        ball("dull", #{ pos: self_.pos + vec2(0, 2) });
+        ball("lively", #{ restitution: 1, pos: self_.pos + vec2(0, -2) });
+    }
+    fn ball(name, fields) {
+        fields.name = name; fields.tag = name; fields.radius = 0.25; fields.movable = true;
+        spawn(fields);
+    }
+    fn on_spawn(thing, tag) {
+        let at_tree = tag == "dull" || tag == "lively";
+        push(thing, if at_tree { (self_.pos - thing.pos) * 25 } else { vec2(10, 0) });
+    }
+"#;
+
+#[test]
+fn a_spawned_thing_is_of_the_material_that_its_script_says() {
+    let (mut yard, tree) = orchard(BALLS);
+    touch(&mut yard, 1, tree);
+    yard.idle(20);
+
+    let way = |name| {
+        let found = called(&yard, name);
+        let [ball] = found.as_slice() else { panic!("{name}: {found:?}") };
+        ball.position.saturating_sub(vec2(2, 0))
+    };
+    let two = Fx::from_int(2);
+    let [heavy, light] = ["heavy", "light"].map(|name| way(name).x.saturating_sub(two));
+    let off = light.saturating_sub(heavy).saturating_sub(heavy).saturating_abs();
+    assert!(heavy > Fx::HALF && off < Fx::from_ratio(1, 20), "half of the mass: {heavy}, {light}");
+    let [dull, lively] = ["dull", "lively"].map(|name| way(name).length());
+    assert!(dull.saturating_add(Fx::HALF) < lively, "it bounces: {dull}, {lively}");
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}

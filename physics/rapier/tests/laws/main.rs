@@ -7,6 +7,7 @@ mod golden;
 mod hazards;
 mod joints;
 mod likeness;
+mod materials;
 mod restoring;
 #[expect(dead_code, reason = "their digests are those of the other tier")]
 #[path = "../../../tests/laws/scenes.rs"]
