@@ -8,9 +8,9 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Act, Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact,
-    ObjectId, PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof,
-    Tick, TilePoint, Turn, ValidatorSet,
+    Act, Certificate, Header, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
+    PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof, Tick,
+    TilePoint, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 

@@ -196,7 +196,7 @@ fn ask_exit(error: &AskError) -> Exit {
         AskError::Endpoint(_) | AskError::Carrier(_) | AskError::Silent(_) => Exit::TimedOut,
         AskError::Goodbye(why) => goodbye_exit(*why),
         AskError::Version(_) => Exit::Failed,
-        AskError::Frame(_) | AskError::OtherSim { .. } => Exit::Unverified,
+        AskError::Frame(_) | AskError::OtherSim { .. } | AskError::AskedTwice => Exit::Unverified,
     }
 }
 
