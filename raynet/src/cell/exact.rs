@@ -191,6 +191,19 @@ impl ExactPlane {
         corners.collect()
     }
 
+    /// Returns those whose edges of the cell of `at` are before and after the one of `which`. The three of a
+    /// corner are neighbours of each other. None if `which` has no edge.
+    #[must_use]
+    pub fn beside(&self, at: TilePoint, others: &[[i64; 2]], which: usize) -> Vec<usize> {
+        let edges = self.cell(at.coordinates(), others, &[]).edges;
+        let Some(place) = edges.iter().position(|(_, _, owner)| *owner == Some(which)) else {
+            return Vec::new();
+        };
+        let count = edges.len();
+        let sides = [(place + count - 1) % count, (place + 1) % count];
+        sides.into_iter().filter_map(|side| edges[side].2).collect()
+    }
+
     /// Returns who has the shortest edge of a cell. Edges are compared by their longer coordinate,
     /// in half tiles.
     fn least(cell: &PlaneCell) -> Option<usize> {

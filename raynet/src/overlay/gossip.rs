@@ -74,7 +74,10 @@ impl Overlay {
             told.map(|(member, site)| (member, site.at, site.tip)).collect();
         match (layer, to) {
             (GossipLayer::Neighbours, Some(to)) => {
-                fresh.sort_by_key(|(other, at, _)| (to.distance_squared(*at), *other));
+                let beside = self.beside(to, name);
+                fresh.sort_by_key(|(other, at, _)| {
+                    (!beside.contains(other), to.distance_squared(*at), *other)
+                });
                 fresh.truncate(limits::TIPS_MAX);
             }
             _ => {
@@ -85,6 +88,19 @@ impl Overlay {
         let wall = self.now.wall;
         let own = self.own.as_ref().filter(|own| own.record.expires > wall).map(|own| own.tip());
         TipExchange { layer, own, tips: fresh.into_iter().map(|(_, _, tip)| tip).collect() }
+    }
+
+    /// Returns the neighbours on both sides of somebody at a point. Each of the two is a neighbour of that one,
+    /// however far away: around a hole, those nearest to it are others, and no corner of its cell shows an edge
+    /// that is shorter than a tile.
+    fn beside(&self, to: TilePoint, name: Option<SiteName>) -> Vec<SiteName> {
+        let others = self.view.iter().copied().filter(|other| Some(*other) != name);
+        let known = others.filter_map(|other| Some((other, self.sites.get(other)?.at)));
+        let (names, mut places): (Vec<SiteName>, Vec<[i64; 2]>) =
+            known.map(|(other, at)| (other, at.coordinates())).unzip();
+        places.push(to.coordinates());
+        let beside = self.cells.beside(self.at, &places, names.len());
+        beside.into_iter().filter_map(|place| names.get(place).copied()).collect()
     }
 
     /// Says whether a site was heard lately.

@@ -4,8 +4,8 @@
 use metatopia_math::Stream;
 use metatopia_raynet::{CellEstimator, ExactPlane, Extent, Rays, TilePoint};
 
-/// Random sets, unless `RAYNET_SETS` said how many when this was built.
-const SETS: u64 = 3_000;
+/// Random sets that are compared.
+const SETS: u64 = 100_000;
 
 /// Finds neighbours without cutting anything: along the line half-way to each site, every other site
 /// leaves an interval, whose ends are fractions. The site is a neighbour if something of it is left
@@ -106,8 +106,7 @@ fn wide() -> Extent {
 
 #[test]
 fn exact_cells_have_the_neighbours_of_an_independent_delaunay() {
-    let sets = option_env!("RAYNET_SETS").and_then(|sets| sets.parse().ok()).unwrap_or(SETS);
-    for seed in 0..sets {
+    for seed in 0..SETS {
         let mut stream = Stream::new(&[5; 32], "sets", &[seed]);
         let (extent, at, others) = draw(&mut stream);
         let expected = by_intervals(extent, at, &others);
@@ -119,6 +118,26 @@ fn exact_cells_have_the_neighbours_of_an_independent_delaunay() {
         }
         found.sort_unstable();
         assert_eq!(found, expected, "seed {seed}: {at:?} among {others:?} in {extent:?}");
+    }
+}
+
+#[test]
+fn those_beside_a_neighbour_are_neighbours_of_it() {
+    let cells = ExactPlane { extent: wide() };
+    for seed in 0..500 {
+        let mut stream = Stream::new(&[6; 32], "beside", &[seed]);
+        // So far apart that no four of them lie on one circle but by a chance that these seeds do not take.
+        let mut place = || [0, 1].map(|_| stream.below(1 << 29) as i64);
+        let (at, others): (_, Vec<[i64; 2]>) = (place(), (0..20).map(|_| place()).collect());
+        let point = TilePoint { x: at[0] as i32, y: at[1] as i32 };
+        for which in cells.neighbours(at, &others, usize::MAX) {
+            let mut rest = others.clone();
+            rest[which] = at;
+            let theirs = cells.neighbours(others[which], &rest, usize::MAX);
+            for beside in cells.beside(point, &others, which) {
+                assert!(theirs.contains(&beside), "seed {seed}: {beside} beside {which}");
+            }
+        }
     }
 }
 

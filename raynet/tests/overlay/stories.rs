@@ -196,6 +196,28 @@ fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
     );
 }
 
+/// Two sites on both sides of a hole never heard of each other: all who knew both told each of those nearest to it,
+/// and the corners of their cells are told to whole tiles, which hide an edge that is shorter.
+#[test]
+fn a_partner_is_told_of_its_neighbour_across_a_hole() {
+    let (own, near, across) = (square(0, 0), square(100, 100), square(-140, 100));
+    let crowd: Vec<_> = (0..24).map(|n| square(104 + 4 * (n % 6), 60 + 4 * (n / 6))).collect();
+    let squares: Vec<_> = [own, near, across].into_iter().chain(crowd).collect();
+    let grants: Vec<_> = squares.iter().enumerate().map(|(n, at)| grant(n, *at)).collect();
+    let mut lone = Lone::new(&grants);
+    for (number, at) in squares.iter().enumerate().skip(1) {
+        lone.meet(number, *at);
+    }
+    let said = lone.hear(1, &exchange(1, near, Vec::new()));
+    let told = said.iter().find_map(|(_, message)| match message {
+        OverlayMessage::Answer(half) => Some(half.tips.clone()),
+        _ => None,
+    });
+    let told = told.expect("an exchange is answered");
+    assert!(told.len() < squares.len() - 2, "not all fit");
+    assert!(told.iter().any(|tip| tip.name == Town::name(2)), "{told:?}");
+}
+
 /// A shelf of the whole plane from before the plane was cut took the place of newer quarters, and all who were
 /// granted land since were forgotten.
 #[test]
