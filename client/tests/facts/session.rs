@@ -52,17 +52,20 @@ fn a_second_challenge_in_one_connection_is_not_answered() {
     assert_eq!(events, [SessionEvent::Distrusted(Distrust::SecondChallenge)]);
 }
 
-/// A connection broke in the moment in which an act was signed, and who waited for that did so for ever.
+/// A connection broke in the moment in which something happened to an act, and who waited for that did so for ever.
 #[test]
 fn what_happened_is_told_after_the_connection_broke() {
     let mut talk = Talk::of_one_server();
     talk.connect(Height(5));
+    let act = talk.submitted(Act::Heartbeat);
     talk.drain();
+    let why = SubmitRefusal::QuotaExceeded;
+    talk.tell(&ServerMessage::Refused { act, why });
     talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
     talk.session.disconnected();
     let (said, events) = talk.drain();
     assert_eq!(said, [], "it is sent again on the next connection");
-    assert!(matches!(events[..], [SessionEvent::Signed { .. }]), "{events:?}");
+    assert_eq!(events, [SessionEvent::Refused { act, why }]);
 }
 
 #[test]

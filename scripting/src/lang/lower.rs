@@ -35,8 +35,9 @@ use tables::ProgramTables;
 /// Complaints that are collected at most.
 const DIAGNOSTICS_MAX: usize = 32;
 
-/// Mistakes that are looked for what was meant; more than are told, for they are told by their places.
-const HINTS_MAX: usize = 4 * DIAGNOSTICS_MAX;
+/// Mistakes that are looked for what was meant; more than are told, for they are told by their places. Each is held
+/// against all names that are known there.
+const HINTS_MAX: usize = 2 * DIAGNOSTICS_MAX;
 
 /// What the sources that are lowered so far are linked to.
 #[derive(Debug)]

@@ -19,7 +19,9 @@ use super::{
 use crate::{
     ENGINE,
     acts::{ActEffects, ActExecutor, SpokenLine},
-    scripts::{ForkJoin, MadeSound, Programs, QueuedEvent, ScriptChange, Sender, ShownForm},
+    scripts::{
+        ForkJoin, MadeSound, Programs, QueuedEvent, Script, ScriptChange, Sender, ShownForm,
+    },
 };
 
 impl World {
@@ -161,6 +163,13 @@ fn sync_programs(
                     tools.compile(&linked).expect("only a package that compiles is in the state")
                 });
                 programs.add(id, handler);
+                // A script may run it already: one that was brought here before the package, and whose
+                // upgrade to another one failed. A server that is restored follows all that are not suspended.
+                if state.publications.uses(&id) > 0 {
+                    let runs = |script: &Script| script.package == id && script.suspended.is_none();
+                    let own = state.scripts.iter().filter(|(_, script)| runs(script));
+                    own.for_each(|(script, _)| programs.follow(*script, Some(id)));
+                }
             }
             None => programs.remove(&id),
         }

@@ -5,7 +5,7 @@ use metatopia_physics::{JointKind, JointSpec};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::limits::THINGS_FROM_SERVERS;
 use metatopia_types::{
-    Act, BorderOrder, Build, ObjectId, Origin, Outcome, PackageId, Refusal, TravelRefusal,
+    Act, Blob, BorderOrder, Build, ObjectId, Origin, Outcome, PackageId, Refusal, TravelRefusal,
 };
 
 use crate::{
@@ -180,6 +180,50 @@ fn a_script_without_its_source_sleeps_and_wakes_at_home() {
     roll_back(&mut town, object);
     until(&mut town, origin, is_in(0, origin));
     until(&mut town, origin, |town| text(&town[0], origin) == "came 1");
+    check_roots(&town);
+}
+
+/// What rolls east once, and counts.
+const COUNTER: &str = "\
+fn on_start() { timer(\"roll\", 0.1); }
+fn on_timer(name) { self_.velocity = vec2(8, 0); }
+fn on_tick(dt) { state.n = state.n + 1; self_.text = \"tick \" + state.n; }
+";
+
+/// A script slept for want of its source, and woke as what it had been when an upgrade of it failed. The source came
+/// then, and only servers that were restored since ran it: their roots were others.
+#[test]
+fn a_source_that_comes_after_a_failed_upgrade_is_run_by_every_server() {
+    let (counter, broken) =
+        (package("counter", COUNTER), package("broken", "fn on_upgrade() { throw \"no\"; }\n"));
+    let mut all = geneses(2, 1, 0);
+    all[0].packages.insert(counter.id(), counter.encode());
+    all[0].objects.push(ball(at(29, 8), &[counter.id()], &way(1)));
+    all[1].packages = [(broken.id(), broken.encode())].into();
+    let mut town = rolling(all);
+    let origin = first(&town);
+    until(&mut town, origin, is_in(1, origin));
+    let object = thing(&town[1], origin).expect("it is here").id;
+    let script = town[1].world.scripts().next().expect("its script").script;
+    let upgrade = Build::Upgrade { object, script, package: broken.id() };
+    let upgrade = town[1].act(public(ADMIN), 1, Act::Build(upgrade));
+    town[1].play(50);
+    assert_eq!(town[1].outcome(&upgrade), Outcome::Ok);
+    town[1].idle(5);
+    let runs = town[1].world.scripts().next().expect("its script");
+    assert_eq!(runs.package, counter.id(), "it fell back");
+    let before = text(&town[1], origin);
+    let blob = Blob(counter.encode());
+    let publish = Act::Publish { source: blob.id() };
+    let publish = town[1].with_blob(public(ADMIN), publish, blob);
+    town[1].play(50);
+    assert!(matches!(town[1].outcome(&publish), Outcome::Ok | Outcome::Made(_)));
+    town[1].idle(5);
+    let awake = text(&town[1], origin);
+    assert_ne!(awake, before, "it counts where no server was restored");
+    town[1].restore();
+    town[1].idle(5);
+    assert_ne!(text(&town[1], origin), awake, "and where one was");
     check_roots(&town);
 }
 

@@ -6,7 +6,10 @@ use metatopia_protocol::*;
 use metatopia_types::*;
 use serde_json::{Value, json};
 
-use crate::{page::Page, stand::Stand};
+use crate::{
+    page::Page,
+    stand::{Stand, certificate},
+};
 
 fn script(n: u64, package: PackageId) -> ScriptEntry {
     ScriptEntry {
@@ -434,4 +437,33 @@ fn where_servers_are_is_told_as_they_signed_it() {
     assert_eq!(page.events_of("servers"), [json!({ "type": "servers", "list": [entry] })]);
     let id = page.command(json!({ "do": "servers" }));
     assert_eq!(page.result(id).expect("known")["result"], json!([entry]));
+}
+
+/// The page took the world from the genesis, and showed no map of a sim that follows another land office.
+#[test]
+fn what_the_sim_is_by_now_is_asked_once_a_minute_and_told_if_it_is_proved() {
+    let mut page = Page::new();
+    page.see();
+    for signers in [&[200, 201][..], &[200, 201, 202]] {
+        let asked = question(&mut page, |asked| *asked == Question::Charter);
+        let (of, leaves) = (page.stand.height(), page.stand.world().provable_leaves());
+        page.stand.turns(2);
+        let header = page.stand.proof(of, &[]).header;
+        let certificate = certificate(&header, signers);
+        let charter = leaves.charter();
+        page.answer(
+            asked,
+            Answer::Charter(Box::new(CharterAnswer { header, certificate, charter })),
+        );
+        let told = page.events_of("charter");
+        let world = json!([{ "type": "charter", "world": null }]);
+        assert_eq!(json!(told), if signers.len() == 3 { world } else { json!([]) });
+
+        page.wait(59_000.0);
+        page.see();
+        let early = page.asked();
+        assert!(!early.iter().any(|(_, asked)| *asked == Question::Charter), "{early:?}");
+        page.wait(2_000.0);
+        page.see();
+    }
 }
