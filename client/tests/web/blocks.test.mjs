@@ -114,9 +114,12 @@ test('whose friends ask for her key reads who, and stops it by a button', async 
   }
   const { page, hear, lines } = talking();
   page.client.recovery = async () => null;
-  hear(told);
+  hear({ ...told, earlier: true });
   await new Promise(setImmediate);
   assert.deepEqual(lines(), [], 'it was stopped before it was asked about');
+  hear(told);
+  await new Promise(setImmediate);
+  assert.ok(lines()[0].startsWith('In 72 h'), 'a node that lags knows of none');
   page.client.recovery = async () => { throw new Error('lost'); };
   hear(told);
   await new Promise(setImmediate);

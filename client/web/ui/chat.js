@@ -73,12 +73,12 @@ export class Chat {
     if (motd) this.add(el('p', { class: 'fresh own' }, t('governance.motd', { text: motd }), word()));
   }
 
-  /** Tells whose friends ask that another key take over hers what that is, and stops it by a button. @param {string} text what the sim said */
-  async warn(text) {
+  /** Tells whose friends ask that another key take over hers what that is, and stops it by a button. @param {string} text what the sim said @param {boolean} earlier was it said before one came? */
+  async warn(text, earlier) {
     const { page } = this;
     // What the sim said has to do where the node does not say more.
     const open = await page.client.recovery().catch(() => undefined);
-    if (open === null) return;
+    if (open === null && earlier) return;
     const { by = [], key } = open ?? {};
     const words = open ? t(key ? 'recovery.chosen' : 'recovery.asked', { ...open, by: by.join(', '), n: by.length, key: key?.slice(0, 8) }) : text;
     this.add(el('p', { class: 'fresh own' }, words, word(), ' ',
@@ -90,7 +90,7 @@ export class Chat {
     const { page } = this;
     if (by && page.blocks.has(by)) return;
     // Only the sim itself speaks to one alone without a thing, and only of that.
-    if (channel === 2 && speaker === 0) return this.warn(text);
+    if (channel === 2 && speaker === 0 && !by) return this.warn(text, earlier);
     const now = performance.now();
     if (!earlier && speaker) page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until: now + Math.min(12_000, 3500 + text.length * 70) });
     const thing = page.client.sight.objects.get(speaker);

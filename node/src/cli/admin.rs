@@ -328,7 +328,7 @@ fn broken_rule(change: &SetChange, voters: &[String]) -> Failure {
             refused(format!("{key} votes already")).hint(WHO_VOTES)
         }
         SetChange::Add { key, .. } | SetChange::Reserve { key, .. } => refused(format!(
-            "{key} stands by already, or {STANDBYS_MAX} others do"
+            "{key} stands by already, or {STANDBYS_MAX} others do, or another server has its peer id"
         ))
         .hint(
             "a standby votes once its own node follows: is it running? `metatopia admin demote` \

@@ -449,13 +449,16 @@ impl MemberTask {
 
     /// Wants the oldest shelf anew, if it is about to be told as old.
     fn refresh_shelves(&mut self, wall: Millis) {
-        let Some(oldest) = self.overlay.land().shelves().min_by_key(|shelf| shelf.time) else {
+        if self.shelf_wanted.is_some_and(|asked| asked.elapsed() < SHELF_AGAIN) {
             return;
-        };
-        let is_old = wall.since(oldest.time) >= SHELF_OLD_MS;
-        if is_old && self.shelf_wanted.is_none_or(|asked| asked.elapsed() >= SHELF_AGAIN) {
+        }
+        let land = self.overlay.land();
+        let old = land.shelves().filter(|shelf| wall.since(shelf.time) >= SHELF_OLD_MS);
+        // The office shows the newest shelf about a point, which may be about less ground than the old one.
+        let point = old.min_by_key(|shelf| shelf.time).and_then(|shelf| land.own_point(shelf));
+        if let Some(point) = point {
             self.shelf_wanted = Some(Instant::now());
-            self.want(oldest.block.corner);
+            self.want(point);
         }
     }
 

@@ -84,6 +84,13 @@ impl LandMap {
         self.retain(|kept| !over.contains(&kept.block));
     }
 
+    /// Returns a point for which this kept shelf is the newest one.
+    #[must_use]
+    pub fn own_point(&self, shelf: &Shelf) -> Option<TilePoint> {
+        let newer = self.shelves.values().filter(|other| other.height > shelf.height);
+        uncovered(shelf.block, &newer.map(|other| other.block).collect::<Vec<_>>())
+    }
+
     /// Returns all shelves, in order of their blocks.
     pub fn shelves(&self) -> impl Iterator<Item = &Arc<Shelf>> {
         self.shelves.values()
@@ -97,4 +104,22 @@ impl LandMap {
             *self.sizes.entry(block.doublings).or_default() += 1;
         }
     }
+}
+
+/// Returns a point of a block that lies in none of others.
+fn uncovered(block: PlaneBlock, others: &[PlaneBlock]) -> Option<TilePoint> {
+    if block.is_covered_by(others.iter().copied()) {
+        return None;
+    }
+    if !others.iter().any(|other| block.encloses(*other)) {
+        return Some(block.corner);
+    }
+    // Something of it is covered, so it is no single tile.
+    let (half, size) = (1_i32 << (block.doublings - 1), block.doublings - 1);
+    let quarter = |(x, y): (i32, i32)| {
+        let TilePoint { x: west, y: south } = block.corner;
+        let corner = TilePoint { x: west.wrapping_add(x), y: south.wrapping_add(y) };
+        uncovered(PlaneBlock::around(corner, size), others)
+    };
+    [(0, 0), (half, 0), (0, half), (half, half)].into_iter().find_map(quarter)
 }

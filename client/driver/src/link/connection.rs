@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use metatopia_client::Output;
 use tokio::time::sleep;
 
 use super::{Dialled, Probed, SILENCE, SessionTask};
@@ -46,6 +47,12 @@ impl SessionTask {
     pub(super) fn broke(&mut self, why: String) {
         if self.carrier.take().is_none() {
             return;
+        }
+        // What the session said belongs to this node: the next one is another.
+        while let Some(output) = self.session.poll() {
+            if let Output::Event(event) = output {
+                self.event(event);
+            }
         }
         self.session.disconnected();
         self.asked.clear();
