@@ -21,6 +21,14 @@ fn the_same_seed_gives_the_same_world_and_another_one_another() {
     assert_ne!(digest(1), digest(2));
 }
 
+/// A digest that moves says that members do something else than before, on this machine or in this build: whoever
+/// means that puts the new one here.
+#[test]
+fn a_world_has_the_same_digest_in_every_build() {
+    let digest = play(OverlayScene::Kill(500_000), 1).digest.to_string();
+    assert_eq!(digest, "b3c12b4c8719058d4ee7754ac1cce712e9c8e4c9bb5ff8bf4a9f8b409fbe3c2c");
+}
+
 #[test]
 fn a_world_at_rest_is_quiet_and_all_its_routes_arrive() {
     assert_kept(OverlayScene::Rest);

@@ -52,7 +52,7 @@ impl TravelDesk {
         let sim = node.sim().unwrap_or(self.sim);
         if told != founded && proven_world(node, sim).await? != Some(told) {
             return Err(Failure::unverified(format!(
-                "{node} takes part in world {told}, and the newest snapshot of the sim does not prove \
+                "{node} takes part in world {told}, and the state of the sim does not prove \
                  that the sim lies there"
             )));
         }
