@@ -178,7 +178,12 @@ async fn open_to(
     neighbour: &Neighbour,
     console: Console,
 ) -> Result<ChangedBorder, Failure> {
-    let order = BorderOrder::Open { head: Box::new(neighbour.trust.genesis.head()) };
+    let head = neighbour.trust.genesis.head();
+    let offices = match admin.at.node.first() {
+        Some(node) => neighbour::offices_to(&head, node).await,
+        None => Vec::new(),
+    };
+    let order = BorderOrder::Open { head: Box::new(head), offices };
     let height = order_in(admin, order, console).await?;
     Ok(ChangedBorder {
         border: "open",
@@ -230,7 +235,7 @@ async fn open_by(
     }
     for head in heads {
         let neighbour = head.id();
-        let act = ordered(&BorderOrder::Open { head: Box::new(head) });
+        let act = ordered(&BorderOrder::Open { head: Box::new(head), offices: Vec::new() });
         let opened = carry_through(driver, admin, ("the order", act), console).await;
         opened.map_err(|Failure { exit, message }| {
             Failure::new(exit, format!("the border to sim {neighbour}: {message}"))

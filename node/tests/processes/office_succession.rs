@@ -101,6 +101,13 @@ fn servers_that_run_follow_the_successor_of_their_land_office_and_are_found_ther
     // The north never ran in the old world, so its first renewal is one in the new world.
     shown_until(&new_url, (0, 8));
 
+    // The genesis of the east names the old world for ever, and the new office is its neighbour all the same.
+    for (plaza, other) in [(&successor, &at_east.sim), (&at_east, &new)] {
+        let (url, key) = (&plaza.servers[0].url, text(&plaza.dir.join("admin.key")));
+        let opened = json(&["border", "open", other, "--json", "--node", url, "--key", &key]);
+        assert_eq!((words(&opened["border"]), words(&opened["neighbour"])), ("open", &**other));
+    }
+
     // Who starts anew is there at once, by its state and by what it kept.
     at_east.stop();
     let at_east = Plaza::start(&east, 1);

@@ -130,7 +130,7 @@ impl ActContext<'_> {
     pub(super) fn border(&self, order: BlobId) -> ActResult {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
         let change = match self.border_order(order)? {
-            BorderOrder::Open { head } => self.open_border(&head),
+            BorderOrder::Open { head, offices } => self.open_border(&head, &offices),
             BorderOrder::Close { neighbour } => self
                 .known_border(neighbour)
                 .map(|border| BorderChange::Open(neighbour, Box::new(border.clone()), false)),
@@ -150,8 +150,12 @@ impl ActContext<'_> {
         self.state.borders.all.get(&neighbour).ok_or(BorderRefusal::NoBorder)
     }
 
-    fn open_border(&self, head: &GenesisHead) -> Result<BorderChange, BorderRefusal> {
-        let (square, set) = neighbour_of(self.state, head)?;
+    fn open_border(
+        &self,
+        head: &GenesisHead,
+        offices: &[GenesisHead],
+    ) -> Result<BorderChange, BorderRefusal> {
+        let (square, set) = neighbour_of(self.state, head, offices)?;
         let neighbour = head.id();
         let border = match self.state.borders.all.get(&neighbour) {
             Some(border) if border.frozen => return Err(BorderRefusal::Frozen),

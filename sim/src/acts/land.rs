@@ -362,7 +362,9 @@ impl ActContext<'_> {
     fn take_back(&self, register: &LandRegister, square: Square) -> Result<LandChange, Refusal> {
         let grant = register.grant_of(square).ok_or(Refusal::NoGrant)?;
         self.check_not_office(grant)?;
-        if grant.shown > Height(0) {
+        let granted =
+            register.sims.get(&grant.sim).expect("each grant has its sim in the register");
+        if granted.has_run {
             return Err(Refusal::SimRuns);
         }
         Ok(LandChange::Remove(square))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_types::{
     BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis,
     ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing,
-    Validator, ValidatorSet, Verify, Worth,
+    Validator, ValidatorSet, Verify, Worth, carries_on, limits::BORDER_OFFICES_MAX,
 };
 use serde::{Deserialize, Serialize};
 
@@ -239,10 +239,11 @@ impl State {
 }
 
 /// Returns who votes first in the sim of a head, and where it lies, if it may be a neighbour of a sim that
-/// lies in a world.
+/// lies in a world. These heads of land offices show that its world carries on the one that the head names.
 pub(crate) fn neighbour_of(
     state: &State,
     head: &GenesisHead,
+    offices: &[GenesisHead],
 ) -> Result<(Square, ValidatorSet), metatopia_types::BorderRefusal> {
     use metatopia_types::BorderRefusal;
     let set = head.check().map_err(|_| BorderRefusal::BadHead)?;
@@ -254,7 +255,7 @@ pub(crate) fn neighbour_of(
     let founded = head.office.as_ref().map(|office| (head.id(), office.square));
     let site = head.site.map(|site| (site.world, site.square)).or(founded);
     let (world, square) = site.ok_or(BorderRefusal::OtherWorld)?;
-    if world != own.world {
+    if offices.len() > BORDER_OFFICES_MAX || !carries_on(own.world, world, offices) {
         return Err(BorderRefusal::OtherWorld);
     }
     square.check().map_err(|_| BorderRefusal::BadHead)?;

@@ -31,6 +31,8 @@ pub struct GrantedSim {
     pub validators: Vec<Validator>,
     /// The governance time at which its beacons changed last; none if they are those of the claim.
     pub beacons_at: Option<Millis>,
+    /// Whether this sim, or one that it carries on, ever showed a header.
+    pub has_run: bool,
 }
 
 impl GrantedSim {
@@ -214,12 +216,13 @@ impl LandRegister {
 
     /// Grants a square to a sim that begins with these validators.
     pub(crate) fn insert(&mut self, grant: LandGrant, validators: Vec<Validator>) {
-        self.enter(grant, validators, None);
+        let (square, has_run) = (grant.square, grant.shown > Height(0));
+        self.enter(grant, GrantedSim { square, validators, beacons_at: None, has_run });
     }
 
-    fn enter(&mut self, grant: LandGrant, validators: Vec<Validator>, beacons_at: Option<Millis>) {
-        let (code, square) = (code(grant.square), grant.square);
-        self.sims.insert(grant.sim, GrantedSim { square, validators, beacons_at });
+    fn enter(&mut self, grant: LandGrant, granted: GrantedSim) {
+        let code = code(grant.square);
+        self.sims.insert(grant.sim, granted);
         *self.held.entry(grant.holder).or_default() += 1;
         self.ends.insert((grant.until, code));
         self.keys.add(&grant, self.height, &mut self.week.changed);
@@ -246,10 +249,14 @@ impl LandRegister {
     pub(crate) fn replace(&mut self, grant: LandGrant, validators: Vec<Validator>, time: u64) {
         let before = self.grant_of(grant.square);
         let lets_in = before.is_none_or(|before| names_other(&before.beacons, &grant.beacons));
-        let changed = before.and_then(|before| self.sims.get(&before.sim)?.beacons_at);
+        let known = before.and_then(|before| self.sims.get(&before.sim));
+        let changed = known.and_then(|known| known.beacons_at);
         let beacons_at = if lets_in { Some(Millis(time)) } else { changed };
+        // The heights of a successor begin anew, and its square is no less in use for that.
+        let has_run = grant.shown > Height(0) || known.is_some_and(|known| known.has_run);
+        let granted = GrantedSim { square: grant.square, validators, beacons_at, has_run };
         self.remove(grant.square);
-        self.enter(grant, validators, beacons_at);
+        self.enter(grant, granted);
     }
 
     /// Returns the minutes for which the beacons of a grant stay as they are; none if they may become these.

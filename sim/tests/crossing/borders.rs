@@ -6,10 +6,10 @@ use metatopia_sim::{
     limits::{HEARD_SIGNATURES_PER_TURN_MAX, PULSE_MS, SILENCE_MS},
 };
 use metatopia_types::{
-    Act, Blob, BlobId, BorderOrder, BorderRefusal, Digest, Dispatch, HearRefusal, Link,
-    OfficeFounding, Outcome, ParcelError, PassRefusal, PublicKey, Refusal, SetChange,
-    SignedEnvelope, SimId, Site, Square, Worth,
-    limits::{BORDERS_MAX, DISPATCH_LINKS_MAX, PASSES_MAX, PEOPLE_NEAR_MAX},
+    Act, Blob, BlobId, BorderOrder, BorderRefusal, Digest, Dispatch, GenesisHead, HeadParent,
+    HearRefusal, Height, Link, OfficeFounding, Outcome, ParcelError, PassRefusal, PublicKey,
+    Refusal, Root, SetChange, SignedEnvelope, SimId, Site, Square, Worth,
+    limits::{BORDER_OFFICES_MAX, BORDERS_MAX, DISPATCH_LINKS_MAX, PASSES_MAX, PEOPLE_NEAR_MAX},
     said_key,
 };
 
@@ -24,7 +24,7 @@ fn bad(why: BorderRefusal) -> Outcome {
 }
 
 fn head_of(genesis: &Genesis) -> BorderOrder {
-    BorderOrder::Open { head: Box::new(genesis.head()) }
+    BorderOrder::Open { head: Box::new(genesis.head()), offices: Vec::new() }
 }
 
 fn ordered(place: &mut Place, order: &BorderOrder) -> Outcome {
@@ -65,7 +65,7 @@ fn a_border_is_between_two_sims_of_one_world_whose_squares_share_an_edge() {
     }
     let mut head = genesis(1, 1).head();
     head.validators.clear();
-    let order = BorderOrder::Open { head: Box::new(head) };
+    let order = BorderOrder::Open { head: Box::new(head), offices: Vec::new() };
     assert_eq!(ordered(&mut place, &order), bad(BorderRefusal::BadHead));
     let neighbour = genesis(1, 1).id();
     for order in [BorderOrder::Close { neighbour }, BorderOrder::Sever { neighbour }] {
@@ -98,6 +98,55 @@ fn a_border_is_between_two_sims_of_one_world_whose_squares_share_an_edge() {
     nowhere.login(public(ADMIN));
     nowhere.play(50);
     assert_eq!(ordered(&mut nowhere, &head_of(&genesis(1, 1))), bad(BorderRefusal::OtherWorld));
+}
+
+/// A genesis names its world for ever. Between a sim that was founded before its land office had a successor,
+/// and its neighbour, no border was opened any more.
+#[test]
+fn sims_of_a_world_and_of_those_that_carry_it_on_are_neighbours() {
+    let office = |n: u8, parent: Option<&GenesisHead>| {
+        let square = Square { x: 8, y: 8, doublings: 0 };
+        let founding = OfficeFounding { square, holder: public(n), beacons: vec![public(8)] };
+        let head = Genesis { site: None, office: Some(founding), ..genesis(1, 1) }.head();
+        let parent = parent.map(|parent| HeadParent {
+            sim: parent.id(),
+            height: Height(7),
+            root: Root(Digest::ZERO),
+        });
+        GenesisHead { parent, ..head }
+    };
+    let mut offices = vec![office(1, None)];
+    for n in 2..=BORDER_OFFICES_MAX as u8 + 2 {
+        offices.insert(0, office(n, offices.first()));
+    }
+    let world = |n: usize| offices[n].id();
+    // Offices from the newest on, of which the oldest ones founded these sims.
+    let neighbour = on(Square { x: 2, y: 0, doublings: 0 }, world(BORDER_OFFICES_MAX));
+    let older = on(Square { x: 0, y: 2, doublings: 0 }, world(BORDER_OFFICES_MAX + 1));
+    let mut place = alone();
+    let follow = |place: &mut Place, world: SimId| {
+        let act = Act::Amend { name: "world".to_owned(), value: world.to_string() };
+        let act = place.act(public(ADMIN), 1, act);
+        place.play(50);
+        assert_eq!(place.outcome(&act), Outcome::Ok);
+    };
+    follow(&mut place, world(0));
+    let open = |of: &Genesis, offices: &[GenesisHead]| BorderOrder::Open {
+        head: Box::new(of.head()),
+        offices: offices.to_vec(),
+    };
+    let all = &offices[..BORDER_OFFICES_MAX];
+    for lie in [&[], &all[1..], &all[..3], &offices[..BORDER_OFFICES_MAX + 1], &[all, all].concat()]
+    {
+        let said = ordered(&mut place, &open(&neighbour, lie));
+        assert_eq!(said, bad(BorderRefusal::OtherWorld), "{} heads", lie.len());
+    }
+    let said = ordered(&mut place, &open(&older, &offices[..BORDER_OFFICES_MAX + 1]));
+    assert_eq!(said, bad(BorderRefusal::OtherWorld), "more heads than an order may have");
+    assert_eq!(ordered(&mut place, &open(&neighbour, all)), Outcome::Ok);
+    // To follow the successor of an office is not to lie in all worlds.
+    let before = on(Square { x: 2, y: 0, doublings: 0 }, world_id());
+    assert_eq!(ordered(&mut place, &open(&before, all)), bad(BorderRefusal::OtherWorld));
 }
 
 #[test]

@@ -163,7 +163,8 @@ fn a_pass_says_before_the_line_of_each_thing_in_hand_why_it_may_not_come() {
 #[test]
 fn the_line_is_a_wall_for_her_until_what_she_took_last_is_answered() {
     let (mut town, ada, origin) = carried(true);
-    let position = Vec2::new(Fx::from_int(26), Fx::from_int(2));
+    let place = town[0].place_of(&ada).expect("she is here");
+    let position = Vec2::new(place.x.saturating_sub(Fx::from_int(2)), place.y);
     town[0].act(ada, 1, Act::Build(Build::PutDown { object: BALL, position }));
     approaches(&mut town, ada, 10);
     assert_eq!(said(&town, 1, 0).passes[0].hands, []);

@@ -321,7 +321,7 @@ fn open_all(mut town: Vec<Place>) -> Vec<Place> {
     for west in 0..town.len().saturating_sub(1) {
         for (own, other) in [(west, west + 1), (west + 1, west)] {
             let head = Box::new(town[other].genesis.head());
-            let act = town[own].order(&BorderOrder::Open { head });
+            let act = town[own].order(&BorderOrder::Open { head, offices: Vec::new() });
             town[own].play(50);
             assert_eq!(town[own].outcome(&act), Outcome::Ok);
         }

@@ -8,7 +8,8 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Act, Envelope, Height, LandGrant, LandOrder, Link, Look, Millis, Outcome, Refusal, TilePoint,
+    Act, Digest, Envelope, GenesisHead, HeadParent, Height, LandGrant, LandOrder, Link, Look,
+    Millis, Outcome, Refusal, Root, TilePoint,
     limits::{RENEWAL_LINKS_MAX, ROOT_LAG},
 };
 
@@ -226,6 +227,37 @@ fn admins_take_back_a_square_whose_sim_never_ran() {
     let shown = Shown::now(&yard, sim, 1, &VOTERS).renew(square(2, 0), vec![]);
     assert_eq!(ordered(&mut yard, 1, &shown), Outcome::Ok);
     assert_eq!(ordered(&mut yard, ADMIN, &take(square(2, 0))), refused(Refusal::SimRuns));
+}
+
+/// Heights of a successor begin anew, so its grant shows none. Admins of the office took the square of a sim
+/// that had run for years.
+#[test]
+fn a_square_whose_sim_ran_is_not_taken_back_from_its_successor() {
+    let (mut yard, sim) = with_neighbour();
+    let shown = Shown::now(&yard, sim, 1, &VOTERS).renew(square(2, 0), vec![]);
+    assert_eq!(ordered(&mut yard, 1, &shown), Outcome::Ok);
+    let successor = |of, seed| {
+        let parent = HeadParent { sim: of, height: Height(1), root: Root(Digest::ZERO) };
+        let head = sim_on(yard.world.sim(), square(2, 0), 1, seed).head();
+        GenesisHead { parent: Some(parent), ..head }
+    };
+    let first = successor(sim, 5);
+    let heads = [first.clone(), successor(first.id(), 6)];
+    for head in heads {
+        let pass = LandOrder::Succeed { square: square(2, 0), head };
+        assert_eq!(ordered(&mut yard, 1, &pass), Outcome::Ok);
+        assert_eq!(grant(&yard).shown, Height(0));
+        let take = LandOrder::TakeBack { square: square(2, 0) };
+        assert_eq!(ordered(&mut yard, ADMIN, &take), refused(Refusal::SimRuns));
+    }
+    // Holders give it back, and that counts for nobody who comes after them.
+    let release = LandOrder::Release { square: square(2, 0) };
+    assert_eq!(ordered(&mut yard, 1, &release), Outcome::Ok);
+    let head = sim_on(yard.world.sim(), square(2, 0), 1, 7).head();
+    let claim = claim_by(&yard, 1, head, Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 1, &claim), Outcome::Ok);
+    let take = LandOrder::TakeBack { square: square(2, 0) };
+    assert_eq!(ordered(&mut yard, ADMIN, &take), Outcome::Ok);
 }
 
 #[test]

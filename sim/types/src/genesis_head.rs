@@ -67,6 +67,20 @@ pub enum GenesisHeadError {
     Validators(#[from] ValidatorSetError),
 }
 
+/// Says whether a world is another one, or one that its land office carries on, as the heads of land offices
+/// show: the first has the id of `own`, and each names the one after it as its parent.
+#[must_use]
+pub fn carries_on(own: SimId, world: SimId, offices: &[GenesisHead]) -> bool {
+    let mut reached = own;
+    for office in offices {
+        match office.parent {
+            Some(parent) if office.id() == reached => reached = parent.sim,
+            _ => return false,
+        }
+    }
+    reached == world
+}
+
 impl GenesisHead {
     /// Returns the id of the sim.
     #[must_use]

@@ -85,7 +85,7 @@ pub use crossing::{
 };
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
-pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding};
+pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding, carries_on};
 pub use govern::{GovernOrder, RoleRight};
 pub use ids::{
     ActId, BlobId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId, ParseIdError,

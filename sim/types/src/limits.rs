@@ -193,8 +193,13 @@ pub const PARCEL_BYTES_MAX: usize = 48 * 1_024;
 /// Set changes in one dispatch. Sets of 31 have links of 4.4 KB, of which 14 fit a blob.
 pub const DISPATCH_LINKS_MAX: usize = 32;
 
-/// Largest encoded order about a border: a head with 64 admins and 31 validators has 3.4 KB.
-pub const BORDER_ORDER_BYTES_MAX: usize = 4 * 1_024;
+/// Heads of land offices in an order about a border, one for each successor of the land office since the
+/// neighbour was founded: a successor is a matter of years.
+pub const BORDER_OFFICES_MAX: usize = 4;
+
+/// Largest encoded order about a border: a head with 64 admins and 31 validators has 3.4 KB, and
+/// [`BORDER_OFFICES_MAX`] more of them come with it.
+pub const BORDER_ORDER_BYTES_MAX: usize = 20 * 1_024;
 
 /// All dispatches of one turn together: half of its blobs.
 pub const DISPATCHES_BYTES_MAX: usize = BLOBS_BYTES_MAX / 2;

@@ -226,7 +226,8 @@ fn an_order_about_a_border_holds_the_largest_head() {
         validators,
         rest: Digest([9; 32]),
     };
-    let order = BorderOrder::Open { head: Box::new(head) };
+    let order =
+        BorderOrder::Open { offices: vec![head.clone(); BORDER_OFFICES_MAX], head: Box::new(head) };
     let blob = order.blob();
     assert!(blob.0.len() <= BORDER_ORDER_BYTES_MAX, "{} B", blob.0.len());
     assert_eq!(BorderOrder::decode(&blob.0), Ok(order));

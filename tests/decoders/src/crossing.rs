@@ -76,7 +76,7 @@ pub(crate) fn dispatches() -> Vec<Vec<u8>> {
 pub(crate) fn orders() -> Vec<Vec<u8>> {
     let neighbour = SimId(Digest([2; 32]));
     let orders = [
-        BorderOrder::Open { head: Box::new(land::head()) },
+        BorderOrder::Open { head: Box::new(land::head()), offices: Vec::new() },
         BorderOrder::Close { neighbour },
         BorderOrder::Sever { neighbour },
     ];

@@ -6,12 +6,12 @@ use std::{
 };
 
 use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
-use metatopia_types::SimId;
+use metatopia_types::{GenesisHead, SimId};
 
 use crate::{
     cli::{failure::Failure, invite, up::world::server_path},
     courier::address_book::NeighbourFile,
-    overlay::answers::MapAnswer,
+    overlay::{answers::MapAnswer, learned::LearnedWorld},
 };
 
 /// A sim on the other side of a border.
@@ -70,6 +70,21 @@ async fn on_the_map(sim: SimId, node: &NodeUrl) -> Vec<NodeUrl> {
     urls.filter_map(|url| url.parse().ok()).collect()
 }
 
+/// Returns the heads of land offices that lead from the world of a node back to the one that the head of a
+/// neighbour names. Nothing if that is the same world, or they do not lead there: the sim says why then.
+pub(in crate::cli) async fn offices_to(head: &GenesisHead, node: &NodeUrl) -> Vec<GenesisHead> {
+    let Some(world) = head.site.map(|site| site.world) else { return Vec::new() };
+    let Ok(learned) = LearnedWorld::from(node, None).await else { return Vec::new() };
+    offices_between(&learned, world)
+}
+
+fn offices_between(learned: &LearnedWorld, world: SimId) -> Vec<GenesisHead> {
+    let offices = [learned.sets.head()].into_iter().chain(&learned.parents);
+    let leads = |head: &GenesisHead| head.parent.is_some_and(|parent| parent.sim == world);
+    let Some(last) = offices.clone().position(leads) else { return Vec::new() };
+    offices.take(last + 1).cloned().collect()
+}
+
 /// Writes where neighbours are, for the servers of a directory of `metatopia up`, or for the one server whose
 /// data directory it is.
 ///
@@ -93,4 +108,30 @@ pub(in crate::cli) fn note(
         file.note(neighbours).map_err(failed)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::carries_on;
+
+    use super::*;
+    use crate::overlay::{
+        learned::learned_of_tests,
+        office::{office_of_tests, successor_of_tests},
+    };
+
+    #[test]
+    fn offices_lead_back_to_each_world_that_one_carries_on() {
+        let first = office_of_tests();
+        let second = successor_of_tests(&first);
+        let third = successor_of_tests(&second);
+        let learned = learned_of_tests(&third, &[&second, &first]);
+        for (world, heads) in [(&third, 0), (&second, 1), (&first, 2)] {
+            let offices = offices_between(&learned, world.world());
+            assert_eq!(offices.len(), heads);
+            assert!(carries_on(third.world(), world.world(), &offices));
+        }
+        let short = learned_of_tests(&third, &[]);
+        assert!(offices_between(&short, first.world()).is_empty());
+    }
 }

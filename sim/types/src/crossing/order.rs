@@ -1,6 +1,6 @@
 //! What admins order about the borders of their sim.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,11 @@ pub enum BorderOrder {
         /// The neighbour's, whose id is the neighbour's: it says where the neighbour lies, and who votes
         /// in its first turn.
         head: Box<GenesisHead>,
+        /// Nothing, if that head names the world in which this sim lies now. Otherwise the heads of the land
+        /// offices from that of this world back to the one that carried on the world which the head names: a
+        /// genesis names its world for ever, and sims follow the successors of their land office. At most
+        /// [`limits::BORDER_OFFICES_MAX`].
+        offices: Vec<GenesisHead>,
     },
     /// Closes the border on this side: nobody and nothing departs or is taken any more. What is under way
     /// is settled or comes back.
@@ -47,7 +52,10 @@ pub enum BorderRefusal {
     #[error("a sim has no border to itself")]
     Itself,
     /// This sim, or the neighbour, lies in no world, or they lie in two.
-    #[error("a border is between two sims of one world; one of them lies in none, or in another")]
+    #[error(
+        "a border is between two sims of one world; one of them lies in none, or in another that no land office \
+         which the order shows carries on"
+    )]
     OtherWorld,
     /// The two squares share no edge.
     #[error("the two squares share no edge")]
@@ -80,7 +88,7 @@ impl BorderOrder {
     #[must_use]
     pub fn summary(&self) -> (&'static str, SimId) {
         match self {
-            Self::Open { head } => ("open", head.id()),
+            Self::Open { head, .. } => ("open", head.id()),
             Self::Close { neighbour } => ("close", *neighbour),
             Self::Sever { neighbour } => ("sever", *neighbour),
         }
