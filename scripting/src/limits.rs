@@ -13,6 +13,11 @@ pub const GAS_PER_CALL_MIN: u64 = 200;
 /// Bytes of a script's state for which a call costs a unit more: it is copied, looked at and hashed.
 pub const STATE_BYTES_PER_GAS: usize = 32;
 
+/// Values in arrays of a script's state for which a call costs a unit more. Small ones take time beyond their
+/// bytes, some 30 nanoseconds each where a call changes the state. Each value that has a name costs a whole
+/// unit more: it takes 230.
+pub const STATE_ELEMENTS_PER_GAS: usize = 8;
+
 /// Script functions and closures inside one another. Functions take no native stack; a closure that the
 /// world's functions call back takes a level of it. Whoever runs or compiles scripts gives the thread 1 MiB
 /// at least: compiling the deepest expressions in a dev build takes most.

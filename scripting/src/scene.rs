@@ -39,6 +39,8 @@ pub struct ScriptContext {
     /// The state's encoded length, once somebody wrote to it.
     state_bytes: Option<usize>,
     state_changed: bool,
+    /// Whether it was looked at since it changed.
+    state_checked: bool,
     /// The object's fields as this script sees them: earlier calls' writes under this call's.
     seen: ObjectWrites,
     part: ScriptOutput,
@@ -60,6 +62,7 @@ impl ScriptContext {
             state: Arc::clone(call.state),
             state_bytes: None,
             state_changed: false,
+            state_checked: false,
             seen: call.own.clone(),
             part: ScriptOutput::default(),
             effect_bytes: 0,
@@ -74,12 +77,23 @@ impl ScriptContext {
     /// [`ErrorKind::State`] if the state may not be kept.
     pub fn finish(mut self) -> Result<ScriptOutput, HostFault> {
         if self.state_changed {
-            self.state
-                .check()
-                .map_err(|error| HostFault::new(ErrorKind::State, error.to_string()))?;
+            self.check_state()?;
             self.part.state = Some(Arc::unwrap_or_clone(self.state));
         }
         Ok(self.part)
+    }
+
+    /// Checks that the state may be kept, once after it changed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::State`] if it may not.
+    pub(crate) fn check_state(&mut self) -> Result<(), HostFault> {
+        if !self.state_checked {
+            let check = self.state.check();
+            check.map_err(|error| HostFault::new(ErrorKind::State, error.to_string()))?;
+            self.state_checked = true;
+        }
+        Ok(())
     }
 
     /// Takes the lines that were logged, for the report of a call that failed.
@@ -240,7 +254,7 @@ impl ScriptContext {
         } else {
             state.insert(name.into(), value);
         }
-        self.state_changed = true;
+        (self.state_changed, self.state_checked) = (true, false);
         Ok(())
     }
 
@@ -258,7 +272,7 @@ impl ScriptContext {
         } else {
             state.insert(name.into(), value);
         }
-        self.state_changed = true;
+        (self.state_changed, self.state_checked) = (true, false);
         Ok(())
     }
 }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use text::{PrintedValue, show_array, show_fixed, show_map, show_object, show_vec2};
 
 use crate::limits::{
-    ARRAY_LENGTH_MAX, MAP_LENGTH_MAX, STATE_BYTES_MAX, STRING_BYTES_MAX, VALUE_DEPTH_MAX,
+    ARRAY_LENGTH_MAX, MAP_LENGTH_MAX, STATE_BYTES_MAX, STATE_BYTES_PER_GAS, STATE_ELEMENTS_PER_GAS,
+    STRING_BYTES_MAX, VALUE_DEPTH_MAX,
 };
 
 /// A value that outlives a call: in a script's state, or on its way to another script.
@@ -159,6 +160,15 @@ pub enum StateError {
 }
 
 impl ScriptState {
+    /// What a call costs because this state comes with it, in units of gas.
+    #[must_use]
+    pub(crate) fn gas(&self) -> u64 {
+        let all = self.0.values().map(Value::count).fold(Count::default(), Count::plus);
+        let names = self.0.len() + all.entries;
+        let bytes = wire::length(self) / STATE_BYTES_PER_GAS;
+        (bytes + names + all.elements / STATE_ELEMENTS_PER_GAS) as u64
+    }
+
     /// May it be kept? The values are looked at first, so that encoding cannot exhaust the stack.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use alloc::{
 use core::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use metatopia_types::{PackageId, wire};
+use metatopia_types::PackageId;
 
 use super::{
     convert::datum_of,
@@ -25,7 +25,7 @@ use crate::{
     LinkedPackage, Package, ScriptContext, ScriptError, ScriptOutput,
     ir::ScriptProgram,
     lang::{LinkedProgram, SourcePoint},
-    limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, NANOSECONDS_PER_GAS, STATE_BYTES_PER_GAS},
+    limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, NANOSECONDS_PER_GAS},
 };
 
 /// The executor of Metatopia's own: it compiles sources to programs for registers.
@@ -188,7 +188,7 @@ impl Handler for ScriptHandler {
 
 /// Runs a handler, and keeps what it wrote to the state.
 fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> CallOutcome<()> {
-    let state = (wire::length(&**call.state) / STATE_BYTES_PER_GAS) as u64;
+    let state = call.state.gas();
     machine.meter.pay((GAS_PER_CALL_MIN + state) * NANOSECONDS_PER_GAS)?;
     let of = &machine.program.functions[usize::from(function)];
     let parameters = of.parameters;

@@ -102,10 +102,8 @@ impl CallMachine<'_> {
         if last == SourcePoint::default() {
             return Ok(());
         }
-        let check = self.scene()?.state().check();
-        check.map_err(|error| {
-            located(CallFault::new(ErrorKind::State, alloc::format!("{error}")), last)
-        })
+        let check = self.scene()?.check_state();
+        check.map_err(|fault| located(Box::<CallFault>::from(fault), last))
     }
 
     fn keep_variable(&mut self, name: &Arc<str>, value: &Datum) -> CallOutcome<()> {

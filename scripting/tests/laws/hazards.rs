@@ -1,7 +1,7 @@
 //! What stock interpretation leaks, each ending in a clean refusal or error, and soon.
 
 use metatopia_math::Vec2;
-use metatopia_scripting::{ErrorKind, Event, ScriptState, check, limits};
+use metatopia_scripting::{ErrorKind, Event, ScriptState, Value, check, limits};
 use metatopia_types::ObjectId;
 
 use crate::stage::{Thing, handler, point, run_in, start, world};
@@ -207,11 +207,17 @@ fn who_puts_or_turns_an_object_pays_for_what_is_near_it() {
 #[test]
 fn a_call_pays_for_the_state_that_comes_with_it() {
     let handler = handler("fn on_start() { }");
-    let gas = |bytes: usize| {
-        let text = metatopia_scripting::Value::Text("x".repeat(bytes));
-        let state = ScriptState([("t".to_owned(), text)].into());
-        let event = Event::Start;
-        run_in(world(), &handler, &event, state).unwrap().gas
+    let gas = |value: Value| {
+        let state = ScriptState([("t".to_owned(), value)].into());
+        run_in(world(), &handler, &Event::Start, state).unwrap().gas
     };
-    assert_eq!(gas(3_200) - gas(0), 3_200 / limits::STATE_BYTES_PER_GAS as u64);
+    let none = gas(Value::Text(String::new()));
+    let text = gas(Value::Text("x".repeat(3_200)));
+    assert_eq!(text - none, 3_200 / limits::STATE_BYTES_PER_GAS as u64);
+    // A state of small values took fifteen times the time that its bytes paid for.
+    let list = gas(Value::Array(vec![Value::Unit; 320]));
+    let (bytes, values) = (limits::STATE_BYTES_PER_GAS, limits::STATE_ELEMENTS_PER_GAS);
+    assert_eq!(list - none, (320 / bytes + 320 / values) as u64);
+    let named = (0..64).map(|n| (format!("{n:03}"), Value::Unit)).collect();
+    assert_eq!(gas(Value::Map(named)) - none, (64 * 5 / bytes + 64) as u64);
 }

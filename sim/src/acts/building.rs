@@ -324,7 +324,7 @@ impl State {
     /// Begins a script with an empty state.
     fn begin_script(&mut self, script: ScriptId, object: ObjectId, package: PackageId) {
         let gas = GasPool::full(self.clock.tick.plus(1), self.script_income());
-        let state = metatopia_scripting::ScriptState::default();
+        let state = std::sync::Arc::default();
         self.scripts.insert(script, Script::new(object, package, state, gas));
         self.publications.take(package);
         self.script_changes.push((script, ScriptChange::Begins(package)));

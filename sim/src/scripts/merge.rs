@@ -180,7 +180,7 @@ fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
     let failed = if run.trial == UpgradeTrial::Failed { 0 } else { failed };
     let mut lacks_room = false;
     if let Some(changed) = run.state.take() {
-        let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
+        let growth = wire::length(&*changed).saturating_sub(wire::length(&*script.state));
         if state.byte_budget.take(growth) {
             script.state = changed;
         } else {

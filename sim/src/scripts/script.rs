@@ -1,6 +1,6 @@
 //! Scripts: a package running on an object, with what it remembers and the events that wait for it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_scripting::{ErrorKind, ScriptState};
 use metatopia_types::{ObjectId, PackageId, Tick, wire};
@@ -17,8 +17,8 @@ pub struct Script {
     pub object: ObjectId,
     /// The package that it runs.
     pub package: PackageId,
-    /// The state that it remembers.
-    pub state: ScriptState,
+    /// The state that it remembers. Calls share it until one changes it.
+    pub state: Arc<ScriptState>,
     /// Events that wait for it.
     pub inbox: Inbox,
     /// When its timers run out, by their names.
@@ -55,7 +55,7 @@ pub struct Fallback {
     /// The package that it ran.
     pub package: PackageId,
     /// The state that it remembered.
-    pub state: ScriptState,
+    pub state: Arc<ScriptState>,
     /// Its zone, with those of whom it was told.
     pub zone: Option<Zone>,
 }
@@ -63,7 +63,8 @@ pub struct Fallback {
 impl Fallback {
     /// Returns what a script falls back to that runs another package from now on.
     pub(crate) fn of(script: &Script) -> Self {
-        let (package, state, zone) = (script.package, script.state.clone(), script.zone.clone());
+        let (package, zone) = (script.package, script.zone.clone());
+        let state = Arc::clone(&script.state);
         Self { package, state, zone }
     }
 
@@ -131,7 +132,7 @@ impl Script {
     pub(crate) fn new(
         object: ObjectId,
         package: PackageId,
-        state: ScriptState,
+        state: Arc<ScriptState>,
         gas: GasPool,
     ) -> Self {
         Self {
@@ -221,7 +222,7 @@ mod tests {
         };
         let gas = GasPool::full(Tick(u64::MAX), GasIncome { refill: 0, capacity: u64::MAX / 4 });
         let object = ObjectId(OBJECT_NUMBERS_END - 1);
-        let mut script = Script::new(object, PackageId(Digest([9; 32])), state, gas);
+        let mut script = Script::new(object, PackageId(Digest([9; 32])), Arc::new(state), gas);
         script.fallback =
             Some(Box::new(Fallback { zone: Some(zone.clone()), ..Fallback::of(&script) }));
         script.zone = Some(zone);

@@ -31,7 +31,7 @@ pub(crate) struct ScriptRun {
     /// The object that the script is on.
     pub(super) object: ObjectId,
     /// The script's new state, if it changed.
-    pub(super) state: Option<metatopia_scripting::ScriptState>,
+    pub(super) state: Option<Arc<metatopia_scripting::ScriptState>>,
     /// The writes to the script's own object.
     pub(crate) own: ObjectWrites,
     /// The effects on others, in order.
@@ -194,7 +194,7 @@ fn admit(
         script: id,
         object,
         handler,
-        state: Arc::new(script.state.clone()),
+        state: Arc::clone(&script.state),
         inbox,
         level,
         on_trial,
@@ -250,7 +250,7 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
                 run.log.extend(part.log);
                 if let Some(changed) = part.state {
                     state = Arc::new(changed);
-                    run.state = Some((*state).clone());
+                    run.state = Some(Arc::clone(&state));
                 }
             }
             Err(error) => {

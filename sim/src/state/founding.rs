@@ -1,7 +1,10 @@
 //! The first state of a world: from its genesis, or from the last state of the sim that it
 //! carries on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_physics::{InsertError, JointId, JointSpec};
 use metatopia_scripting::{LinkedPackage, Package};
@@ -203,7 +206,7 @@ impl State {
         let body = self.bodies.body(id).expect("an object has a body");
         let script = |script: &ScriptId| {
             let script = self.scripts.get(script).expect("a script that its object lists");
-            ScriptSpec { package: script.package, state: script.state.clone() }
+            ScriptSpec { package: script.package, state: (*script.state).clone() }
         };
         ObjectSpec {
             kind: object.kind.clone(),
@@ -321,7 +324,7 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
     for (n, script) in (0..).zip(&spec.scripts) {
         let gas = GasPool::full(Tick(0), state.script_income());
         state.publications.take(script.package);
-        let script = Script::new(id, script.package, script.state.clone(), gas);
+        let script = Script::new(id, script.package, Arc::new(script.state.clone()), gas);
         state.scripts.insert(first.plus(n), script);
     }
     state.clock.next_script = first.plus(count);

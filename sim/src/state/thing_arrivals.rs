@@ -227,7 +227,7 @@ impl State {
             let asleep = !came.suspended && !self.packages.contains(&came.package);
             // An empty pool: whatever crosses to and fro earns nothing by that.
             let gas = GasPool::empty(now);
-            let mut running = Script::new(id, came.package, state, gas);
+            let mut running = Script::new(id, came.package, state.into(), gas);
             running.asleep = asleep;
             running.suspended = (came.suspended || asleep).then_some(now);
             running.dropped = came.dropped;

@@ -127,7 +127,7 @@ impl State {
         };
         TravellingScript {
             package: script.package,
-            state: wire::encode(&script.state),
+            state: wire::encode(&*script.state),
             timers: script.timers.iter().map(left).collect(),
             suspended: script.suspended.is_some() && !script.asleep,
             dropped: script.dropped.saturating_add(script.inbox.waiting().len() as u64),

@@ -112,8 +112,7 @@ const POOL: usize = 20;
 /// timers, of which only the lengths grow.
 fn script() -> (usize, usize) {
     let gas = GasPool::full(FAR, crate::gas::GasIncome { refill: MAX, capacity: MAX });
-    let mut script =
-        Script::new(ObjectId(MAX), PackageId(Digest::ZERO), ScriptState::default(), gas);
+    let mut script = Script::new(ObjectId(MAX), PackageId(Digest::ZERO), Default::default(), gas);
     let begins = wire::length(&script);
     script.failures = MAX;
     script.last_failure = Some((FAR, ErrorKind::Panic));

@@ -93,10 +93,19 @@ fn calls() -> Vec<Recipe> {
         Recipe::new("calls that fail", &["fn on_tick(dt) { 1 / 0; }"]),
         Recipe::new("calls that fail deep down", &[deep]),
         Recipe::new("large states", &[&remembers]),
+        Recipe::new("states of many small values", &[&small_values("t.push(());", "[]", 511, 15)]),
+        Recipe::new("states of many names", &[&small_values("t[`${n}`] = n;", "#{}", 127, 15)]),
         Recipe::new("long logs", &[&logs]),
         Recipe::new("timers run out", &[&timers]),
         Recipe::new("timers are wound", &[&winds]),
     ]
+}
+
+/// Returns a script that remembers so many lists of so many small values, and changes a number in each tick.
+fn small_values(push: &str, list: &str, values: usize, lists: usize) -> String {
+    let names: String = (0..lists).map(|n| format!("state.v{n} = t; ")).collect();
+    let fill = format!("let t = {list}; for n in 0..{values} {{ {push} }}");
+    format!("fn on_start() {{ {fill} {names} }}\nfn on_tick(dt) {{ state.n = now(); }}")
 }
 
 /// Messages: who sends pays, and others have the work.
