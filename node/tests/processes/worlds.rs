@@ -275,6 +275,39 @@ fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
     assert_eq!(worlds[0], worlds[1]);
 }
 
+/// Each square is claimed by the key of its own sim's admin, so the office's limit of two squares a key let grids
+/// of 64 through, but nobody could hold three squares of one by one key.
+#[test]
+fn each_square_of_a_grid_is_held_by_its_own_admin_and_one_key_may_hold_them_all() {
+    let folder = Folder::new("grid-holder");
+    let dir = folder.join("grid");
+    let grid = Grid::start(&dir, "3x1");
+    let node = words(&grid.ready["sims"][0]["http"]);
+    let admin = |n: usize| text(&dir.join(format!("sim-{n}-0")).join("admin.key"));
+    let public = |n| words(&json(&["keys", "show", "--json", &admin(n)])["public"]).to_owned();
+    let keys: Vec<String> = (0..3).map(public).collect();
+    let held_by = |right: [&str; 3]| {
+        let began = Instant::now();
+        loop {
+            let map = json(&["world", "map", "--json", "--node", node]);
+            let sites = map["sites"].as_array().expect("a list");
+            let holders: Vec<&str> = sites.iter().map(|site| words(&site["holder"])).collect();
+            if holders == right {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "{map}");
+        }
+    };
+    held_by([&keys[0], &keys[1], &keys[2]]);
+    for n in [1, 2] {
+        let square = format!("{}:0:256", 8 * n);
+        let give = ["world", "give", &square, "--to", &keys[0], "--key", &admin(n)];
+        ended(&run(&[&give[..], &["--node", node, "--json"]].concat()), 0, "");
+    }
+    held_by([&keys[0]; 3]);
+    grid.stop();
+}
+
 #[test]
 fn somebody_in_words_reads_the_map_and_goes_to_another_sim_and_back() {
     let folder = Folder::new("journey");
