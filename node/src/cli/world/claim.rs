@@ -3,7 +3,7 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use clap::Args;
-use metatopia_client_driver::{NodeUrl, http};
+use metatopia_client_driver::NodeUrl;
 use metatopia_sim::Genesis;
 use metatopia_types::{
     LandGrant, LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId,
@@ -15,7 +15,7 @@ use super::{
     desk::OfficeDesk,
     found::FoundingArgs,
     grant::beacons_of,
-    learned::LearnedWorld,
+    learned::{LearnedWorld, asked_map},
     map,
     square::{Edge, WrittenSquare, beside},
 };
@@ -268,9 +268,7 @@ fn site_of(genesis: &Genesis, world: SimId) -> Result<Square, Failure> {
 /// Returns the squares that may be claimed, those that are proved to be taken left out. A node that shows an
 /// old map, or a part of it, costs a refusal by the land office, which decides each claim itself.
 async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec<Square>, Failure> {
-    let told: MapAnswer = http::get(args.node.join("/api/world/map"))
-        .await
-        .map_err(|error| super::learned::unanswered(&args.node, &error))?;
+    let told = asked_map(&args.node).await?;
     let known = proved_grants(&learned.sets, told)?;
     let office = learned.sets.head().office.as_ref().map(|office| office.square);
     let of = match args.of.filter(|of| *of != learned.sets.world()) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metatopia_client_driver::{HttpError, NodeUrl};
+use metatopia_client_driver::{HttpError, NodeUrl, http};
 use metatopia_raynet::TilePoint;
 use metatopia_types::{LandGrant, Millis, ProvedLand, SimId};
 
@@ -11,7 +11,7 @@ use crate::{
     clock::SystemClock,
     overlay::{
         OfficeSets,
-        answers::{FindAnswer, MapEntry, unhex},
+        answers::{FindAnswer, MapAnswer, MapEntry, unhex},
         folder::OverlayFolderError,
         learned::LearnWorldError,
     },
@@ -41,6 +41,15 @@ pub(in crate::cli) struct CheckedFind {
 /// Returns the failure of a question to a node.
 pub(super) fn unanswered(node: &NodeUrl, error: &HttpError) -> Failure {
     Failure::new(http_exit(error), format!("{node} {error}"))
+}
+
+/// Asks a node for the map of its world, of which nothing is checked yet.
+///
+/// # Errors
+/// When it does not answer.
+pub(super) async fn asked_map(node: &NodeUrl) -> Result<MapAnswer, Failure> {
+    let answer = http::get(node.join("/api/world/map")).await;
+    answer.map_err(|error| unanswered(node, &error))
 }
 
 impl From<LearnWorldError> for Failure {

@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, fmt, fmt::Write as _, fs, path::PathBuf};
 
 use clap::Args;
 use metatopia_client::{ProvedMap, text::printable};
-use metatopia_client_driver::http;
 use metatopia_types::{LandGrant, SimId, TilePoint};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
     find::{AskArgs, written},
-    learned::{LearnedWorld, OLD, age_of, unanswered},
+    invite::{self, counted},
+    learned::{LearnedWorld, OLD, age_of, asked_map},
     member::{self, MemberPlan},
 };
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     overlay::{
         OfficeSets,
         answers::{GrantEntry, MapAnswer, MapEntry, MapSite, SquareEntry, unhex},
+        world_invite::WorldInvite,
     },
 };
 
@@ -117,15 +118,23 @@ impl fmt::Display for MapLines {
 pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> {
     let (world, answer, proved) = match &args.ask.data_dir {
         None => {
-            let node = &args.ask.node;
-            let learned = LearnedWorld::from(node, args.ask.world).await?;
+            let world = args.ask.world;
+            let (node, learned) = match &args.ask.invite {
+                Some(invite) => invite::learn(invite, world).await?,
+                None => {
+                    let node = args.ask.node.clone();
+                    (node.clone(), LearnedWorld::from(&node, world).await?)
+                }
+            };
             if let Some(point) = args.point() {
                 // The node keeps the map about what it is asked for, and shows it where it has it.
-                let _kept = super::find::by_node(node, args.ask.world, point).await;
+                let _kept = super::find::by_learned(&node, &learned, point).await;
             }
-            let answer: MapAnswer = http::get(node.join("/api/world/map"))
-                .await
-                .map_err(|error| unanswered(node, &error))?;
+            let answer = asked_map(&node).await?;
+            let answer = match &args.ask.invite {
+                Some(WorldInvite { map_from, .. }) => counted(&learned.sets, answer, *map_from),
+                None => answer,
+            };
             let proved = prove_all(&learned.sets, &answer)?;
             (learned.sets.world(), answer, proved)
         }

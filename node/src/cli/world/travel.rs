@@ -3,13 +3,13 @@
 use std::{cell::RefCell, collections::BTreeSet, path::PathBuf, time::Duration};
 
 use metatopia_client::BlockList;
-use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, http, passing_key};
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, passing_key};
 use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
 use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
 
 use super::{
     find::by_learned,
-    learned::{CheckedFind, LearnedWorld, age_of, unanswered},
+    learned::{CheckedFind, LearnedWorld, age_of, asked_map},
     map::{listed, prove_all},
 };
 use crate::{
@@ -117,8 +117,7 @@ async fn proven_world(node: &NodeUrl, sim: SimId) -> Result<Option<SimId>, Failu
 
 /// Asks a node for the map of its world, and proves all of it.
 async fn known_map(node: &NodeUrl, learned: LearnedWorld) -> Result<KnownMap, Failure> {
-    let answer: Result<MapAnswer, _> = http::get(node.join("/api/world/map")).await;
-    let answer = answer.map_err(|error| unanswered(node, &error))?;
+    let answer = asked_map(node).await?;
     let proved = prove_all(&learned.sets, &answer)?;
     let MapAnswer { sites, one_door, .. } = answer;
     let sites = listed(&proved, sites)?;
