@@ -302,6 +302,16 @@ fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
         let ada = key(&folder, &format!("ada-{}", worlds.len()));
         let gone = run(&["world", "visit", "9", "3", "--node", node, "--key", &ada]);
         ended(&gone, 0, &format!("going to square 8:0:256 of sim {east}"));
+        let told = String::from_utf8_lossy(&gone.stdout).into_owned();
+        assert!(told.starts_with("The map is ") && told.contains("Through one door: "), "{told}");
+        let gone = run(&["world", "visit", "9", "3", "--json", "--node", node, "--key", &ada]);
+        let first: Value = serde_json::from_slice(
+            gone.stdout.split(|byte| *byte == b'\n').next().unwrap_or_default(),
+        )
+        .expect("a line of JSON");
+        assert_eq!((&first["kind"], &first["old"]), (&"map".into(), &false.into()), "{first}");
+        assert!(first["age"].as_u64().is_some_and(|age| age < 600), "{first}");
+        assert_eq!(first["one_door"], true, "all of it runs on one machine: {first}");
         let nowhere = run(&["world", "visit", "99", "3", "--node", node, "--key", &ada]);
         ended(&nowhere, 3, "there is no sim");
         // Its servers show the land office that it runs, so the square stays its own.
@@ -398,6 +408,9 @@ fn somebody_in_words_reads_the_map_and_goes_to_another_sim_and_back() {
     ada.sees("You are there already.");
 
     ada.types("go there 9 3");
+    // How far the map can be believed is told before she leaves.
+    ada.sees("The map is ");
+    ada.sees("Through one door: ");
     ada.sees(&format!("You are in {} now.", names[0]));
     ada.types("say I came by the map");
     ada.sees("I came by the map");

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use metatopia_client_driver::{HttpError, NodeUrl, http};
 use metatopia_raynet::TilePoint;
+use metatopia_text_client::MapFreshness;
 use metatopia_types::{LandGrant, Millis, ProvedLand, SimId};
 
 use crate::{
@@ -17,10 +18,9 @@ use crate::{
     },
 };
 
-pub(super) use crate::overlay::learned::LearnedWorld;
+pub(super) use metatopia_text_client::{MAP_OLD as OLD, aged};
 
-/// The time after which a map is old: much may have been granted since.
-pub(super) const OLD: Duration = Duration::from_secs(24 * 3_600);
+pub(super) use crate::overlay::learned::LearnedWorld;
 
 /// Returns how old a certified state of this time is.
 pub(super) fn age_of(time: Millis) -> Duration {
@@ -36,6 +36,14 @@ pub(in crate::cli) struct CheckedFind {
     pub(in crate::cli) grant: Option<LandGrant>,
     pub(super) map: MapEntry,
     pub(super) world: SimId,
+}
+
+impl CheckedFind {
+    /// Returns how far the map can be believed that says so.
+    pub(super) fn freshness(&self) -> MapFreshness {
+        let age = age_of(Millis(self.map.time));
+        MapFreshness { age, one_door: self.answer.one_door }
+    }
 }
 
 /// Returns the failure of a question to a node.

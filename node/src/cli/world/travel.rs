@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeSet, path::PathBuf, time::Duration};
 
 use metatopia_client::BlockList;
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, passing_key};
-use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
+use metatopia_text_client::{FromWorld, KnownMap, KnownOwner, KnownSim, WorldDesk};
 use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
 
 use super::{
@@ -68,21 +68,19 @@ impl WorldDesk for TravelDesk {
         })
     }
 
-    fn owner(
-        &self,
-        node: NodeUrl,
-        world: SimId,
-        point: TilePoint,
-    ) -> FromWorld<'_, Option<KnownSim>> {
+    fn owner(&self, node: NodeUrl, world: SimId, point: TilePoint) -> FromWorld<'_, KnownOwner> {
         Box::pin(async move {
             let found = async { by_learned(&node, &self.learn(&node, world).await?, point).await };
             let found: Result<CheckedFind, Failure> = found.await;
-            let CheckedFind { answer, grant, .. } = found.map_err(|failure| failure.message)?;
-            Ok(grant.map(|grant| KnownSim {
+            let found = found.map_err(|failure| failure.message)?;
+            let map = found.freshness();
+            let CheckedFind { answer, grant, .. } = found;
+            let sim = grant.map(|grant| KnownSim {
                 is_met: !answer.endpoints.is_empty(),
                 servers: servers(&answer.endpoints, grant.sim),
                 ..known(&grant)
-            }))
+            });
+            Ok(KnownOwner { sim, map })
         })
     }
 
