@@ -9,6 +9,7 @@ mod invite;
 mod learned;
 mod map;
 mod member;
+mod picture;
 pub(super) mod square;
 pub(super) mod travel;
 mod visit;
