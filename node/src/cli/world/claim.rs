@@ -311,6 +311,7 @@ fn open_or_found(
     square: Square,
 ) -> Result<LocalWorld, Failure> {
     let world = learned.sets.world();
+    LocalWorld::finish(&args.dir)?;
     if kept_servers(&args.dir)?.is_none() {
         let place = args.founding.place()?;
         let make = |founders: Founders| {
@@ -415,58 +416,4 @@ impl ClaimDesk<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use metatopia_types::{Digest, Height, Millis};
-
-    use super::*;
-    use crate::{cli::exit::Exit, overlay::answers::MapSite};
-
-    /// A node told of a sim where none lies, and the claim went to another square than the one beside the
-    /// sim that the person named.
-    #[test]
-    fn a_square_that_no_proof_shows_moves_no_claim() {
-        let sets = crate::overlay::office_of_tests();
-        let sim = SimId(Digest::of("a test", b"sim"));
-        let square = "8:0:256".parse::<WrittenSquare>().unwrap().0;
-        let (holder, beacons) = (PublicKey([1; 32]), Vec::new());
-        let (until, shown) = (Millis(9), Height(0));
-        let grant = LandGrant { square, sim, holder, beacons, epoch: 1, until, shown };
-        let site = MapSite {
-            grant: (&grant).into(),
-            met: true,
-            people: None,
-            label: None,
-            licence: None,
-            endpoints: Vec::new(),
-        };
-        let told = |sites, proofs| MapAnswer {
-            world: sets.world().to_string(),
-            sites,
-            oldest: None,
-            proofs,
-            one_door: false,
-        };
-        for (sites, proofs) in [(vec![site], vec![]), (vec![], vec!["00".to_owned()])] {
-            let refused = proved_grants(&sets, told(sites, proofs)).unwrap_err();
-            assert_eq!(refused.exit, Exit::Unverified, "{}", refused.message);
-        }
-        assert_eq!(proved_grants(&sets, told(vec![], vec![])).unwrap(), []);
-    }
-
-    #[test]
-    fn a_claim_and_a_word_for_it_are_texts_that_are_read_back() {
-        let key = SigningKey::from_seed([3; 32]);
-        let sim = SimId(Digest::of("a test", b"sim"));
-        let square = "8:-4:128".parse::<WrittenSquare>().unwrap().0;
-        let claim = ClaimText { sim, square, claimer: key.public() };
-        assert_eq!(claim.to_string().parse::<ClaimText>(), Ok(claim.clone()));
-
-        let sponsor = LandSponsor::new(&key, sim, sim, square, &claim.claimer);
-        let text = hex(&wire::encode(&sponsor));
-        assert_eq!(text.parse::<VouchText>().unwrap().0, sponsor);
-        for text in ["", "00", "what"] {
-            assert!(text.parse::<VouchText>().is_err(), "{text}");
-            assert!(text.parse::<ClaimText>().is_err(), "{text}");
-        }
-    }
-}
+mod tests;
