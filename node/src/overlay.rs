@@ -20,6 +20,7 @@
 //! | the last good contacts, on the disk | [`contacts`] |
 //! | members that were found, as contacts | `finds` |
 //! | what a node tells of its world | [`learned`] |
+//! | invites to a world, as text | [`world_invite`] |
 //! | the head of the successor of the land office | [`successor`] |
 //! | a server's member, in the world that the sim's state names | [`following`] |
 //!
@@ -41,13 +42,14 @@ pub mod shelves;
 pub mod speaker;
 pub mod successor;
 pub mod trial;
+pub mod world_invite;
 
 pub use folder::OverlayFolder;
 pub use following::CurrentPlace;
 pub use member::{MapView, MemberSetup, OverlayMember, start};
 pub use office::OfficeSets;
 #[cfg(test)]
-pub(crate) use office::office_of_tests;
+pub(crate) use office::{land_proof_of_tests, office_of_tests};
 pub use place::{WorldPlace, WorldPlaceSetup};
 
 #[cfg(test)]

@@ -17,13 +17,12 @@ use super::{
     room::{ActProgress, TextClient},
     rules, watching,
 };
-use crate::{KnownMap, KnownSim, LineKind, TextClientError};
+use crate::{
+    KnownMap, KnownOwner, KnownSim, LineKind, MAP_OLD, TextClientError, aged, world_desk::ONE_DOOR,
+};
 
 /// The most sims of a map that are told, the nearest ones: a person reads them line by line.
 const MAP_SIMS_MAX: usize = 24;
-
-/// A map that is older than this may have changed.
-const OLD: Duration = Duration::from_secs(24 * 3_600);
 
 /// Metres of a tile's side.
 const TILE_METRES: i32 = 32;
@@ -51,9 +50,9 @@ pub(super) async fn map(room: &mut TextClient) -> Result<(), TextClientError> {
         Err(why) => return room.tell(LineKind::Refused, &why),
     };
     match room.world.map(here.node, here.world).await {
-        Ok(map) => map_lines(map, here.square)
-            .iter()
-            .try_for_each(|line| room.tell(LineKind::Answer, line)),
+        Ok(map) => {
+            map_lines(map, here.square).iter().try_for_each(|(kind, line)| room.tell(*kind, line))
+        }
         Err(why) => room.tell(LineKind::Refused, &unmapped(&why)),
     }
 }
@@ -63,7 +62,14 @@ pub(super) async fn go_there(
     room: &mut TextClient,
     destination: &Destination,
 ) -> Result<(), TextClientError> {
-    let opened = match find(room, destination).await {
+    let found = match ask(room, destination).await {
+        Ok(asked) => {
+            room.tell_map(&asked.owner.map)?;
+            asked.found(room.driver.trust().sim)
+        }
+        Err(why) => Err(why),
+    };
+    let opened = match found {
         Ok(found) => open(room, found).await,
         Err(why) => Err(why),
     };
@@ -86,8 +92,16 @@ fn unmapped(why: &str) -> Obstacle {
     format!("There is no map: {}.", printable(why))
 }
 
-/// Finds the sim that somebody wants to go to.
-async fn find(room: &TextClient, destination: &Destination) -> Result<KnownSim, Obstacle> {
+/// Who owns the point that somebody wants to go to.
+struct AskedOwner {
+    point: TilePoint,
+    /// The sim that the map shows there, if it was named.
+    named: Option<KnownSim>,
+    owner: KnownOwner,
+}
+
+/// Asks who owns the point, or the ground of the sim, that somebody wants to go to.
+async fn ask(room: &TextClient, destination: &Destination) -> Result<AskedOwner, Obstacle> {
     let Whereabouts { world, node, .. } = whereabouts(room)?;
     let (point, named) = match destination {
         Destination::Point(point) => (*point, None),
@@ -98,17 +112,26 @@ async fn find(room: &TextClient, destination: &Destination) -> Result<KnownSim, 
         }
     };
     let TilePoint { x, y } = point;
-    let found = room.world.owner(node, world, point).await;
-    let found =
-        found.map_err(|why| format!("Who owns {x} {y} is not known: {}.", printable(&why)))?;
-    let found = found.ok_or_else(|| format!("{x} {y} is nobody's: there is no sim."))?;
-    if found.sim == room.driver.trust().sim {
-        return Err("You are there already.".to_owned());
-    }
-    match named {
-        Some(KnownSim { sim, name, .. }) if sim == found.sim => Ok(KnownSim { name, ..found }),
-        Some(_) => Err("Another sim lies there by now: look at the `map` again.".to_owned()),
-        None => Ok(found),
+    let owner = room.world.owner(node, world, point).await;
+    let owner =
+        owner.map_err(|why| format!("Who owns {x} {y} is not known: {}.", printable(&why)))?;
+    Ok(AskedOwner { point, named, owner })
+}
+
+impl AskedOwner {
+    /// Returns the sim to go to, for somebody who is in `here`.
+    fn found(self, here: SimId) -> Result<KnownSim, Obstacle> {
+        let TilePoint { x, y } = self.point;
+        let found =
+            self.owner.sim.ok_or_else(|| format!("{x} {y} is nobody's: there is no sim."))?;
+        if found.sim == here {
+            return Err("You are there already.".to_owned());
+        }
+        match self.named {
+            Some(KnownSim { sim, name, .. }) if sim == found.sim => Ok(KnownSim { name, ..found }),
+            Some(_) => Err("Another sim lies there by now: look at the `map` again.".to_owned()),
+            None => Ok(found),
+        }
     }
 }
 
@@ -210,35 +233,32 @@ async fn depart(
 }
 
 /// Returns what the map says, a sim a line, the nearest first.
-fn map_lines(map: KnownMap, here: Square) -> Vec<String> {
+fn map_lines(map: KnownMap, here: Square) -> Vec<(LineKind, String)> {
     let KnownMap { mut sims, age, one_door } = map;
     let total = sims.len();
     let middle = TilePoint::middle(here).unwrap_or_default();
     let away =
         |sim: &KnownSim| TilePoint::middle(sim.square).map(|point| point.distance_squared(middle));
     sims.sort_by_key(|sim| (away(sim).unwrap_or(u128::MAX), sim.square));
-    let mut lines: Vec<String> =
-        sims.iter().take(MAP_SIMS_MAX).map(|sim| sim_line(sim, here)).collect();
+    let nearest = sims.iter().take(MAP_SIMS_MAX);
+    let mut lines: Vec<_> = nearest.map(|sim| (LineKind::Answer, sim_line(sim, here))).collect();
     if total > MAP_SIMS_MAX {
-        lines.push(format!("{} more sims are farther off.", total - MAP_SIMS_MAX));
+        let more = format!("{} more sims are farther off.", total - MAP_SIMS_MAX);
+        lines.push((LineKind::Answer, more));
     }
     let known = format!("{total} squares are granted, as far as is known here, and all is proved");
     lines.push(match age {
-        Some(age) if age > OLD => {
-            format!("{known}. The map is {} hours old, so it may have changed.", hours(age))
+        Some(age) if age > MAP_OLD => {
+            let age = aged(age);
+            let told = format!("{known}. The map is {age} old, so it may have changed.");
+            (LineKind::Warned, told)
         }
-        _ => format!("{known}."),
+        _ => (LineKind::Answer, format!("{known}.")),
     });
     if one_door {
-        let text =
-            "Through one door: all members that the node knows are in one network, so one liar";
-        lines.push(format!("{text} may be all that there is."));
+        lines.push((LineKind::Warned, ONE_DOOR.to_owned()));
     }
     lines
-}
-
-const fn hours(age: Duration) -> u64 {
-    age.as_secs() / 3_600
 }
 
 fn sim_line(sim: &KnownSim, here: Square) -> String {
@@ -320,8 +340,9 @@ mod tests {
         let sims = vec![sim(1, 0, "Hall")];
         let here = sims[0].square;
         let map = KnownMap { one_door: true, ..known(sims, Duration::ZERO) };
-        let last = map_lines(map, here).pop().unwrap();
+        let (kind, last) = map_lines(map, here).pop().unwrap();
         assert!(last.starts_with("Through one door: "), "{last}");
+        assert_eq!(kind, LineKind::Warned);
     }
 
     #[test]
@@ -329,6 +350,8 @@ mod tests {
         let sims = vec![sim(9, 16, ""), sim(1, 8, "Ha\u{1b}ll"), sim(2, 0, "Garden")];
         let here = sims[2].square;
         let lines = map_lines(known(sims, Duration::from_secs(60)), here);
+        assert!(lines.iter().all(|(kind, _)| *kind == LineKind::Answer), "{lines:?}");
+        let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
         let [garden, hall, far, known] = &lines[..] else { panic!("{lines:?}") };
         assert_eq!(
             garden,
@@ -346,12 +369,12 @@ mod tests {
         let more = i32::try_from(MAP_SIMS_MAX).unwrap() + 1;
         let sims: Vec<KnownSim> = (0..more).map(|n| sim(1, 8 * n, "a")).collect();
         let here = sims[0].square;
-        let age = OLD + Duration::from_secs(3_600);
+        let age = MAP_OLD + Duration::from_secs(3_600);
         let lines = map_lines(known(sims, age), here);
         assert_eq!(lines.len(), MAP_SIMS_MAX + 2);
-        assert_eq!(lines[MAP_SIMS_MAX], "1 more sims are farther off.");
-        assert!(
-            lines[MAP_SIMS_MAX + 1].ends_with("The map is 25 hours old, so it may have changed.")
-        );
+        assert_eq!(lines[MAP_SIMS_MAX].1, "1 more sims are farther off.");
+        let (kind, last) = &lines[MAP_SIMS_MAX + 1];
+        assert!(last.ends_with("The map is 25 hours old, so it may have changed."), "{last}");
+        assert_eq!(*kind, LineKind::Warned);
     }
 }

@@ -73,7 +73,9 @@ pub use self::{
     desk::{DraftFolder, LogLines, ScriptDesk},
     input::{TypedLines, lines},
     output::{LineKind, TextOutput},
-    world_desk::{FromWorld, KnownMap, KnownSim, WorldDesk},
+    world_desk::{
+        FromWorld, KnownMap, KnownOwner, KnownSim, MAP_OLD, MapFreshness, WorldDesk, aged,
+    },
 };
 
 /// A sign of life after so long without an act: well before the sim lets an avatar rest, 10 s.

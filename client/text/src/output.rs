@@ -4,6 +4,8 @@ use std::io;
 
 use serde::Serialize;
 
+use crate::MapFreshness;
+
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -18,6 +20,8 @@ pub enum LineKind {
     Answer,
     /// A command that was not carried out.
     Refused,
+    /// A reason to doubt what was told.
+    Warned,
 }
 
 /// Whoever reads what a text client tells: a person at a terminal, or a program.
@@ -27,6 +31,14 @@ pub trait TextOutput {
     /// # Errors
     /// When nobody can be told any more; the text client ends with that.
     fn tell(&self, kind: LineKind, text: &str) -> io::Result<()>;
+
+    /// Tells how far the map can be believed by which somebody goes to another sim.
+    ///
+    /// # Errors
+    /// As [`TextOutput::tell`].
+    fn tell_map(&self, map: &MapFreshness) -> io::Result<()> {
+        map.lines().iter().try_for_each(|(kind, line)| self.tell(*kind, line))
+    }
 
     /// Tells something beside the story, such as a lost connection.
     fn note(&self, text: &str);

@@ -21,7 +21,7 @@ use tokio::{
 };
 
 use crate::{
-    LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
+    LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
     private, words,
 };
@@ -274,6 +274,11 @@ impl TextClient {
     /// A line for the person.
     pub(super) fn tell(&self, kind: LineKind, text: &str) -> Result<(), TextClientError> {
         if self.is_editing { Ok(()) } else { Ok(self.output.tell(kind, text)?) }
+    }
+
+    /// Tells how far the map can be believed by which the person goes to another sim.
+    pub(super) fn tell_map(&self, map: &MapFreshness) -> Result<(), TextClientError> {
+        if self.is_editing { Ok(()) } else { Ok(self.output.tell_map(map)?) }
     }
 
     /// Something beside the story.

@@ -3,7 +3,9 @@
 use std::io;
 
 use clap::Args;
-use metatopia_text_client::{LineKind, ScriptDesk, TextClientError, TextOutput, WorldDesk};
+use metatopia_text_client::{
+    LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, WorldDesk,
+};
 use serde::Serialize;
 
 use super::{
@@ -60,13 +62,49 @@ struct OutputLine<'a> {
     text: &'a str,
 }
 
+/// How far the map can be believed by which somebody goes to another sim.
+#[derive(Serialize)]
+struct MapLine<'a> {
+    kind: &'static str,
+    text: &'a str,
+    /// How old the proof is, in seconds.
+    age: u64,
+    old: bool,
+    one_door: bool,
+}
+
+impl Console {
+    /// Returns a line as a person sees it: amber on a terminal, if it is a reason to doubt.
+    fn shown(&self, kind: LineKind, text: &str) -> String {
+        match kind {
+            LineKind::Warned => self.amber(text),
+            _ => text.to_owned(),
+        }
+    }
+}
+
 impl TextOutput for Console {
     fn tell(&self, kind: LineKind, text: &str) -> io::Result<()> {
         if self.is_json() {
             self.write(&serde_json::to_string(&OutputLine { kind, text })?)
         } else {
-            self.write(text)
+            self.write(&self.shown(kind, text))
         }
+    }
+
+    fn tell_map(&self, map: &MapFreshness) -> io::Result<()> {
+        let lines = map.lines();
+        if !self.is_json() {
+            return lines.iter().try_for_each(|(kind, line)| self.tell(*kind, line));
+        }
+        let text = lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join(" ");
+        self.write(&serde_json::to_string(&MapLine {
+            kind: "map",
+            text: &text,
+            age: map.age.as_secs(),
+            old: map.is_old(),
+            one_door: map.one_door,
+        })?)
     }
 
     fn note(&self, text: &str) {

@@ -12,6 +12,7 @@ use super::{exit::Exit, failure::Failure};
 /// The colours of this program, and their end.
 const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[1;31m";
+const AMBER: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Says where output goes, and in which form.
@@ -89,6 +90,11 @@ impl Console {
         self.warn(&format!("{label} {failure}"));
     }
 
+    /// Returns a text that is a reason to doubt, coloured on a terminal.
+    pub(crate) fn amber(&self, text: &str) -> String {
+        if self.color { format!("{AMBER}{text}{PLAIN}") } else { text.to_owned() }
+    }
+
     /// Returns a word that says good or bad, coloured on a terminal.
     pub(crate) fn verdict(&self, good: bool, word: &str) -> String {
         match (self.color, good) {
@@ -106,7 +112,7 @@ fn cleaned(text: &str, color: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
-        let colors = [GREEN, RED, PLAIN].into_iter().filter(|_| color);
+        let colors = [GREEN, RED, AMBER, PLAIN].into_iter().filter(|_| color);
         let length = match colors.into_iter().find(|known| rest.starts_with(known)) {
             Some(known) => known.len(),
             None => next.len_utf8(),
@@ -158,5 +164,10 @@ mod tests {
         let verdict = format!("{GREEN}proved{PLAIN}");
         assert_eq!(cleaned(&verdict, true), verdict);
         assert_eq!(cleaned(&verdict, false), "[32mproved[0m");
+        let terminal = Console { json: false, color: true, error_color: true };
+        let amber = terminal.amber("25 hours old");
+        assert_eq!(amber, "\u{1b}[33m25 hours old\u{1b}[0m");
+        assert_eq!(cleaned(&amber, true), amber);
+        assert_eq!(Console::quiet().amber("25 hours old"), "25 hours old");
     }
 }

@@ -5,9 +5,11 @@ mod desk;
 pub(super) mod find;
 pub(super) mod found;
 mod grant;
+mod invite;
 mod learned;
 mod map;
 mod member;
+mod picture;
 pub(super) mod square;
 pub(super) mod travel;
 mod visit;
@@ -106,7 +108,24 @@ pub(super) enum WorldCommand {
         once, and\nthe fastest one is taken; the others are the next ones if it is lost. Exit code 3 when \
         the point is nobody's.")]
     Visit(visit::VisitArgs),
-    /// Learn a world by the address of one of its nodes, and keep what is needed to find it again.
+    /// Make an invite to a world: one line of text, by which others join it.
+    #[command(after_help = "Examples:\n  \
+        metatopia world invite --node http://203.0.113.5:8080\n  \
+        metatopia world join INVITE me\n  \
+        metatopia world find 9 2 --invite INVITE\n\n\
+        It names the world, up to 4 nodes to ask, and the height of the map that the node proves: nothing \
+        older counts\nfor whoever takes it. It is no secret, lets nobody into a sim, and proves nothing: \
+        whoever takes it trusts whoever\nhands it out that this is the world that is meant. Its nodes \
+        need no trust, because all that they prove is held\nagainst the id of the world.")]
+    Invite(invite::WorldInviteArgs),
+    /// Learn a world by an invite, or by the address of one of its nodes, and keep what is needed to find it
+    /// again.
+    #[command(after_help = "Examples:\n  \
+        metatopia world join metatopia-world1... me        what `metatopia world invite` printed\n  \
+        metatopia world join http://127.0.0.1:8080 me\n\n\
+        The nodes of an invite are tried in turn. One of another world is refused, and so is one that \
+        proves no map as\nnew as the invite's. Trust whoever handed out the invite, or the node whose \
+        address you type, that this is the\nworld that is meant: --world says which it must be.")]
     Join(member::JoinWorldArgs),
     /// Take part in a world without a sim: route and answer for others, until it is stopped.
     #[command(after_help = "Examples:\n  \
@@ -143,6 +162,7 @@ pub(super) fn run(command: WorldCommand, console: Console) -> Result<(), Failure
         WorldCommand::Map(args) => super::wait(map::run(args, console)),
         WorldCommand::Find(args) => super::wait(find::run(args, console)),
         WorldCommand::Visit(args) => super::wait(visit::run(args, console)),
+        WorldCommand::Invite(args) => super::wait(invite::run(args, console)),
         WorldCommand::Join(args) => super::wait(member::join(args, console)),
         WorldCommand::Member(args) => super::wait(member::run(args, console)),
         WorldCommand::Succeed(args) => old("succeed", SimCommand::Succeed(args)),

@@ -124,6 +124,34 @@ pub(crate) fn office_of_tests() -> OfficeSets {
     founded_by_tests(None)
 }
 
+/// Returns the proof of a map that is one shelf, at this height, by a land office that tests made up.
+#[cfg(test)]
+pub(crate) fn land_proof_of_tests(
+    office: &OfficeSets,
+    grants: &[metatopia_types::LandGrant],
+    (height, time): (Height, metatopia_types::Millis),
+) -> Vec<u8> {
+    use metatopia_types::{
+        Certificate, Digest, Header, Root, Round, Sign as _, SigningKey, StateProof, Vote,
+        VoteKind, leaf_hash, limits::ROOT_LAG, merkle, shelf_key, wire,
+    };
+    let (key, voter) = (shelf_key(&[]), SigningKey::from_seed([3; 32]));
+    let content = wire::encode(&grants.to_vec());
+    let leaf = leaf_hash(&key, &Digest(*blake3::hash(&content).as_bytes()));
+    let tree = merkle::Tree::of(vec![leaf]);
+    let set = office.head().check().expect("a head of tests");
+    let (height, round) = (height.plus(ROOT_LAG), Round(0));
+    let (root, validators) = (Root(tree.root()), set.id());
+    let sim = office.world();
+    let header = Header { sim, height, time, root, validators, ..Header::unstated() };
+    let (kind, by) = (VoteKind::Precommit, voter.public());
+    let vote = Vote { kind, height, round, header: Some(header.id()), voter: by };
+    let signatures = vec![(by, vote.sign(sim, &voter).signature)];
+    let certificate = Certificate { height, round, header: header.id(), signatures };
+    let place = tree.proof(0).expect("the only leaf");
+    LandProof { header, certificate, shelf: StateProof { key, content, place } }.encode()
+}
+
 /// Returns a land office that carries on this one.
 #[cfg(test)]
 pub(crate) fn successor_of_tests(office: &OfficeSets) -> OfficeSets {

@@ -9,6 +9,7 @@ mod building;
 mod crossing;
 mod friends;
 mod full_disk;
+mod grids;
 mod guarding;
 mod healing;
 mod hosting;

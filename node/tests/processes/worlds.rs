@@ -82,7 +82,8 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    fn start(dir: &Path, size: &str) -> Self {
+    /// Starts a grid.
+    pub(crate) fn start(dir: &Path, size: &str) -> Self {
         Self::start_with(dir, size, &[])
     }
 
@@ -182,6 +183,52 @@ fn sims_are_found_proved_and_entered_when_the_land_office_of_their_world_is_dead
 }
 
 #[test]
+fn somebody_joins_by_an_invite_whose_first_node_is_dead_and_is_told_when_all_are() {
+    let folder = Folder::new("invited");
+    let [office, east] = ["office", "east"].map(|name| folder.join(name));
+    let world = words(&found(&office)["world"]).to_owned();
+    let plaza = Plaza::start(&office, 1);
+    let (url, sponsor) = (plaza.servers[0].url.as_str(), text(&office.join("admin.key")));
+    json(&claim_of(&text(&east), url, "east", &sponsor));
+    let at_east = Plaza::start(&east, 1);
+    let node = at_east.servers[0].url.clone();
+    // It hears of the office, where the invite leads as well.
+    find_until(&["3", "3", "--node", &node], |answer| has_server(answer, &world));
+    let made = json(&["world", "invite", "--json", "--node", &node]);
+    assert_eq!(made["world"], *world);
+    let addresses: Vec<&str> =
+        made["addresses"].as_array().expect("a list").iter().map(words).collect();
+    assert_eq!(addresses.len(), 2, "{made}");
+    assert!(addresses[0].starts_with(&*node) && addresses[1].starts_with(url), "{made}");
+    let (invite, map_from) = (words(&made["invite"]), made["map_from"].as_u64().expect("a height"));
+    let line = run(&["world", "invite", "--node", &node]);
+    assert!(String::from_utf8_lossy(&line.stdout).starts_with("metatopia-world1"), "{line:?}");
+    ended(&line, 0, "of use on this machine only");
+    at_east.stop();
+
+    let me = text(&folder.join("me"));
+    let joined = json(&["world", "join", invite, &me, "--json"]);
+    assert_eq!(joined["world"], *world);
+    assert!(joined["map_from"].as_u64().is_some_and(|from| from >= map_from), "{joined}");
+    let found = json(&["world", "find", "3", "3", "--json", "--invite", invite]);
+    assert_eq!((&found["sim"], &found["known"]), (&Value::from(&*world), &true.into()));
+    assert!(found["map"]["height"].as_u64().is_some_and(|height| height >= map_from), "{found}");
+    let map = json(&["world", "map", "--json", "--invite", invite]);
+    assert_eq!(map["sites"].as_array().map(Vec::len), Some(2), "{map}");
+    let visit = ["world", "visit", "3", "3", "--invite", invite, "--key", &key(&folder, "ada")];
+    ended(&run(&visit), 0, "going to square 0:0:256");
+
+    let cut = &invite[..invite.len() - 1];
+    ended(&run(&["world", "join", cut, &me]), 2, "a part of it is missing or was changed");
+    let other = "ab".repeat(32);
+    let asked = run(&["world", "find", "3", "3", "--invite", invite, "--world", &other]);
+    ended(&asked, 5, &format!("the invite is to world {world}, not to {other}"));
+    plaza.stop();
+    let late = run(&["world", "join", invite, &text(&folder.join("late"))]);
+    ended(&late, 7, "try again later, or ask for a new invite");
+}
+
+#[test]
 fn who_loses_the_race_for_a_square_is_told_by_whom_and_goes_on_with_the_next() {
     let folder = Folder::new("claims");
     let office = folder.join("office");
@@ -243,39 +290,6 @@ fn who_loses_the_race_for_a_square_is_told_by_whom_and_goes_on_with_the_next() {
 }
 
 #[test]
-fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
-    let folder = Folder::new("grid");
-    let dir = folder.join("grid");
-    let mut worlds = Vec::new();
-    for _ in 0..2 {
-        let grid = Grid::start(&dir, "2x1");
-        let sims = grid.ready["sims"].as_array().expect("a list");
-        let (node, east) = (words(&sims[0]["http"]), words(&sims[1]["sim"]));
-        let found = find_until(&["9", "3", "--node", node], |answer| has_server(answer, east));
-        assert!(words(&found["servers"][0]["http"]).ends_with(&format!("/w/{east}")), "{found}");
-        let ada = key(&folder, &format!("ada-{}", worlds.len()));
-        let gone = run(&["world", "visit", "9", "3", "--node", node, "--key", &ada]);
-        ended(&gone, 0, &format!("going to square 8:0:256 of sim {east}"));
-        let nowhere = run(&["world", "visit", "99", "3", "--node", node, "--key", &ada]);
-        ended(&nowhere, 3, "there is no sim");
-        // Its servers show the land office that it runs, so the square stays its own.
-        let began = Instant::now();
-        loop {
-            let map = json(&["world", "map", "--json", "--node", node]);
-            let sites = map["sites"].as_array().expect("a list");
-            let site = sites.iter().find(|site| site["sim"] == *east).expect("its square");
-            if site["shown"].as_u64().is_some_and(|height| height > 0) {
-                break;
-            }
-            assert!(began.elapsed() < PATIENCE, "{map}");
-        }
-        worlds.push(grid.ready["world"].clone());
-        grid.stop();
-    }
-    assert_eq!(worlds[0], worlds[1]);
-}
-
-#[test]
 fn somebody_in_words_reads_the_map_and_goes_to_another_sim_and_back() {
     let folder = Folder::new("journey");
     let grid = Grid::start(&folder.join("grid"), "2x1");
@@ -319,6 +333,9 @@ fn somebody_in_words_reads_the_map_and_goes_to_another_sim_and_back() {
     ada.sees("You are there already.");
 
     ada.types("go there 9 3");
+    // How far the map can be believed is told before she leaves.
+    ada.sees("The map is ");
+    ada.sees("Through one door: ");
     ada.sees(&format!("You are in {} now.", names[0]));
     ada.types("say I came by the map");
     ada.sees("I came by the map");

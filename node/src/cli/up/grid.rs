@@ -12,6 +12,7 @@ use std::{
 use futures::future::select_all;
 use metatopia_client::square_of;
 use metatopia_client_driver::NodeUrl;
+use metatopia_sim::Parameters;
 use metatopia_types::{SimId, Square, limits::SQUARE_TILES_MIN};
 use serde::Serialize;
 use tokio::{
@@ -209,7 +210,7 @@ async fn make(
     };
     let (office, others) = sims.split_first().expect("a grid has a square");
     if kept_servers(&office.dir)?.is_none() {
-        found::found(&office.dir, &founding("land office"), None)?;
+        found::found(&office.dir, &founding("land office"), |rules| allow(rules, sims.len()))?;
     }
     let missing: Vec<&GridSim> =
         others.iter().filter(|sim| !sim.dir.join(CLAIMED).exists()).collect();
@@ -236,6 +237,14 @@ async fn make(
     let claimed = claimed.await;
     let stopped = cluster.stop().await;
     claimed.and(stopped)
+}
+
+/// Lets a land office grant so many squares in a week, and all of them to one key. Each sim's own admin claims
+/// its square, but they all are keys of whoever runs the grid, who may want to hold all squares by one.
+fn allow(rules: &mut Parameters, squares: usize) {
+    let squares = u32::try_from(squares).expect("a grid has 64 squares at most");
+    rules.land_per_key = rules.land_per_key.max(squares);
+    rules.land_per_week = rules.land_per_week.max(squares);
 }
 
 /// The processes of a grid: each runs one server of every sim.
@@ -430,5 +439,23 @@ mod tests {
         for text in ["", "2", "0x2", "9x1", "2x", "2x2x2", "-1x1"] {
             assert!(size(text).is_err(), "{text}");
         }
+    }
+
+    /// One key could hold two squares of a grid of 64, and an office of a place with fewer grants a week granted
+    /// some of them only.
+    #[test]
+    fn the_office_of_a_grid_grants_all_of_it_in_a_week_and_to_one_key() {
+        let allowed = |text: &str, before: u32| {
+            let sims = size(text).unwrap().sims(Path::new("world"));
+            let mut rules = Parameters { land_per_week: before, ..Parameters::default() };
+            allow(&mut rules, sims.len());
+            (rules.land_per_key, rules.land_per_week)
+        };
+        assert_eq!(allowed("8x8", 64), (64, 64));
+        assert_eq!(allowed("8x8", 5), (64, 64));
+        assert_eq!(allowed("2x2", 64), (4, 64));
+        // No less than any other land office allows.
+        let usual = Parameters::default();
+        assert_eq!(allowed("1x1", usual.land_per_week), (usual.land_per_key, usual.land_per_week));
     }
 }

@@ -1,5 +1,7 @@
 //! The directory of a world that `up` keeps: one directory per server, and the admin's key.
 
+mod making;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -13,12 +15,12 @@ use metatopia_raynet::SiteEndpoint;
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{FirstLogin, Genesis, Publishers};
 use metatopia_transport::{gateway::GatewayLimits, networks::Networks, overlay::is_loopback};
-use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId, limits::BEACONS_MAX};
+use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
 use super::reach::Reach;
 use crate::{
-    atomic_file::{create_folder, folder_of, replace, sync_folder},
+    atomic_file::replace,
     cli::{
         Failure,
         ports::{self, Ports},
@@ -26,7 +28,6 @@ use crate::{
     },
     config::{self, ConfigError, Limits, PeerConfig, WrittenConfig},
     engine::{self, OtherEngine},
-    first_state::state_beside,
     keys,
     overlay::{OverlayFolder, address::SiteAddress, folder::OverlayFolderError},
 };
@@ -147,8 +148,13 @@ impl LocalWorld {
             Ok(Beginning { genesis, state: None })
         };
         match entries(path)? {
-            names if names.is_empty() => create(path, count, false, make)?,
+            names if names.is_empty() || making::is_unfinished(path, count, false)? => {
+                making::create(path, count, false, make)?;
+            }
             names if !names.contains(&OsString::from(MARK)) => {
+                if making::is_unfinished(path, usize::MAX, true)? {
+                    return Err(cut_off(path));
+                }
                 let message = format!("{} is not empty and holds no {MARK}", path.display());
                 return Err(Failure::usage(message)
                     .hint("it is no world of `metatopia up`; name another place by --data-dir"));
@@ -183,11 +189,12 @@ impl LocalWorld {
         Ok(Self { path: path.to_owned(), sim, genesis, servers, _lock: lock })
     }
 
-    /// Makes a sim of `count` servers with new keys, and a new key for an admin, where nothing is yet. The
-    /// servers of a sim that lies in a world, or founds one, have keys for the overlay too.
+    /// Makes a sim of `count` servers with new keys, and a new key for an admin, where nothing is yet but what a
+    /// run that was cut off left there. The servers of a sim that lies in a world, or founds one, have keys for
+    /// the overlay too.
     ///
     /// # Errors
-    /// When there is something, when the disk fails, or what `make` says; names the path.
+    /// When there is something else, when the disk fails, or what `make` says; names the path.
     pub(in crate::cli) fn create(
         path: &Path,
         count: usize,
@@ -195,10 +202,32 @@ impl LocalWorld {
         make: impl Make,
     ) -> Result<(), Failure> {
         if entries(path)?.is_empty() {
-            return create(path, count, in_world, make);
+            return making::create(path, count, in_world, make);
+        }
+        if making::is_unfinished(path, count, in_world)? {
+            // Somebody may have claimed land for what has all its files.
+            if making::unmarked(path)?.is_some_and(|(genesis, _)| genesis.site.is_some()) {
+                return Err(cut_off(path));
+            }
+            return making::create(path, count, in_world, make);
         }
         Err(Failure::refused(format!("{} is not empty", path.display()))
-            .hint("name a new directory by --data-dir"))
+            .hint("name a new directory"))
+    }
+
+    /// Marks a sim that lies in a world as made, if that is all that it lacks: the run that made it, or founded
+    /// it for another square, was cut off.
+    ///
+    /// # Errors
+    /// When the disk fails, or another process is at it.
+    pub(in crate::cli) fn finish(path: &Path) -> Result<(), Failure> {
+        match making::unmarked(path)? {
+            Some((genesis, count)) if genesis.site.is_some() => {
+                let _lock = lock(path)?;
+                write_mark(path, &genesis, count)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Says whether a server of it has run. Its turns are of this genesis, and of no other one.
@@ -387,67 +416,15 @@ fn port_of(address: &Multiaddr) -> Option<u16> {
     })
 }
 
+/// Returns the failure of a command that finds what another one was about to make.
+fn cut_off(path: &Path) -> Failure {
+    let message =
+        format!("the command that made a sim of a world in {} was cut off", path.display());
+    Failure::refused(message).hint("run the same command again, or name another directory")
+}
+
 pub(in crate::cli) fn folder_failure(error: &OverlayFolderError) -> Failure {
     Failure::failed(error.to_string())
-}
-
-/// Makes a world beside its place and then puts it there, so that there is never half a one. A
-/// directory that is there and empty is filled where it is: somebody may stand in it.
-fn create(path: &Path, count: usize, in_world: bool, make: impl Make) -> Result<(), Failure> {
-    if path.exists() {
-        return fill(path, count, in_world, make);
-    }
-    let parent = folder_of(path);
-    create_folder(parent).map_err(|error| disk(parent, &error))?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".new-{}", std::process::id()));
-    let draft = parent.join(name);
-    let made = fill(&draft, count, in_world, make)
-        .and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
-    if let Err(failure) = made {
-        // What failed is told; that the draft stays is not worth a second message.
-        let _ = fs::remove_dir_all(&draft);
-        // By the place that was named: of the draft's name nobody knows.
-        let (own, named) = (draft.display().to_string(), path.display().to_string());
-        return Err(Failure { message: failure.message.replace(&own, &named), ..failure });
-    }
-    sync_folder(parent).map_err(|error| disk(parent, &error))
-}
-
-/// Fills a directory, durably: servers promise what they log, and none can be checked without this
-/// genesis. The mark is the last thing to be there.
-fn fill(draft: &Path, count: usize, in_world: bool, make: impl Make) -> Result<(), Failure> {
-    let write =
-        |file: &Path, bytes: &[u8]| replace(file, bytes).map_err(|error| disk(file, &error));
-    create_folder(draft).map_err(|error| disk(draft, &error))?;
-    let admin = keys::create(&draft.join(ADMIN_KEY))?;
-    let (mut validators, mut beacons) = (BTreeMap::new(), Vec::new());
-    for index in 0..count {
-        let server = server_path(draft, index);
-        let vote = keys::create(&server.join("vote.key"))?;
-        let node = keys::create(&server.join("node.key"))?;
-        let peer_id = keys::peer_keypair(&node).public().to_peer_id().to_string();
-        // Addresses change from start to start; the configuration files have them.
-        validators.insert(vote.public(), NodeContact { peer_id, address: String::new() });
-        if in_world {
-            let folder = OverlayFolder::at(&server);
-            folder.member_key().map_err(|error| folder_failure(&error))?;
-            if beacons.len() < BEACONS_MAX {
-                beacons.push(keys::create(&folder.beacon_key_path())?.public());
-            }
-        }
-    }
-    let admin = admin.public();
-    let Beginning { genesis, state } = make(Founders { validators, admin, beacons })?;
-    for index in 0..count {
-        let file = server_path(draft, index).join(GENESIS);
-        write(&file, &genesis.encode())?;
-        if let Some(state) = &state {
-            write(&state_beside(&file), state)?;
-        }
-    }
-    sync_folder(draft).map_err(|error| disk(draft, &error))?;
-    write_mark(draft, &genesis, count)
 }
 
 fn write_mark(path: &Path, genesis: &Genesis, count: usize) -> Result<(), Failure> {
@@ -525,4 +502,4 @@ fn disk(path: &Path, error: &io::Error) -> Failure {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::cli) mod tests;

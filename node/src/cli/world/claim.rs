@@ -3,7 +3,7 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use clap::Args;
-use metatopia_client_driver::{NodeUrl, http};
+use metatopia_client_driver::NodeUrl;
 use metatopia_sim::Genesis;
 use metatopia_types::{
     LandGrant, LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId,
@@ -15,7 +15,7 @@ use super::{
     desk::OfficeDesk,
     found::FoundingArgs,
     grant::beacons_of,
-    learned::LearnedWorld,
+    learned::{LearnedWorld, asked_map},
     map,
     square::{Edge, WrittenSquare, beside},
 };
@@ -268,9 +268,7 @@ fn site_of(genesis: &Genesis, world: SimId) -> Result<Square, Failure> {
 /// Returns the squares that may be claimed, those that are proved to be taken left out. A node that shows an
 /// old map, or a part of it, costs a refusal by the land office, which decides each claim itself.
 async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec<Square>, Failure> {
-    let told: MapAnswer = http::get(args.node.join("/api/world/map"))
-        .await
-        .map_err(|error| super::learned::unanswered(&args.node, &error))?;
+    let told = asked_map(&args.node).await?;
     let known = proved_grants(&learned.sets, told)?;
     let office = learned.sets.head().office.as_ref().map(|office| office.square);
     let of = match args.of.filter(|of| *of != learned.sets.world()) {
@@ -313,6 +311,7 @@ fn open_or_found(
     square: Square,
 ) -> Result<LocalWorld, Failure> {
     let world = learned.sets.world();
+    LocalWorld::finish(&args.dir)?;
     if kept_servers(&args.dir)?.is_none() {
         let place = args.founding.place()?;
         let make = |founders: Founders| {
@@ -417,58 +416,4 @@ impl ClaimDesk<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use metatopia_types::{Digest, Height, Millis};
-
-    use super::*;
-    use crate::{cli::exit::Exit, overlay::answers::MapSite};
-
-    /// A node told of a sim where none lies, and the claim went to another square than the one beside the
-    /// sim that the person named.
-    #[test]
-    fn a_square_that_no_proof_shows_moves_no_claim() {
-        let sets = crate::overlay::office_of_tests();
-        let sim = SimId(Digest::of("a test", b"sim"));
-        let square = "8:0:256".parse::<WrittenSquare>().unwrap().0;
-        let (holder, beacons) = (PublicKey([1; 32]), Vec::new());
-        let (until, shown) = (Millis(9), Height(0));
-        let grant = LandGrant { square, sim, holder, beacons, epoch: 1, until, shown };
-        let site = MapSite {
-            grant: (&grant).into(),
-            met: true,
-            people: None,
-            label: None,
-            licence: None,
-            endpoints: Vec::new(),
-        };
-        let told = |sites, proofs| MapAnswer {
-            world: sets.world().to_string(),
-            sites,
-            oldest: None,
-            proofs,
-            one_door: false,
-        };
-        for (sites, proofs) in [(vec![site], vec![]), (vec![], vec!["00".to_owned()])] {
-            let refused = proved_grants(&sets, told(sites, proofs)).unwrap_err();
-            assert_eq!(refused.exit, Exit::Unverified, "{}", refused.message);
-        }
-        assert_eq!(proved_grants(&sets, told(vec![], vec![])).unwrap(), []);
-    }
-
-    #[test]
-    fn a_claim_and_a_word_for_it_are_texts_that_are_read_back() {
-        let key = SigningKey::from_seed([3; 32]);
-        let sim = SimId(Digest::of("a test", b"sim"));
-        let square = "8:-4:128".parse::<WrittenSquare>().unwrap().0;
-        let claim = ClaimText { sim, square, claimer: key.public() };
-        assert_eq!(claim.to_string().parse::<ClaimText>(), Ok(claim.clone()));
-
-        let sponsor = LandSponsor::new(&key, sim, sim, square, &claim.claimer);
-        let text = hex(&wire::encode(&sponsor));
-        assert_eq!(text.parse::<VouchText>().unwrap().0, sponsor);
-        for text in ["", "00", "what"] {
-            assert!(text.parse::<VouchText>().is_err(), "{text}");
-            assert!(text.parse::<ClaimText>().is_err(), "{text}");
-        }
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@ use tokio::{
 };
 
 use super::{
+    invite,
     learned::{CheckedFind, LearnedWorld, OLD, age_of, check, unanswered},
     member::{self, MemberPlan},
     square::WrittenSquare,
@@ -22,6 +23,7 @@ use crate::{
     overlay::{
         WorldPlace,
         answers::{EndpointEntry, FindAnswer, MapEntry},
+        world_invite::WorldInvite,
     },
 };
 
@@ -29,17 +31,20 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The time that it has, of these, to find a server of the owner.
-const SERVER_PATIENCE: Duration = Duration::from_secs(6);
+pub(super) const SERVER_PATIENCE: Duration = Duration::from_secs(6);
 
 /// The time between two tries meanwhile.
-const AGAIN: Duration = Duration::from_millis(200);
+pub(super) const AGAIN: Duration = Duration::from_millis(200);
 
 /// Where a command asks about a world.
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
     /// The node that is asked.
-    #[arg(long, value_name = "URL", default_value = NODE, conflicts_with = "data_dir")]
+    #[arg(long, value_name = "URL", default_value = NODE, conflicts_with_all = ["data_dir", "invite"])]
     pub(super) node: NodeUrl,
+    /// Ask the nodes of an invite of `metatopia world invite`; no map older than its own counts.
+    #[arg(long, value_name = "INVITE", conflicts_with = "data_dir")]
+    pub(super) invite: Option<WorldInvite>,
     /// Ask the world itself, as the member of this directory of `metatopia world join`.
     #[arg(long, value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
@@ -137,7 +142,8 @@ impl fmt::Display for FoundLine {
 pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure> {
     let point = args.at.point();
     let began = Instant::now();
-    let known = args.ask.world.is_some() || args.ask.data_dir.is_some();
+    let AskArgs { world, data_dir, invite, .. } = &args.ask;
+    let known = world.is_some() || data_dir.is_some() || invite.is_some();
     let CheckedFind { answer, grant, map, world } = locate(&args.ask, point).await?;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let age = age_of(Millis(map.time));
@@ -171,10 +177,30 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
 /// # Errors
 /// When nobody proves it.
 pub(super) async fn locate(ask: &AskArgs, point: TilePoint) -> Result<CheckedFind, Failure> {
-    match &ask.data_dir {
-        Some(dir) => by_member(dir, (ask.world, ask.lan), point).await,
-        None => by_node(&ask.node, ask.world, point).await,
+    match (&ask.data_dir, &ask.invite) {
+        (Some(dir), _) => by_member(dir, (ask.world, ask.lan), point).await,
+        (None, Some(invite)) => by_invite(invite, ask.world, point).await,
+        (None, None) => by_node(&ask.node, ask.world, point).await,
     }
+}
+
+/// Asks a node of an invite, and checks its proof.
+async fn by_invite(
+    invite: &WorldInvite,
+    world: Option<SimId>,
+    point: TilePoint,
+) -> Result<CheckedFind, Failure> {
+    let (node, learned) = invite::learn(invite, world).await?;
+    let found = by_learned(&node, &learned, point).await?;
+    if found.map.height < invite.map_from.0 {
+        let (shown, from) = (found.map.height, invite.map_from.0);
+        return Err(Failure::unverified(format!(
+            "{node} proves it by a map of height {shown}, which is older than that of height {from} \
+             of the invite"
+        ))
+        .hint("its land office may be away; ask again, or name another node by --node"));
+    }
+    Ok(found)
 }
 
 /// Asks a node, and checks its proof.

@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use metatopia_audit::tools;
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{Area, FirstLogin, Publishers, World};
+use metatopia_sim::{Area, FirstLogin, Parameters, Publishers, World};
 use metatopia_types::{OfficeFounding, SimId, Square, TilePoint};
 use serde::Serialize;
 
@@ -131,7 +131,12 @@ impl fmt::Display for FoundedWorld {
 }
 
 pub(super) fn run(args: &NewWorldArgs, console: Console) -> Result<(), Failure> {
-    let (world, name, square) = found(&args.dir, &args.founding, args.land_per_key)?;
+    let land = |parameters: &mut Parameters| {
+        if let Some(count) = args.land_per_key {
+            parameters.land_per_key = count;
+        }
+    };
+    let (world, name, square) = found(&args.dir, &args.founding, land)?;
     console.show(&FoundedWorld {
         world: world.to_string(),
         name,
@@ -141,14 +146,15 @@ pub(super) fn run(args: &NewWorldArgs, console: Console) -> Result<(), Failure> 
     })
 }
 
-/// Founds a world in a new directory. Returns its id, the name of its land office, and that one's square.
+/// Founds a world in a new directory, whose land office has its rules changed like this. Returns its id, the
+/// name of its land office, and that one's square.
 ///
 /// # Errors
 /// When the directory is not empty, or the place cannot lie there.
 pub(in crate::cli) fn found(
     dir: &Path,
     founding: &FoundingArgs,
-    land_per_key: Option<u32>,
+    change: impl FnOnce(&mut Parameters),
 ) -> Result<(SimId, String, Square), Failure> {
     let place = founding.place()?;
     let square = around(TilePoint::default(), founding.side);
@@ -157,9 +163,7 @@ pub(in crate::cli) fn found(
         let mut genesis = founding.genesis(&place, &founders, square);
         let Founders { admin, beacons, .. } = founders;
         genesis.office = Some(OfficeFounding { square, holder: admin, beacons });
-        if let Some(count) = land_per_key {
-            genesis.parameters.land_per_key = count;
-        }
+        change(&mut genesis.parameters);
         check(&genesis)?;
         founded = Some((genesis.id(), genesis.name.clone(), square));
         Ok(Beginning { genesis, state: None })

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use metatopia_client_driver::{HttpError, NodeUrl};
+use metatopia_client_driver::{HttpError, NodeUrl, http};
 use metatopia_raynet::TilePoint;
+use metatopia_text_client::MapFreshness;
 use metatopia_types::{LandGrant, Millis, ProvedLand, SimId};
 
 use crate::{
@@ -11,16 +12,15 @@ use crate::{
     clock::SystemClock,
     overlay::{
         OfficeSets,
-        answers::{FindAnswer, MapEntry, unhex},
+        answers::{FindAnswer, MapAnswer, MapEntry, unhex},
         folder::OverlayFolderError,
         learned::LearnWorldError,
     },
 };
 
-pub(super) use crate::overlay::learned::LearnedWorld;
+pub(super) use metatopia_text_client::{MAP_OLD as OLD, aged};
 
-/// The time after which a map is old: much may have been granted since.
-pub(super) const OLD: Duration = Duration::from_secs(24 * 3_600);
+pub(super) use crate::overlay::learned::LearnedWorld;
 
 /// Returns how old a certified state of this time is.
 pub(super) fn age_of(time: Millis) -> Duration {
@@ -38,9 +38,26 @@ pub(in crate::cli) struct CheckedFind {
     pub(super) world: SimId,
 }
 
+impl CheckedFind {
+    /// Returns how far the map can be believed that says so.
+    pub(super) fn freshness(&self) -> MapFreshness {
+        let age = age_of(Millis(self.map.time));
+        MapFreshness { age, one_door: self.answer.one_door }
+    }
+}
+
 /// Returns the failure of a question to a node.
 pub(super) fn unanswered(node: &NodeUrl, error: &HttpError) -> Failure {
     Failure::new(http_exit(error), format!("{node} {error}"))
+}
+
+/// Asks a node for the map of its world, of which nothing is checked yet.
+///
+/// # Errors
+/// When it does not answer.
+pub(super) async fn asked_map(node: &NodeUrl) -> Result<MapAnswer, Failure> {
+    let answer = http::get(node.join("/api/world/map")).await;
+    answer.map_err(|error| unanswered(node, &error))
 }
 
 impl From<LearnWorldError> for Failure {

@@ -1,29 +1,33 @@
 //! `world map` shows a world's sims, owners and people.
 
-use std::{collections::BTreeMap, fmt, fmt::Write as _, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 use metatopia_client::{ProvedMap, text::printable};
-use metatopia_client_driver::http;
-use metatopia_types::{LandGrant, SimId, TilePoint};
+use metatopia_types::{LandGrant, ProvedLand, SimId, TilePoint};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
     find::{AskArgs, written},
-    learned::{LearnedWorld, OLD, age_of, unanswered},
+    invite::{self, counted},
+    learned::{LearnedWorld, OLD, age_of, asked_map},
     member::{self, MemberPlan},
+    picture::MapPicture,
 };
 use crate::{
     cli::{console::Console, failure::Failure},
     overlay::{
         OfficeSets,
         answers::{GrantEntry, MapAnswer, MapEntry, MapSite, SquareEntry, unhex},
+        world_invite::WorldInvite,
     },
 };
-
-/// Pixels of a tile in a picture.
-const TILE_PIXELS: i64 = 16;
 
 /// Metres of a tile's side.
 const TILE_METRES: i64 = 32;
@@ -42,7 +46,7 @@ pub(in crate::cli) struct MapArgs {
     /// Show the squares so many metres around the point.
     #[arg(long, value_name = "METRES", requires = "around", default_value_t = 2_048)]
     within: u32,
-    /// Write the map as a picture.
+    /// Write the map as a picture: squares with names, holders, licences, people, and the age of each proof.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -114,49 +118,95 @@ impl fmt::Display for MapLines {
     }
 }
 
+/// A map that was asked for, all of which is proved.
+struct AskedMap {
+    world: SimId,
+    answer: MapAnswer,
+    proved: ProvedMap,
+    shelves: Vec<ProvedLand>,
+}
+
+impl AskedMap {
+    /// Opens all proofs of an answer.
+    fn of(sets: &OfficeSets, answer: MapAnswer) -> Result<Self, Failure> {
+        let proved = prove_all(sets, &answer)?;
+        let shelf = |proof: &String| sets.prove(&unhex(proof)?).ok();
+        let shelves = answer.proofs.iter().filter_map(shelf).collect();
+        Ok(Self { world: sets.world(), answer, proved, shelves })
+    }
+}
+
 pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> {
-    let (world, answer, proved) = match &args.ask.data_dir {
-        None => {
-            let node = &args.ask.node;
-            let learned = LearnedWorld::from(node, args.ask.world).await?;
-            if let Some(point) = args.point() {
-                // The node keeps the map about what it is asked for, and shows it where it has it.
-                let _kept = super::find::by_node(node, args.ask.world, point).await;
-            }
-            let answer: MapAnswer = http::get(node.join("/api/world/map"))
-                .await
-                .map_err(|error| unanswered(node, &error))?;
-            let proved = prove_all(&learned.sets, &answer)?;
-            (learned.sets.world(), answer, proved)
-        }
-        Some(dir) => {
-            let (stop, stopped) = watch::channel(false);
-            let plan = MemberPlan::guest(args.point().unwrap_or_default(), args.ask.lan);
-            let place = member::start(dir, plan, stopped).await?;
-            let origin = place.sets().head().office.as_ref().map(|office| office.square);
-            let origin = origin.map(TilePoint::corner).unwrap_or_default();
-            let around = args.point().unwrap_or(origin);
-            // Whoever answers shows the map about that point.
-            super::find::ask(&place, around).await?;
-            let answer = place.map().await;
-            let answer = answer.ok_or_else(|| Failure::timed_out("the member does not answer"))?;
-            let proved = prove_all(place.sets(), &answer)?;
-            drop(stop);
-            (place.sets().world(), answer, proved)
-        }
+    let asked = match &args.ask.data_dir {
+        None => by_node(&args).await?,
+        Some(dir) => by_member(&args, dir).await?,
     };
+    let AskedMap { world, answer, proved, shelves } = asked;
     let MapAnswer { sites, one_door, .. } = answer;
     let mut sites = listed(&proved, sites)?;
     if let Some(point) = args.point() {
         sites = near(sites, point, args.within);
     }
+    let lines = MapLines::of(world, &proved, sites, one_door);
     if let Some(path) = &args.svg {
-        let picture = svg(&sites);
-        fs::write(path, picture)
+        let picture = MapPicture {
+            world: &lines.world,
+            squares: &dated(&shelves, &lines.sites),
+            height: lines.oldest.map(|oldest| oldest.height),
+            one_door,
+        };
+        fs::write(path, picture.to_string())
             .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
         console.note(&format!("the map is in {}", path.display()));
     }
-    console.show(&MapLines::of(world, &proved, sites, one_door))
+    console.show(&lines)
+}
+
+/// Asks a node, or those of an invite, for the map.
+async fn by_node(args: &MapArgs) -> Result<AskedMap, Failure> {
+    let AskArgs { node, invite, world, .. } = &args.ask;
+    let (node, learned) = match invite {
+        Some(invite) => invite::learn(invite, *world).await?,
+        None => (node.clone(), LearnedWorld::from(node, *world).await?),
+    };
+    if let Some(point) = args.point() {
+        // The node keeps the map about what it is asked for, and shows it where it has it.
+        let _kept = super::find::by_learned(&node, &learned, point).await;
+    }
+    let answer = asked_map(&node).await?;
+    let answer = match invite {
+        Some(WorldInvite { map_from, .. }) => counted(&learned.sets, answer, *map_from),
+        None => answer,
+    };
+    AskedMap::of(&learned.sets, answer)
+}
+
+/// Learns the map as a member of the world.
+async fn by_member(args: &MapArgs, dir: &Path) -> Result<AskedMap, Failure> {
+    let (stop, stopped) = watch::channel(false);
+    let plan = MemberPlan::guest(args.point().unwrap_or_default(), args.ask.lan);
+    let place = member::start(dir, plan, stopped).await?;
+    let origin = place.sets().head().office.as_ref().map(|office| office.square);
+    let origin = origin.map(TilePoint::corner).unwrap_or_default();
+    let around = args.point().unwrap_or(origin);
+    // Whoever answers shows the map about that point.
+    super::find::ask(&place, around).await?;
+    let answer = place.map().await;
+    let answer = answer.ok_or_else(|| Failure::timed_out("the member does not answer"))?;
+    let asked = AskedMap::of(place.sets(), answer);
+    drop(stop);
+    asked
+}
+
+/// Returns each site with the age of its proof: that of the newest shelf about its ground.
+fn dated(shelves: &[ProvedLand], sites: &[MapSite]) -> Vec<(MapSite, Duration)> {
+    let age = |site: &MapSite| {
+        let corner = TilePoint { x: site.grant.square.x, y: site.grant.square.y };
+        let about = shelves.iter().filter(|shelf| shelf.block.contains(corner));
+        let newest = about.max_by_key(|shelf| shelf.height);
+        age_of(newest.expect("each site is listed by a shelf that was proved").time)
+    };
+    sites.iter().map(|site| (site.clone(), age(site))).collect()
 }
 
 /// Opens all proofs of a map.
@@ -210,50 +260,6 @@ fn called(site: &MapSite) -> String {
     printable(label).chars().take(NAME_COLUMNS).collect()
 }
 
-/// Returns a text as XML holds it.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// Draws the map: a square for each sim, with what it is called and its people.
-fn svg(sites: &[MapSite]) -> String {
-    // A square may lie at the edge of the plane, where 32 bits do not hold its pixels.
-    let tiles = |site: &MapSite| i64::from(site.grant.square.side / 32);
-    let corner = |site: &MapSite| (i64::from(site.grant.square.x), i64::from(site.grant.square.y));
-    let squares = || sites.iter().map(|site| (corner(site), tiles(site)));
-    let west = squares().map(|((x, _), _)| x).min().unwrap_or_default() - 1;
-    let north = squares().map(|((_, y), side)| y + side).max().unwrap_or_default() + 1;
-    let east = squares().map(|((x, _), side)| x + side).max().unwrap_or_default() + 1;
-    let south = squares().map(|((_, y), _)| y).min().unwrap_or_default() - 1;
-    let (width, height) = ((east - west) * TILE_PIXELS, (north - south) * TILE_PIXELS);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n"
-    );
-    for site in sites {
-        let ((x, y), side) = (corner(site), tiles(site) * TILE_PIXELS);
-        let x = (x - west) * TILE_PIXELS;
-        let y = (north - y) * TILE_PIXELS - side;
-        let fill = if site.met { "#cfe8cf" } else { "#e4e4e4" };
-        let name = escaped(&called(site));
-        let people = site.people.map_or_else(String::new, |people| format!("{people} people"));
-        // A String takes all that is written.
-        let _ = writeln!(
-            text,
-            "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\" \
-             fill=\"{fill}\" stroke=\"#444\"/><text x=\"{}\" y=\"{}\">{name}</text><text x=\"{}\" \
-             y=\"{}\">{people}</text></g>",
-            site.grant.sim,
-            x + 4,
-            y + 16,
-            x + 4,
-            y + 32,
-        );
-    }
-    text.push_str("</svg>\n");
-    text
-}
-
 /// Returns the sites that begin within so many metres of a point.
 fn near(mut sites: Vec<MapSite>, point: TilePoint, within: u32) -> Vec<MapSite> {
     let apart = |low: i32, side: u32, at: i32| {
@@ -270,9 +276,10 @@ fn near(mut sites: Vec<MapSite>, point: TilePoint, within: u32) -> Vec<MapSite> 
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Digest, Height, Millis, PublicKey, Square};
+    use metatopia_types::{Digest, Height, Millis, PlaneBlock, PublicKey, Square};
 
     use super::*;
+    use crate::clock::SystemClock;
 
     fn grant(x: i32) -> LandGrant {
         LandGrant {
@@ -311,14 +318,6 @@ mod tests {
         }
     }
 
-    /// Anybody may claim where a land office lets anybody. One square far out ended the command by an overflow.
-    #[test]
-    fn a_square_at_the_edge_of_the_plane_is_drawn() {
-        let sites = [-(1 << 30), 1 << 30].map(|x| told(&grant(x)));
-        let width = ((1_i64 << 31) + 4) * TILE_PIXELS;
-        assert!(svg(&sites).contains(&format!("viewBox=\"0 0 {width} ")), "{}", svg(&sites));
-    }
-
     fn proved(grants: Vec<LandGrant>) -> ProvedMap {
         ProvedMap { grants, oldest: Some(Millis(1_000)), height: Some(Height(8)) }
     }
@@ -344,5 +343,26 @@ mod tests {
         assert!(lines.old && lines.oldest == Some(MapEntry { height: 8, time: 1_000 }));
         assert!(text.contains(" s old, so much of it may have changed"), "{text}");
         assert!(text.contains("through one door") && text.contains("CC0-1.0"), "{text}");
+    }
+
+    /// Two parts of a map have two ages, and the picture showed none.
+    #[test]
+    fn each_square_is_as_old_as_the_newest_part_of_the_map_about_it() {
+        let now = SystemClock::default().now().wall;
+        let shelf = |block, height, age: u64, grants: &[LandGrant]| ProvedLand {
+            block,
+            height: Height(height),
+            time: Millis(now.0 - age),
+            grants: grants.to_vec(),
+        };
+        let (west, east) = (grant(-4), grant(8));
+        let part = PlaneBlock::around(TilePoint { x: 8, y: 0 }, 30);
+        let shelves = [
+            shelf(PlaneBlock::PLANE, 3, 9_000_000, &[west.clone(), east.clone()]),
+            shelf(part, 7, 60_000, std::slice::from_ref(&east)),
+        ];
+        let dated = dated(&shelves, &[told(&west), told(&east)]);
+        let minutes = |n: usize| dated[n].1.as_secs() / 60;
+        assert_eq!((minutes(0), minutes(1)), (150, 1));
     }
 }

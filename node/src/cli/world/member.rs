@@ -4,13 +4,15 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 use libp2p::Multiaddr;
-use metatopia_client_driver::NodeUrl;
 use metatopia_transport::overlay::is_loopback;
 use metatopia_types::{SimId, TilePoint};
 use serde::Serialize;
 use tokio::{signal::unix::SignalKind, sync::watch};
 
-use super::learned::LearnedWorld;
+use super::{
+    invite::{self, WorldEntrance},
+    learned::LearnedWorld,
+};
 use crate::{
     cli::{console::Console, failure::Failure},
     overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, successor},
@@ -19,11 +21,13 @@ use crate::{
 /// Arguments of `metatopia world join`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct JoinWorldArgs {
-    /// The address of a node that takes part in the world, such as http://127.0.0.1:8080.
-    node: NodeUrl,
+    /// An invite of `metatopia world invite`, or the address of a node that takes part in the world, such as
+    /// http://127.0.0.1:8080.
+    #[arg(value_name = "INVITE|URL")]
+    by: WorldEntrance,
     /// The directory that keeps a key, the land office and contacts.
     dir: PathBuf,
-    /// The world that it must be: 64 hexadecimal digits [default: the one that the node names].
+    /// The world that it must be: 64 hexadecimal digits [default: the one that the invite or the node names].
     #[arg(long, value_name = "ID")]
     world: Option<SimId>,
 }
@@ -34,13 +38,16 @@ struct JoinedWorld {
     world: String,
     member: String,
     contacts: usize,
+    /// The height of the land office from which on a map counts for this member.
+    map_from: u64,
     data_dir: String,
 }
 
 impl fmt::Display for JoinedWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { world, member, contacts, data_dir } = self;
+        let Self { world, member, contacts, map_from, data_dir } = self;
         writeln!(f, "joined world {world} as {member}")?;
+        writeln!(f, "no map from before height {map_from} of its land office counts here")?;
         writeln!(f, "{contacts} contacts are kept in {data_dir}\n")?;
         write!(f, "find who owns a point with: metatopia world find 0 0 --data-dir {data_dir}")
     }
@@ -48,7 +55,10 @@ impl fmt::Display for JoinedWorld {
 
 pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Failure> {
     use metatopia_types::Sign as _;
-    let learned = LearnedWorld::from(&args.node, args.world).await?;
+    let learned = match &args.by {
+        WorldEntrance::Node(node) => LearnedWorld::from(node, args.world).await?,
+        WorldEntrance::Invite(invite) => invite::learn(invite, args.world).await?.1,
+    };
     let world = learned.sets.world();
     let folder = folder_for(&args, &learned)?;
     let key = folder.member_key()?;
@@ -57,6 +67,7 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
         world: world.to_string(),
         member: key.public().to_string(),
         contacts: folder.contacts().read().len(),
+        map_from: folder.map_from()?.0,
         data_dir: args.dir.display().to_string(),
     })
 }
@@ -136,7 +147,7 @@ pub(super) async fn start(
     let sets = folder.office().map_err(|error| Failure::failed(error.to_string()))?;
     let Some(sets) = sets else {
         let message = format!("{} holds no world", dir.display());
-        return Err(Failure::not_found(message).hint("`metatopia world join URL DIR` makes one"));
+        return Err(Failure::not_found(message).hint("`metatopia world join INVITE DIR` makes one"));
     };
     let contacts = folder.contacts().read();
     let is_here =

@@ -3,13 +3,13 @@
 use std::{cell::RefCell, collections::BTreeSet, path::PathBuf, time::Duration};
 
 use metatopia_client::BlockList;
-use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, http, passing_key};
-use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, passing_key};
+use metatopia_text_client::{FromWorld, KnownMap, KnownOwner, KnownSim, WorldDesk};
 use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
 
 use super::{
     find::by_learned,
-    learned::{CheckedFind, LearnedWorld, age_of, unanswered},
+    learned::{CheckedFind, LearnedWorld, age_of, asked_map},
     map::{listed, prove_all},
 };
 use crate::{
@@ -68,21 +68,19 @@ impl WorldDesk for TravelDesk {
         })
     }
 
-    fn owner(
-        &self,
-        node: NodeUrl,
-        world: SimId,
-        point: TilePoint,
-    ) -> FromWorld<'_, Option<KnownSim>> {
+    fn owner(&self, node: NodeUrl, world: SimId, point: TilePoint) -> FromWorld<'_, KnownOwner> {
         Box::pin(async move {
             let found = async { by_learned(&node, &self.learn(&node, world).await?, point).await };
             let found: Result<CheckedFind, Failure> = found.await;
-            let CheckedFind { answer, grant, .. } = found.map_err(|failure| failure.message)?;
-            Ok(grant.map(|grant| KnownSim {
+            let found = found.map_err(|failure| failure.message)?;
+            let map = found.freshness();
+            let CheckedFind { answer, grant, .. } = found;
+            let sim = grant.map(|grant| KnownSim {
                 is_met: !answer.endpoints.is_empty(),
                 servers: servers(&answer.endpoints, grant.sim),
                 ..known(&grant)
-            }))
+            });
+            Ok(KnownOwner { sim, map })
         })
     }
 
@@ -117,8 +115,7 @@ async fn proven_world(node: &NodeUrl, sim: SimId) -> Result<Option<SimId>, Failu
 
 /// Asks a node for the map of its world, and proves all of it.
 async fn known_map(node: &NodeUrl, learned: LearnedWorld) -> Result<KnownMap, Failure> {
-    let answer: Result<MapAnswer, _> = http::get(node.join("/api/world/map")).await;
-    let answer = answer.map_err(|error| unanswered(node, &error))?;
+    let answer = asked_map(node).await?;
     let proved = prove_all(&learned.sets, &answer)?;
     let MapAnswer { sites, one_door, .. } = answer;
     let sites = listed(&proved, sites)?;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use metatopia_client_driver::nearest;
+use metatopia_text_client::TextOutput as _;
 
 use super::{
     find::{AskArgs, PointArgs, locate},
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::cli::{
     client::{self, ClientArgs},
-    console::Console,
+    console::{Console, unwritten},
     exit::Exit,
     failure::Failure,
     session::{NodeArgs, PlayerArgs},
@@ -40,7 +41,10 @@ pub(in crate::cli) struct VisitArgs {
 }
 
 pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure> {
-    let CheckedFind { answer, grant, .. } = locate(&args.ask, args.point.point()).await?;
+    let found = locate(&args.ask, args.point.point()).await?;
+    // Before anything else is told: it may be why somebody does not want to go.
+    console.tell_map(&found.freshness()).map_err(|error| unwritten(&error))?;
+    let CheckedFind { answer, grant, .. } = found;
     let PointArgs { x, y } = args.point;
     let Some(grant) = grant else {
         let message = format!("{x} {y} is nobody's: there is no sim");

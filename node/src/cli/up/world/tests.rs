@@ -2,6 +2,7 @@ use super::{super::reach::Reach, *};
 use crate::{
     cli::{Exit, ports},
     config,
+    first_state::state_beside,
     scratch::Scratch,
 };
 
@@ -145,6 +146,117 @@ fn a_new_world_is_for_its_owner_alone() {
     for file in [path.join(MARK), path.join("admin.key"), state_beside(&genesis), genesis] {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
-    assert_eq!(entries(&path).unwrap().len(), 3, "no draft is left");
+    assert_eq!(entries(&path).unwrap().len(), 4, "no draft is left beside the lock");
     assert_eq!(entries(&server).unwrap().len(), 4, "no draft is left");
+}
+
+/// Founds a sim of two servers that have keys for the overlay.
+fn make_in(path: &Path) -> Result<(), Failure> {
+    LocalWorld::create(path, 2, true, |founders| {
+        let Founders { validators, admin, .. } = founders;
+        let genesis = plaza::genesis(validators, BTreeSet::from([admin]));
+        Ok(Beginning { genesis, state: Some(b"a state".to_vec()) })
+    })
+}
+
+/// The files of such a sim, in the order in which they are made.
+const MADE: [&str; 14] = [
+    "admin.key",
+    "server-0/vote.key",
+    "server-0/node.key",
+    "server-0/overlay/member.key",
+    "server-0/overlay/beacon.key",
+    "server-1/vote.key",
+    "server-1/node.key",
+    "server-1/overlay/member.key",
+    "server-1/overlay/beacon.key",
+    "server-0/genesis",
+    "server-0/genesis.state",
+    "server-1/genesis",
+    "server-1/genesis.state",
+    MARK,
+];
+
+/// Copies some files of a directory to another one.
+pub(in crate::cli) fn copy_files(from: &Path, to: &Path, files: &[&str]) {
+    for file in files {
+        let to = to.join(file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from.join(file), to).unwrap();
+    }
+}
+
+/// Whoever ran a command in an empty directory, and lost power meanwhile, was told that the directory is not empty.
+#[test]
+fn what_was_cut_off_after_any_file_is_made_by_the_next_run_with_the_same_keys() {
+    let whole = Scratch::made("world-whole");
+    make_in(&whole.0).unwrap();
+    let dirs = ["", "server-0", "server-1", "server-0/overlay", "server-1/overlay"];
+    let files = dirs.iter().flat_map(|dir| {
+        let names = entries(&whole.0.join(dir)).unwrap();
+        names.into_iter().map(move |name| whole_name(dir, &name))
+    });
+    let files: BTreeSet<String> = files.filter(|file| !dirs.contains(&&**file)).collect();
+    let expected = MADE.iter().chain([&LOCK]).map(|file| (*file).to_owned()).collect();
+    assert_eq!(files, expected, "each file is in the list");
+    for cut in 0..MADE.len() {
+        let part = Scratch::made("world-cut");
+        fs::write(part.0.join(LOCK), "").unwrap();
+        copy_files(&whole.0, &part.0, &MADE[..cut]);
+        // A file that is written by a name of its own first leaves that, and half a key has its name.
+        let half = part.0.join(MADE[cut]);
+        fs::create_dir_all(half.parent().unwrap()).unwrap();
+        let is_key = half.extension().is_some_and(|extension| extension == "key");
+        let half = if is_key { half } else { PathBuf::from(format!("{}.new", half.display())) };
+        fs::write(&half, "metatopia").unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&half, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+
+        make_in(&part.0).unwrap_or_else(|failure| panic!("after {cut} files: {failure}"));
+
+        let world = LocalWorld::open(&part.0).unwrap();
+        assert_eq!(world.servers().len(), 2);
+        for file in MADE[..cut].iter().filter(|file| file.ends_with(".key")) {
+            let read = |dir: &Path| fs::read(dir.join(file)).unwrap();
+            assert_eq!(read(&whole.0), read(&part.0), "{file}, after {cut} files");
+        }
+    }
+}
+
+fn whole_name(dir: &str, name: &OsString) -> String {
+    let name = name.to_str().unwrap();
+    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
+}
+
+#[test]
+fn drafts_of_runs_that_were_cut_off_go_and_those_of_others_stay() {
+    let scratch = Scratch::made("world-drafts");
+    let (path, parent) = (scratch.0.join("garden"), &scratch.0);
+    let names = ["garden.new-1", "garden.new-2", "garden.new-3", "garden.new-x", "other.new-1"];
+    for name in names {
+        fs::create_dir(parent.join(name)).unwrap();
+        fs::write(parent.join(name).join("admin.key"), "half").unwrap();
+    }
+    fs::write(parent.join("garden.new-2").join("thesis.txt"), "years of work").unwrap();
+    let _held = lock(&parent.join("garden.new-3")).unwrap();
+
+    make_in(&path).unwrap();
+
+    let mut left = entries(parent).unwrap();
+    left.sort();
+    assert_eq!(left, ["garden", "garden.new-2", "garden.new-3", "garden.new-x", "other.new-1"]);
+}
+
+/// `up` would have made another sim, of no world, of what a claim left.
+#[test]
+fn a_plain_start_leaves_alone_what_a_claim_was_about_to_make() {
+    let (whole, part) = (Scratch::made("world-claimed"), Scratch::made("world-claim-cut"));
+    make_in(&whole.0).unwrap();
+    copy_files(&whole.0, &part.0, &MADE[..6]);
+    let failure = LocalWorld::open_or_create_with(&part.0, 2, |_| {}).unwrap_err();
+    assert_eq!(failure.exit, Exit::Refused);
+    assert!(failure.message.ends_with("run the same command again, or name another directory"));
+    // What has fewer servers than what is there is not what was cut off.
+    let fewer = LocalWorld::create(&part.0, 1, true, |_| unreachable!("nothing is made"));
+    assert_eq!(fewer.unwrap_err().exit, Exit::Refused);
 }
