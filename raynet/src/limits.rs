@@ -55,7 +55,7 @@ pub const TOMBSTONES_MAX: usize = 512;
 /// Shelves that are kept.
 pub const SHELVES_KEPT_MAX: usize = 256;
 
-/// Senders of one hint that are asked for its shelf, each once.
+/// Senders of one hint that are asked for its shelf, each once; of records about a checked site, in a cycle.
 pub const HINT_SENDERS_MAX: usize = 6;
 
 /// Pieces of evidence that are kept, one a sim and one a block of the map; of more, the oldest goes.

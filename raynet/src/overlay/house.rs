@@ -12,6 +12,7 @@ impl Overlay {
     pub(super) fn keep_house(&mut self) {
         let (now, wall) = (self.now.monotonic, self.now.wall);
         self.peers.forgive();
+        self.sites.forgive();
         self.sites.forget_tombstones(now);
         self.wanted.clear();
         self.strangers = 0;

@@ -206,6 +206,7 @@ impl Overlay {
         }
         let Some(site) = self.sites.get_mut(name) else { return };
         site.is_checked = true;
+        site.asked.clear();
         let is_met = site.is_met;
         if !was_checked {
             self.believed(name, is_met);
