@@ -58,6 +58,12 @@ pub const SHELVES_KEPT_MAX: usize = 256;
 /// Senders of one hint that are asked for its shelf, each once; of records about a checked site, in a cycle.
 pub const HINT_SENDERS_MAX: usize = 6;
 
+/// Times that records which the map does not speak for make a member ask for newer maps, in a cycle.
+pub const DOUBTS_PER_CYCLE_MAX: usize = 16;
+
+/// Of these, by records of one peer: a liar alone keeps nobody else from being heard.
+pub const DOUBTS_PER_PEER_MAX: u32 = 4;
+
 /// Pieces of evidence that are kept, one a sim and one a block of the map; of more, the oldest goes.
 pub const OVERLAY_EVIDENCE_MAX: usize = 64;
 

@@ -1,5 +1,6 @@
 //! The machine: one member of the overlay.
 
+mod doubts;
 mod frames;
 mod gossip;
 mod house;
@@ -21,7 +22,9 @@ use std::{
 use metatopia_math::Stream;
 use metatopia_types::{Digest, Now, wire};
 
-use self::{lookups::Lookup, pulls::EvidencePulls, pulse::OverlayTimers, ways::SeekWay};
+use self::{
+    doubts::MapDoubts, lookups::Lookup, pulls::EvidencePulls, pulse::OverlayTimers, ways::SeekWay,
+};
 use crate::{
     ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput, PlaneBlock,
     SignedSiteRecord, SiteEndpoint, SiteName, TilePoint, evidence::KeptEvidence, limits,
@@ -77,6 +80,7 @@ pub struct Overlay {
     strangers: u32,
     /// Points whose shelves nobody had; the host was asked for them.
     wanted: BTreeSet<TilePoint>,
+    doubts: MapDoubts,
     timers: OverlayTimers,
     /// How often the own place is still sought, to arrive there fast.
     arrivals: u32,
@@ -124,6 +128,7 @@ impl Overlay {
             looked_up: BTreeMap::new(),
             strangers: 0,
             wanted: BTreeSet::new(),
+            doubts: MapDoubts::default(),
             timers,
             arrivals: pace::ARRIVALS,
             probed: 0,

@@ -37,6 +37,9 @@ pub const FIRST_PULLS: usize = 3;
 /// Cycles between two such questions at rest.
 pub const REST_PULL_CYCLES: u32 = 64;
 
+/// Cycles after which the host, or a sender, is asked again for a newer map of a block that records doubt.
+pub const DOUBT_CYCLES: u32 = 3;
+
 /// Times that a newcomer seeks its own place, to learn who is around it.
 pub const ARRIVALS: u32 = 4;
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod defects;
+mod doubts;
 mod evidence;
 mod few_sites;
 mod limits;
