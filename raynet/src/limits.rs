@@ -70,6 +70,10 @@ pub const OVERLAY_EVIDENCE_MAX: usize = 64;
 /// Sites that are remembered as convicted by evidence; of more, the oldest is forgotten.
 pub const CONVICTED_MAX: usize = 512;
 
+/// Pieces of evidence that went, of which a member still knows what they were about: as many as there are sites
+/// whose convictions outlast their pieces, so that no piece is passed over whose conviction is forgotten.
+pub const EVIDENCE_REMEMBERED_MAX: usize = CONVICTED_MAX - OVERLAY_EVIDENCE_MAX;
+
 /// Pieces of evidence of one peer that are looked at in a cycle: to check one costs two proofs.
 pub const EVIDENCE_PER_CYCLE_MAX: u32 = 8;
 
