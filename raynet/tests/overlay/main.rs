@@ -9,4 +9,5 @@ mod limits;
 mod lookups;
 mod stories;
 mod town;
+mod ways;
 mod wire;
