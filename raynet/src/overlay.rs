@@ -7,6 +7,7 @@ mod house;
 mod learn;
 mod liveness;
 mod lookups;
+mod near_map;
 mod probes;
 mod pulls;
 mod pulse;
@@ -23,7 +24,8 @@ use metatopia_math::Stream;
 use metatopia_types::{Digest, Now, wire};
 
 use self::{
-    doubts::MapDoubts, lookups::Lookup, pulls::EvidencePulls, pulse::OverlayTimers, ways::SeekWay,
+    doubts::MapDoubts, lookups::Lookup, near_map::NearMap, pulls::EvidencePulls,
+    pulse::OverlayTimers, ways::SeekWay,
 };
 use crate::{
     ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput, PlaneBlock,
@@ -81,6 +83,7 @@ pub struct Overlay {
     /// Points whose shelves nobody had; the host was asked for them.
     wanted: BTreeSet<TilePoint>,
     doubts: MapDoubts,
+    near: NearMap,
     timers: OverlayTimers,
     /// How often the own place is still sought, to arrive there fast.
     arrivals: u32,
@@ -129,6 +132,7 @@ impl Overlay {
             strangers: 0,
             wanted: BTreeSet::new(),
             doubts: MapDoubts::default(),
+            near: NearMap::default(),
             timers,
             arrivals: pace::ARRIVALS,
             probed: 0,

@@ -7,6 +7,7 @@ mod evidence;
 mod few_sites;
 mod limits;
 mod lookups;
+mod near_map;
 mod stories;
 mod town;
 mod ways;
