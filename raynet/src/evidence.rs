@@ -157,10 +157,13 @@ fn open(
     Ok(shelf)
 }
 
-/// Evidence that is kept: one piece for each subject. When there is too much, the oldest goes.
+/// Evidence that is kept: one piece for each subject. When there is too much, the oldest goes, and what it was
+/// about is remembered: it is no news, or members whose pieces push each other out would pull them for ever.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeptEvidence {
     pieces: BTreeMap<Digest, KeptPiece>,
+    /// What pieces that went were about: the rank, and how many pieces came before.
+    gone: BTreeMap<Digest, (u64, u64)>,
     /// Pieces that were ever kept.
     count: u64,
 }
@@ -176,19 +179,33 @@ struct KeptPiece {
 impl KeptEvidence {
     /// Says whether a piece about this would be kept.
     pub(crate) fn is_news(&self, about: EvidenceSubject) -> bool {
-        self.pieces.get(&about.subject).is_none_or(|piece| piece.rank < about.rank)
+        let kept = self.pieces.get(&about.subject).map(|piece| piece.rank);
+        let gone = self.gone.get(&about.subject).map(|(rank, _)| *rank);
+        kept.max(gone).is_none_or(|rank| rank < about.rank)
     }
 
     /// Keeps a piece.
     pub(crate) fn insert(&mut self, about: EvidenceSubject, evidence: OverlayEvidence) {
         let number = self.count;
         self.count += 1;
+        self.gone.remove(&about.subject);
         self.pieces.insert(about.subject, KeptPiece { rank: about.rank, number, evidence });
         if self.pieces.len() > limits::OVERLAY_EVIDENCE_MAX {
             let oldest = self.pieces.iter().min_by_key(|(_, piece)| piece.number);
-            let oldest = oldest.map(|(subject, _)| *subject);
-            oldest.map(|oldest| self.pieces.remove(&oldest));
+            let oldest = oldest.map(|(subject, piece)| (*subject, (piece.rank, piece.number)));
+            self.gone.extend(oldest);
+            oldest.map(|(subject, _)| self.pieces.remove(&subject));
         }
+        if self.gone.len() > limits::EVIDENCE_REMEMBERED_MAX {
+            let oldest = self.gone.iter().min_by_key(|(_, (_, number))| *number);
+            let oldest = oldest.map(|(subject, _)| *subject);
+            oldest.map(|oldest| self.gone.remove(&oldest));
+        }
+    }
+
+    /// Says whether as much is remembered as may be. What comes then pushes out what will be news again.
+    pub(crate) fn is_full(&self) -> bool {
+        self.gone.len() >= limits::EVIDENCE_REMEMBERED_MAX
     }
 
     /// Returns the piece about a subject.

@@ -134,6 +134,12 @@ impl Shelf {
             && !large.grants.iter().filter(is_there).eq(&small.grants)
     }
 
+    /// Returns the point of its block that is nearest to another one.
+    #[must_use]
+    pub fn nearest(&self, at: TilePoint) -> TilePoint {
+        kept::nearest(self.block, at)
+    }
+
     /// Returns the grant that holds a point. None says that it is nobody's, if the shelf's block
     /// holds it.
     #[must_use]

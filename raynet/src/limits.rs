@@ -55,14 +55,24 @@ pub const TOMBSTONES_MAX: usize = 512;
 /// Shelves that are kept.
 pub const SHELVES_KEPT_MAX: usize = 256;
 
-/// Senders of one hint that are asked for its shelf, each once.
+/// Senders of one hint that are asked for its shelf, each once; of records about a checked site, in a cycle.
 pub const HINT_SENDERS_MAX: usize = 6;
+
+/// Times that records which the map does not speak for make a member ask for newer maps, in a cycle.
+pub const DOUBTS_PER_CYCLE_MAX: usize = 16;
+
+/// Of these, by records of one peer: a liar alone keeps nobody else from being heard.
+pub const DOUBTS_PER_PEER_MAX: u32 = 4;
 
 /// Pieces of evidence that are kept, one a sim and one a block of the map; of more, the oldest goes.
 pub const OVERLAY_EVIDENCE_MAX: usize = 64;
 
 /// Sites that are remembered as convicted by evidence; of more, the oldest is forgotten.
 pub const CONVICTED_MAX: usize = 512;
+
+/// Pieces of evidence that went, of which a member still knows what they were about: as many as there are sites
+/// whose convictions outlast their pieces, so that no piece is passed over whose conviction is forgotten.
+pub const EVIDENCE_REMEMBERED_MAX: usize = CONVICTED_MAX - OVERLAY_EVIDENCE_MAX;
 
 /// Pieces of evidence of one peer that are looked at in a cycle: to check one costs two proofs.
 pub const EVIDENCE_PER_CYCLE_MAX: u32 = 8;

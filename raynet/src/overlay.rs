@@ -1,11 +1,13 @@
 //! The machine: one member of the overlay.
 
+mod doubts;
 mod frames;
 mod gossip;
 mod house;
 mod learn;
 mod liveness;
 mod lookups;
+mod near_map;
 mod probes;
 mod pulls;
 mod pulse;
@@ -21,7 +23,10 @@ use std::{
 use metatopia_math::Stream;
 use metatopia_types::{Digest, Now, wire};
 
-use self::{lookups::Lookup, pulls::EvidencePulls, pulse::OverlayTimers, ways::SeekWay};
+use self::{
+    doubts::MapDoubts, lookups::Lookup, near_map::NearMap, pulls::EvidencePulls,
+    pulse::OverlayTimers, ways::SeekWay,
+};
 use crate::{
     ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput, PlaneBlock,
     SignedSiteRecord, SiteEndpoint, SiteName, TilePoint, evidence::KeptEvidence, limits,
@@ -77,6 +82,8 @@ pub struct Overlay {
     strangers: u32,
     /// Points whose shelves nobody had; the host was asked for them.
     wanted: BTreeSet<TilePoint>,
+    doubts: MapDoubts,
+    near: NearMap,
     timers: OverlayTimers,
     /// How often the own place is still sought, to arrive there fast.
     arrivals: u32,
@@ -124,6 +131,8 @@ impl Overlay {
             looked_up: BTreeMap::new(),
             strangers: 0,
             wanted: BTreeSet::new(),
+            doubts: MapDoubts::default(),
+            near: NearMap::default(),
             timers,
             arrivals: pace::ARRIVALS,
             probed: 0,

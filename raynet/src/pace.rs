@@ -37,6 +37,9 @@ pub const FIRST_PULLS: usize = 3;
 /// Cycles between two such questions at rest.
 pub const REST_PULL_CYCLES: u32 = 64;
 
+/// Cycles after which the host, or a sender, is asked again for a newer map of a block that records doubt.
+pub const DOUBT_CYCLES: u32 = 3;
+
 /// Times that a newcomer seeks its own place, to learn who is around it.
 pub const ARRIVALS: u32 = 4;
 
@@ -54,6 +57,15 @@ pub const FRESH_CYCLES: u32 = 8;
 
 /// Shelves around the own square that stay when nobody needs them: those of its nearest squares.
 pub const SHELVES_NEAR: usize = 64;
+
+/// Squares around the own one whose shelves a member asks for when nobody needs them, if these are not more.
+pub const SQUARES_NEAR: usize = 64;
+
+/// Cycles between two of these questions at rest, and one while the view changes.
+pub const NEAR_SHELF_CYCLES: u32 = 4;
+
+/// Cycles until it asks again where nobody had such a shelf, or looks whether one is missing.
+pub const NEAR_AGAIN_CYCLES: u32 = 16;
 
 /// Shelves that stay because lookups were about them lately.
 pub const SHELVES_LATELY: usize = 64;

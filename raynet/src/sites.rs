@@ -31,7 +31,8 @@ pub(crate) struct KnownSite {
     pub(crate) misses: u8,
     /// Which of its endpoints is spoken with.
     pub(crate) endpoint: usize,
-    /// Who was asked for the shelf that this hint lacks.
+    /// Who was asked for the shelf that a record of the site lacks: of a hint while it is one, and of a checked
+    /// site in this cycle.
     pub(crate) asked: BTreeSet<PublicKey>,
     pub(crate) learned: Duration,
 }
@@ -196,6 +197,14 @@ impl Sites {
     pub(crate) fn is_gone(&self, name: SiteName, epoch: SiteEpoch) -> bool {
         self.gone.get(&name).is_some_and(|stone| epoch <= stone.last)
             || self.is_convicted(name, epoch.grant)
+    }
+
+    /// Forgets who was asked for shelves about checked sites. A hint soon ends by itself, but a site that is
+    /// known for days would have asked all that it may when its newest record comes.
+    pub(crate) fn forgive(&mut self) {
+        for site in self.known.values_mut().filter(|site| site.is_checked) {
+            site.asked.clear();
+        }
     }
 
     /// Forgets tombstones whose time has come.

@@ -91,6 +91,15 @@ impl LandMap {
         uncovered(shelf.block, &newer.map(|other| other.block).collect::<Vec<_>>())
     }
 
+    /// Returns the point nearest to another one about which there is no shelf.
+    #[must_use]
+    pub fn nearest_gap(&self, at: TilePoint) -> Option<TilePoint> {
+        let blocks: Vec<PlaneBlock> = self.shelves.keys().copied().collect();
+        let mut gap = None;
+        seek_gap(PlaneBlock::PLANE, &blocks, at, &mut gap);
+        gap.map(|(_, point)| point)
+    }
+
     /// Returns all shelves, in order of their blocks.
     pub fn shelves(&self) -> impl Iterator<Item = &Arc<Shelf>> {
         self.shelves.values()
@@ -115,11 +124,51 @@ fn uncovered(block: PlaneBlock, others: &[PlaneBlock]) -> Option<TilePoint> {
         return Some(block.corner);
     }
     // Something of it is covered, so it is no single tile.
+    quarters(block).into_iter().find_map(|quarter| uncovered(quarter, others))
+}
+
+/// Returns the quarters of a block that is no single tile.
+fn quarters(block: PlaneBlock) -> [PlaneBlock; 4] {
     let (half, size) = (1_i32 << (block.doublings - 1), block.doublings - 1);
-    let quarter = |(x, y): (i32, i32)| {
+    [(0, 0), (half, 0), (0, half), (half, half)].map(|(x, y)| {
         let TilePoint { x: west, y: south } = block.corner;
         let corner = TilePoint { x: west.wrapping_add(x), y: south.wrapping_add(y) };
-        uncovered(PlaneBlock::around(corner, size), others)
+        PlaneBlock::around(corner, size)
+    })
+}
+
+/// Returns the point of a block that is nearest to another one.
+pub(super) fn nearest(block: PlaneBlock, at: TilePoint) -> TilePoint {
+    let last = (1_i64 << block.doublings) - 1;
+    let within = |corner: i32, at: i32| {
+        let first = i64::from(corner);
+        let inside = i64::from(at).clamp(first, first + last);
+        i32::try_from(inside).expect("a block ends with the plane at the latest")
     };
-    [(0, 0), (half, 0), (0, half), (half, half)].into_iter().find_map(quarter)
+    TilePoint { x: within(block.corner.x, at.x), y: within(block.corner.y, at.y) }
+}
+
+/// Looks in a block for a point that lies in none of others and is nearer than the one that was found so far.
+fn seek_gap(
+    block: PlaneBlock,
+    others: &[PlaneBlock],
+    at: TilePoint,
+    found: &mut Option<(u128, TilePoint)>,
+) {
+    let point = nearest(block, at);
+    let distance = at.distance_squared(point);
+    let is_covered = others.iter().any(|other| other.encloses(block));
+    if is_covered || found.is_some_and(|(nearer, _)| nearer <= distance) {
+        return;
+    }
+    let inside = others.iter().copied().filter(|other| block.encloses(*other));
+    let inside: Vec<PlaneBlock> = inside.collect();
+    if inside.is_empty() {
+        *found = Some((distance, point));
+        return;
+    }
+    // Something of it is covered and something is not, so it is no single tile.
+    let mut quarters = quarters(block);
+    quarters.sort_by_key(|quarter| at.distance_squared(nearest(*quarter, at)));
+    quarters.into_iter().for_each(|quarter| seek_gap(quarter, &inside, at, found));
 }

@@ -200,7 +200,7 @@ impl Overlay {
                 break;
             }
             let name = record.name();
-            let is_good = self.learn_record(record, Some(from), &mut wanted);
+            let is_good = self.learn_record(record, from, &mut wanted);
             if is_good {
                 // Who shows its own record has spoken with us.
                 self.meet(from, name);

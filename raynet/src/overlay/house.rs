@@ -12,8 +12,10 @@ impl Overlay {
     pub(super) fn keep_house(&mut self) {
         let (now, wall) = (self.now.monotonic, self.now.wall);
         self.peers.forgive();
+        self.sites.forgive();
         self.sites.forget_tombstones(now);
         self.wanted.clear();
+        self.doubts.forgive(now);
         self.strangers = 0;
         if self.own.as_ref().is_some_and(|own| own.record.expires <= wall) {
             self.own = None;
@@ -37,6 +39,7 @@ impl Overlay {
         }
         self.hold_neighbours();
         self.hold_shelves();
+        self.learn_near_map();
         self.prune_shelves();
         self.pull_evidence();
     }
@@ -77,11 +80,14 @@ impl Overlay {
         let at = self.at;
         let places = [at].into_iter().chain(self.sites.iter().map(|(_, site)| site.at));
         let needed = places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block);
-        let mut near: Vec<_> = self.land.shelves().map(|shelf| shelf.block).collect();
-        near.sort_by_key(|block| (at.distance_squared(block.corner), *block));
+        let near = self.land.shelves().map(|shelf| (shelf.nearest(at), shelf.block));
+        let mut near: Vec<_> =
+            near.map(|(point, block)| (at.distance_squared(point), block)).collect();
+        near.sort_unstable();
+        let near = near.into_iter().map(|(_, block)| block);
         let lately = self.looked_up.keys().copied();
         let mut kept = BTreeSet::new();
-        for block in needed.chain(lately).chain(near.into_iter().take(pace::SHELVES_NEAR)) {
+        for block in needed.chain(lately).chain(near.take(pace::SHELVES_NEAR)) {
             if kept.len() < limits::SHELVES_KEPT_MAX {
                 kept.insert(block);
             }

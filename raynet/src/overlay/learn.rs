@@ -16,7 +16,7 @@ impl Overlay {
     pub(super) fn learn_record(
         &mut self,
         record: SignedSiteRecord,
-        from: Option<PublicKey>,
+        from: PublicKey,
         wanted: &mut Vec<TilePoint>,
     ) -> bool {
         let (name, epoch) = (record.name(), record.record.epoch);
@@ -47,31 +47,12 @@ impl Overlay {
             return true;
         };
         if !self.is_granted(&record, &shelf, at) {
-            self.doubt_map(&record, &shelf, at, from.map(|_| wanted));
+            self.doubt_map(&record, &shelf, at, from, wanted);
             return false;
         }
         self.keep_record(name, record, at);
         self.arrive();
         true
-    }
-
-    /// The map does not speak for a record. If a newer one could, because land is granted all the time,
-    /// the host and the sender are asked for it. Until it comes, nothing is believed.
-    pub(super) fn doubt_map(
-        &mut self,
-        record: &SignedSiteRecord,
-        shelf: &Shelf,
-        at: TilePoint,
-        wanted: Option<&mut Vec<TilePoint>>,
-    ) {
-        let granted = shelf.grant_at(at).filter(|grant| grant.sim == record.record.sim);
-        if granted.is_some_and(|grant| record.record.epoch.grant <= grant.epoch) {
-            return;
-        }
-        self.want_from_host(at);
-        if let Some(wanted) = wanted {
-            wanted.push(at);
-        }
     }
 
     /// Checks a record against a shelf.
@@ -118,7 +99,7 @@ impl Overlay {
         name: SiteName,
         record: SignedSiteRecord,
         at: TilePoint,
-        from: Option<PublicKey>,
+        from: PublicKey,
         wanted: &mut Vec<TilePoint>,
     ) {
         let now = self.now.monotonic;
@@ -130,7 +111,7 @@ impl Overlay {
             hint.is_met = self.sites.get(name).is_some_and(|known| known.is_met);
             self.sites.insert(name, hint);
         }
-        let (Some(hint), Some(from)) = (self.sites.get_mut(name), from) else { return };
+        let Some(hint) = self.sites.get_mut(name) else { return };
         if hint.asked.len() < limits::HINT_SENDERS_MAX && hint.asked.insert(from) {
             wanted.push(at);
         }
@@ -206,6 +187,7 @@ impl Overlay {
         }
         let Some(site) = self.sites.get_mut(name) else { return };
         site.is_checked = true;
+        site.asked.clear();
         let is_met = site.is_met;
         if !was_checked {
             self.believed(name, is_met);

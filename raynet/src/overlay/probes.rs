@@ -49,7 +49,7 @@ impl Overlay {
             return;
         }
         let mut wanted = Vec::new();
-        if self.learn_record(SignedSiteRecord::clone(&record), Some(from), &mut wanted) {
+        if self.learn_record(SignedSiteRecord::clone(&record), from, &mut wanted) {
             self.want_shelves(from, wanted);
         }
     }

@@ -28,7 +28,8 @@ pub(super) struct EvidencePulls {
 
 impl Overlay {
     /// Asks one of those who have a role here which evidence it keeps: in each cycle at first, and while
-    /// there is news; seldom at rest. Each time it is another one, and no random number is drawn for it.
+    /// there is news; seldom at rest, and when there is more than it remembers. Each time it is another one, and
+    /// no random number is drawn for it.
     pub(super) fn pull_evidence(&mut self) {
         if self.now.monotonic < self.pulls.due {
             return;
@@ -39,7 +40,8 @@ impl Overlay {
         let site = place.and_then(|place| self.sites.get(members[place]));
         let Some(speaker) = site.and_then(KnownSite::speaker).cloned() else { return };
         let kept = self.evidence.ever();
-        let is_soon = self.pulls.asked < pace::FIRST_PULLS || kept > self.pulls.kept;
+        let is_news = kept > self.pulls.kept && !self.evidence.is_full();
+        let is_soon = self.pulls.asked < pace::FIRST_PULLS || is_news;
         let due = self.cycles(if is_soon { 1 } else { pace::REST_PULL_CYCLES });
         let asked = self.pulls.asked.saturating_add(1);
         let (of, wanted) = (Some(speaker.peer), BTreeSet::new());
@@ -80,8 +82,8 @@ impl Overlay {
         }
     }
 
-    /// Asks for some of the evidence that is news. What was pushed out here is news again, so each time the
-    /// search begins elsewhere.
+    /// Asks for some of the evidence that is news. Who says that it keeps a piece may never give it, so each time
+    /// the search begins elsewhere.
     fn want_evidence(&mut self, from: PublicKey, kept: &[EvidenceSubject]) {
         self.pulls.of = None;
         let news = kept.iter().filter(|about| self.evidence.is_news(**about));

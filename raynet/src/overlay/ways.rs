@@ -241,7 +241,7 @@ impl Overlay {
                 self.counts.refused += 1;
                 continue;
             }
-            if !self.may_seek(&record, &mut wanted) {
+            if !self.may_seek(&record, from, &mut wanted) {
                 continue;
             }
             self.met_on_way(nonce, &record);
@@ -249,7 +249,7 @@ impl Overlay {
             let known = self.sites.get(tip.name).map(|known| known.record.record.epoch);
             let is_news = known.is_none_or(|epoch| epoch < tip.epoch);
             if is_news && record.middle().is_some_and(|at| self.may_link(tip.name, at)) {
-                self.learn_record(record, Some(from), &mut wanted);
+                self.learn_record(record, from, &mut wanted);
             }
         }
         self.want_shelves(from, wanted);
@@ -261,7 +261,12 @@ impl Overlay {
 
     /// Says whether a site that was named on a way may be asked: its record is known, or the kept map speaks
     /// for it, or there is no map about it here. Where a newer map could speak for it, that is wanted.
-    fn may_seek(&mut self, record: &SignedSiteRecord, wanted: &mut Vec<TilePoint>) -> bool {
+    fn may_seek(
+        &mut self,
+        record: &SignedSiteRecord,
+        from: PublicKey,
+        wanted: &mut Vec<TilePoint>,
+    ) -> bool {
         let known = self.sites.get(record.name());
         let is_own = self.own_name() == Some(record.name());
         if is_own || known.is_some_and(|known| known.is_checked && *known.record == *record) {
@@ -271,7 +276,7 @@ impl Overlay {
         let Some(shelf) = self.land.covering(at).cloned() else { return true };
         let is_good = self.is_granted(record, &shelf, at);
         if !is_good {
-            self.doubt_map(record, &shelf, at, Some(wanted));
+            self.doubt_map(record, &shelf, at, from, wanted);
         }
         is_good
     }

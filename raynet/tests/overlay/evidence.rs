@@ -9,9 +9,10 @@ use metatopia_raynet::{
     EvidencePull, EvidenceSubject, LandGrant, Overlay, OverlayEvidence, OverlayFrameError,
     OverlayInput, OverlayMessage, PlaneBlock, ProveLand, Shelf, ShelfError, TilePoint,
     limits::{
-        CONVICTED_MAX, EVIDENCE_PER_CYCLE_MAX, EVIDENCE_PER_WANT_MAX, OVERLAY_EVIDENCE_MAX,
-        PULLS_PER_CYCLE_MAX,
+        CONVICTED_MAX, EVIDENCE_PER_CYCLE_MAX, EVIDENCE_PER_WANT_MAX, EVIDENCE_REMEMBERED_MAX,
+        OVERLAY_EVIDENCE_MAX, PULLS_PER_CYCLE_MAX,
     },
+    pace::REST_PULL_CYCLES,
 };
 use metatopia_types::{Height, Millis, Now, PublicKey, Square};
 
@@ -89,6 +90,10 @@ fn the_oldest_evidence_goes_and_convictions_outlast_it() {
         .evidence()
         .filter(|evidence| **evidence == records(400, square(64 * 400, 0), 1));
     assert_eq!((kept.count(), lone.member.counts().refused), (0, before));
+    // Of so many the oldest conviction is forgotten, and so is its piece: it is news again.
+    let first = records(10, square(640, 0), 1);
+    tell(&mut lone, first.clone());
+    assert!(lone.member.evidence().any(|evidence| *evidence == first));
 }
 
 /// Any number of signatures under one map made as many pieces of evidence of it.
@@ -246,6 +251,68 @@ fn who_only_says_that_it_has_evidence_keeps_none_from_being_told() {
     lone.give(OverlayInput::Up(key(2)));
     let told = lone.hear(2, &OverlayMessage::Evidence(piece.clone()));
     assert_eq!(told, [(key(1), OverlayMessage::Evidence(piece))]);
+}
+
+/// Two maps of one height about a block of their own.
+fn maps(number: usize) -> OverlayEvidence {
+    let at = square(64 * number as i32, 0);
+    let block = PlaneBlock::around(TilePoint { x: at.x, y: at.y }, 6);
+    let map = |grants| shelf(block, 5, grants).proof.clone();
+    OverlayEvidence::Shelves { first: map(Vec::new()), second: map(vec![grant(number, at)]) }
+}
+
+/// Lets cycles pass, in which site 1 answers each question for evidence: it keeps 64 of these pieces, each time
+/// others. Returns in which cycles it was asked for pieces, and how many it gave in all.
+fn pull(lone: &mut Lone, pieces: &[OverlayEvidence], cycles: usize) -> (Vec<usize>, usize) {
+    let subjects: Vec<_> = pieces.iter().map(|p| p.about(&Drawn).expect("it is some")).collect();
+    let (mut asked, mut given, mut turn) = (Vec::new(), 0, 0);
+    for cycle in 0..cycles {
+        lone.meet(1, square(20, 0));
+        let said = lone.pass(CYCLE).into_iter().filter_map(said);
+        let ask = (key(1), OverlayMessage::Pull(EvidencePull::Ask));
+        if !said.into_iter().any(|said| said == ask) {
+            continue;
+        }
+        let kept = subjects.iter().cycle().skip(turn * OVERLAY_EVIDENCE_MAX);
+        let kept = kept.take(OVERLAY_EVIDENCE_MAX.min(pieces.len())).copied().collect();
+        turn += 1;
+        for (_, message) in lone.hear(1, &OverlayMessage::Pull(EvidencePull::Kept(kept))) {
+            let OverlayMessage::Pull(EvidencePull::Want(wanted)) = message else { continue };
+            asked.push(cycle);
+            let wanted = subjects.iter().zip(pieces).filter(|(s, _)| wanted.contains(&s.subject));
+            for (_, piece) in wanted {
+                given += 1;
+                lone.hear(1, &OverlayMessage::Evidence(piece.clone()));
+            }
+        }
+    }
+    (asked, given)
+}
+
+/// A land office that contradicted itself about more than 64 blocks: what was pushed out was news again, and its
+/// pieces were pulled in turns for ever.
+#[test]
+fn more_lies_of_a_land_office_than_are_kept_are_pulled_once() {
+    let mut lone = pulling();
+    let pieces: Vec<_> = (10..10 + 3 * OVERLAY_EVIDENCE_MAX).map(maps).collect();
+    let (asked, given) = pull(&mut lone, &pieces, 400);
+    assert_eq!((given, lone.member.evidence().count()), (pieces.len(), OVERLAY_EVIDENCE_MAX));
+    assert!(asked.iter().all(|cycle| *cycle < 250), "{asked:?}");
+    assert_eq!(pull(&mut lone, &pieces, 400), (Vec::new(), 0));
+}
+
+#[test]
+fn more_lies_than_are_remembered_are_pulled_seldom() {
+    let mut lone = pulling();
+    let pieces: Vec<_> = (10..10 + 3 * CONVICTED_MAX).map(maps).collect();
+    let remembered = EVIDENCE_REMEMBERED_MAX + OVERLAY_EVIDENCE_MAX;
+    for few in pieces[..remembered].chunks(EVIDENCE_PER_CYCLE_MAX as usize) {
+        lone.meet(1, square(20, 0));
+        few.iter().for_each(|piece| drop(lone.hear(1, &OverlayMessage::Evidence(piece.clone()))));
+        lone.pass(CYCLE * 9 / 8);
+    }
+    let (asked, _) = pull(&mut lone, &pieces[remembered..], 10 * REST_PULL_CYCLES as usize);
+    assert!((8..=11).contains(&asked.len()), "{asked:?}");
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 mod bad_input;
 mod defects;
+mod doubts;
 mod evidence;
 mod few_sites;
 mod limits;
 mod lookups;
+mod near_map;
 mod stories;
 mod town;
+mod ways;
 mod wire;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use metatopia_raynet::{
-    OverlayEffect, OverlayEvidence, OverlayInput, OverlayMessage, PlaneBlock, SiteRecordError,
-    TilePoint, limits::HINT_SENDERS_MAX,
+    OverlayEffect, OverlayEvidence, OverlayInput, OverlayMessage, PlaneBlock, SignedSiteRecord,
+    SiteRecordError, TilePoint, limits::HINT_SENDERS_MAX,
 };
 use metatopia_types::{Millis, Sign};
 
 use crate::town::{
-    DAWN, Lone, Town, beacon, exchange, grant, grid, key, record, said, shelf, signed, square,
+    CYCLE, DAWN, Lone, Town, beacon, exchange, grant, grid, key, record, said, shelf, signed,
+    square,
 };
 
 #[test]
@@ -234,26 +235,37 @@ fn an_older_map_of_more_ground_evicts_nobody() {
     assert_eq!(lone.member.neighbours().count(), 0);
 }
 
-/// Anybody who named a site at ground of which no map was known here took its record out of the view: with another
-/// square and a greater epoch, signed by nobody.
-#[test]
-fn a_record_that_cannot_be_checked_takes_the_place_of_none_that_was() {
+/// A member that met site 1, and has the map of the north-east alone.
+fn with_half_a_map() -> Lone {
     let now = metatopia_types::Now { monotonic: Duration::ZERO, wall: DAWN };
     let mut lone =
         Lone { member: metatopia_raynet::Overlay::new(crate::town::config(0), now), now };
-    let (own, near, far) = (square(0, 0), square(20, 0), square(-40, -40));
+    let (own, near) = (square(0, 0), square(20, 0));
     let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let east = shelf(block, 100, vec![grant(0, own), grant(1, near)]);
     lone.give(OverlayInput::Shelf(east.proof.clone()));
     lone.give(OverlayInput::Own(Box::new(signed(0, own))));
     lone.meet(1, near);
-    lone.give(OverlayInput::Up(key(2)));
+    lone
+}
+
+/// Says whether the member asks the one who shows a record for the shelf about it.
+fn is_asked_for_shelf(lone: &mut Lone, from: usize, record: &SignedSiteRecord) -> bool {
+    lone.give(OverlayInput::Up(key(from)));
+    let said = lone.show(from, record).into_iter().filter_map(said);
+    let mut shelves = said.filter(|(_, m)| matches!(m, OverlayMessage::WantShelves(_)));
+    shelves.any(|(to, _)| to == key(from))
+}
+
+/// Anybody who named a site at ground of which no map was known here took its record out of the view: with another
+/// square and a greater epoch, signed by nobody.
+#[test]
+fn a_record_that_cannot_be_checked_takes_the_place_of_none_that_was() {
+    let (near, far) = (square(20, 0), square(-40, -40));
+    let mut lone = with_half_a_map();
     let mut forged = record(1, far);
     forged.epoch.record = 9;
-    let effects = lone.show(2, &forged.sign(&beacon(66)));
-    let asked: Vec<_> = effects.into_iter().filter_map(said).collect();
-    let is_asked = |message: &OverlayMessage| matches!(message, OverlayMessage::WantShelves(_));
-    assert!(asked.iter().any(|(_, message)| is_asked(message)), "{asked:?}");
+    assert!(is_asked_for_shelf(&mut lone, 2, &forged.sign(&beacon(66))));
     let known: Vec<_> = lone.member.neighbours().cloned().collect();
     assert_eq!(known, [signed(1, near)]);
     let given = lone.hear(2, &OverlayMessage::Want(vec![Town::name(1)]));
@@ -261,6 +273,25 @@ fn a_record_that_cannot_be_checked_takes_the_place_of_none_that_was() {
         matches!(&given[..], [(_, OverlayMessage::Records(told))] if told[..] == [signed(1, near)]),
         "{given:?}"
     );
+}
+
+/// Six who named a known site at ground of which no map is here were all that were ever asked for such a map, and
+/// nobody could show a newer one any more.
+#[test]
+fn who_names_a_known_site_elsewhere_uses_up_the_questions_of_one_cycle_alone() {
+    let mut lone = with_half_a_map();
+    let mut elsewhere = record(1, square(-40, -40));
+    elsewhere.epoch.record = 9;
+    let elsewhere = elsewhere.sign(&beacon(66));
+    for cycle in 0..3 {
+        let from = 10 * (cycle + 1);
+        let senders = from..from + HINT_SENDERS_MAX + 2;
+        let asked = senders.filter(|from| is_asked_for_shelf(&mut lone, *from, &elsewhere));
+        assert_eq!(asked.count(), HINT_SENDERS_MAX, "cycle {cycle}");
+        lone.pass(CYCLE * 2);
+        lone.give(OverlayInput::Up(key(1)));
+        lone.meet(1, square(20, 0));
+    }
 }
 
 #[test]

@@ -182,6 +182,17 @@ pub(crate) fn config(number: usize) -> OverlayConfig {
 /// What a liar says to a message, if it does not let it pass.
 pub(crate) type Lies = fn(&SignedSiteRecord, &OverlayMessage) -> Option<OverlayMessage>;
 
+/// A question of a way, with the number of the way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WayAsked {
+    pub(crate) way: u64,
+    pub(crate) point: TilePoint,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// It asks for the map.
+    pub(crate) map: bool,
+}
+
 /// The members, by number, and what is under way between them.
 pub(crate) struct Town {
     pub(crate) squares: Vec<Square>,
@@ -191,6 +202,8 @@ pub(crate) struct Town {
     pub(crate) evidence: Vec<(usize, OverlayEvidence)>,
     /// Answers in place of a member to what it is asked.
     pub(crate) liars: BTreeMap<usize, Lies>,
+    /// Questions of lookups, in order.
+    pub(crate) asked: Vec<WayAsked>,
     now: Duration,
     order: u64,
     queue: BTreeMap<(Duration, u64), (usize, OverlayInput)>,
@@ -212,6 +225,7 @@ impl Town {
             found: Vec::new(),
             evidence: Vec::new(),
             liars: BTreeMap::new(),
+            asked: Vec::new(),
             now: Duration::ZERO,
             order: 0,
             queue: BTreeMap::new(),
@@ -307,6 +321,7 @@ impl Town {
             }
             OverlayEffect::Send { to, frame } => {
                 if let Some(to) = self.numbers.get(&to).copied() {
+                    self.note_asked(number, to, &frame);
                     self.send(number, to, frame);
                 }
             }
@@ -319,6 +334,14 @@ impl Town {
                     self.later(40, number, OverlayInput::Shelf(proof));
                 }
             }
+        }
+    }
+
+    /// Notes a question of a lookup. Probes want one nearer site, and lookups more.
+    fn note_asked(&mut self, from: usize, to: usize, frame: &[u8]) {
+        let message = OverlayMessage::decode(frame).expect("members speak well");
+        if let OverlayMessage::Seek { nonce, point, most: 2.., map } = message {
+            self.asked.push(WayAsked { way: nonce, point, from, to, map });
         }
     }
 

@@ -26,7 +26,7 @@ fn the_same_seed_gives_the_same_world_and_another_one_another() {
 #[test]
 fn a_world_has_the_same_digest_in_every_build() {
     let digest = play(OverlayScene::Kill(500_000), 1).digest.to_string();
-    assert_eq!(digest, "b3c12b4c8719058d4ee7754ac1cce712e9c8e4c9bb5ff8bf4a9f8b409fbe3c2c");
+    assert_eq!(digest, "ec0914e700f67e13d6587eaf3b7505f6b9f0cdcb054bf108567e02e70c5a0e4b");
 }
 
 #[test]
