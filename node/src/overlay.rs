@@ -10,6 +10,7 @@
 //! | the loop, its clocks and timers | [`member`] |
 //! | proofs of the map, checked by the validators of the land office | [`office`] |
 //! | shelves of the map, fetched from the land office | [`shelves`] |
+//! | which of them are fetched again because they are old | `old_shelves` |
 //! | keys and what is kept of the land office | [`folder`] |
 //! | a sim's server as a member | [`place`] |
 //! | what is said by HTTP | [`answers`] |
@@ -35,6 +36,7 @@ pub mod following;
 pub mod learned;
 pub mod member;
 pub mod office;
+mod old_shelves;
 pub mod place;
 pub mod reach;
 pub mod renewal;

@@ -18,7 +18,7 @@ use metatopia_transport::{
     overlay::{self, DiscoverySetup, OverlayEvent, OverlayEvents, OverlayHandle},
     peers::StartPeersError,
 };
-use metatopia_types::{Millis, PublicKey, SigningKey, SimId};
+use metatopia_types::{PublicKey, SigningKey, SimId};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::{MissedTickBehavior, timeout},
@@ -28,6 +28,7 @@ use super::{
     address::SiteAddress,
     contacts::ContactFile,
     finds::{FoundMembers, kept_contacts},
+    old_shelves::OldShelves,
     reach::{self, DialBacks, ReachCheck, ReachFound},
     shelves::WantedShelf,
     speaker::SiteSpeaker,
@@ -52,13 +53,6 @@ const CONTACTS: Duration = Duration::from_secs(30);
 
 /// The time after which the map about the own ground is fetched again while nobody has it.
 const OWN_SHELF_MISSING: Duration = Duration::from_secs(2);
-
-/// The age at which a part of the map is fetched again, in milliseconds: half of that at which people are told
-/// that it is old. A world of 10,000 members with 64 parts each asks its land office for 15 a second by this.
-const SHELF_OLD_MS: u64 = 12 * 3_600_000;
-
-/// The time between two fetches of old parts.
-const SHELF_AGAIN: Duration = Duration::from_secs(30);
 
 /// The time in which a question is answered: a lookup asks at most 32 sites on each of its ways.
 const ANSWER: Duration = Duration::from_secs(60);
@@ -198,8 +192,7 @@ struct MemberTask {
     check: ReachCheck,
     written: Instant,
     own_shelf: Option<Instant>,
-    /// When an old part of the map was wanted last.
-    shelf_wanted: Option<Instant>,
+    old_shelves: OldShelves,
     refresh: Duration,
     /// What the transport counts, and where that is published.
     figures: (Arc<TransportFigures>, Arc<OverlayFigures>),
@@ -256,7 +249,7 @@ pub async fn start(
         check: ReachCheck::default(),
         written: Instant::now(),
         own_shelf: None,
-        shelf_wanted: None,
+        old_shelves: OldShelves::default(),
         refresh: setup.refresh,
         figures: (figures, setup.published),
     };
@@ -435,7 +428,10 @@ impl MemberTask {
         }
         self.note_met();
         let now = self.clock.now();
-        self.refresh_shelves(now.wall);
+        let old = self.old_shelves.next(self.overlay.land(), (Instant::now(), now.wall));
+        if let Some(point) = old {
+            self.want(point);
+        }
         let corner = self.speaker.as_ref().map(SiteSpeaker::corner)?;
         let grant = self.overlay.land().grant_at(corner).cloned();
         let pause = if grant.is_some() { self.refresh } else { OWN_SHELF_MISSING };
@@ -445,21 +441,6 @@ impl MemberTask {
         }
         let record = self.speaker.as_mut()?.speak(now, grant.as_ref())?;
         Some(OverlayInput::Own(Box::new(record)))
-    }
-
-    /// Wants the oldest shelf anew, if it is about to be told as old.
-    fn refresh_shelves(&mut self, wall: Millis) {
-        if self.shelf_wanted.is_some_and(|asked| asked.elapsed() < SHELF_AGAIN) {
-            return;
-        }
-        let land = self.overlay.land();
-        let old = land.shelves().filter(|shelf| wall.since(shelf.time) >= SHELF_OLD_MS);
-        // The office shows the newest shelf about a point, which may be about less ground than the old one.
-        let point = old.min_by_key(|shelf| shelf.time).and_then(|shelf| land.own_point(shelf));
-        if let Some(point) = point {
-            self.shelf_wanted = Some(Instant::now());
-            self.want(point);
-        }
     }
 
     /// Notes where the sites that were met let clients in, and where the land office does.

@@ -21,7 +21,7 @@ use super::{
     member::{MakeSpeaker, SHELVES_UNDER_WAY_MAX},
     office::OfficeSets,
     renewal::{GrantRenewal, NewestHeight},
-    shelves::ShelfFetcher,
+    shelves::{OfficeClients, ShelfFetcher},
     speaker::{CountClients, SiteSpeaker, endpoints_of},
     start,
 };
@@ -219,7 +219,8 @@ impl WorldPlace {
         let urls =
             office.iter().filter_map(|server| server.address.parse::<SiteAddress>().ok()?.clients);
         let urls = first.into_iter().chain(urls).collect();
-        tokio::spawn(ShelfFetcher::new(Arc::clone(&sets), urls, wanted, found).run());
+        let fetcher = (Arc::clone(&sets), OfficeClients::default());
+        tokio::spawn(ShelfFetcher::new(fetcher, urls, wanted, found).run());
         let member = start(
             MemberSetup {
                 config,
