@@ -335,7 +335,7 @@ fn a_script_in_hand_is_where_its_holder_is_and_neither_leaves_nor_ties_itself() 
     let avatar = yard.avatar(1);
     assert_eq!(yard.position(id), yard.position(avatar));
     assert!(yard.world.joints().is_empty());
-    let state = script(&yard.world, 1).state.0;
+    let state = script(&yard.world, 1).state.0.clone();
     let near = state.get("near").cloned();
     assert!(matches!(near, Some(Value::Int(1..))), "who looks around sees its holder: {near:?}");
     assert_eq!(state.get("at"), Some(&Value::Vec2(yard.position(avatar))));

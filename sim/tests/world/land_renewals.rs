@@ -88,7 +88,7 @@ fn a_header_that_is_old_of_the_future_forged_or_known_renews_nothing() {
     assert_eq!(ordered(&mut yard, 1, &early), refused(Refusal::OldHeader));
     let early = ahead(&yard, 0);
     assert_eq!(ordered(&mut yard, 1, &early), Outcome::Ok);
-    let stranger = metatopia_types::SimId(metatopia_types::Digest([7; 32]));
+    let stranger = metatopia_types::SimId(Digest([7; 32]));
     for (order, refusal) in [
         (with(&|shown| shown.height = 5), Refusal::OldHeader),
         (with(&|shown| shown.time -= 30 * DAY_MS), Refusal::OldHeader),

@@ -6,7 +6,7 @@ use metatopia_physics::{
     limits::{BODIES_MAX, BODY_BYTES_MAX, CONTACT_BYTES_MAX, PAIRS_MAX},
 };
 use metatopia_scripting::{
-    ErrorKind, Event, ScriptState,
+    ErrorKind, Event,
     limits::{LICENCE_BYTES_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
