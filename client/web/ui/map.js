@@ -2,7 +2,7 @@
 /** The map of the world: squares with their sims, who holds them, and the way there. */
 
 import { addressOf, askMap, askOwner, fastest, OLD_MS } from '../core/world-map.js';
-import { t, why } from '../strings.js';
+import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, word } from './dom.js';
 
 /** Units of the picture for a tile of 32 m. */
@@ -63,7 +63,7 @@ export function mapPanel(page) {
     const { sites, oldest, door } = await askMap(client.status.http, parts());
     const old = Date.now() - (seen = oldest ?? 0) > OLD_MS;
     state.classList.toggle('amber', old || door);
-    put(state, old ? t('map.old') : t(door ? 'map.door' : 'map.proved', { n: sites.length }));
+    put(state, [t(old ? 'map.old' : 'map.proved', { n: sites.length, age: age((Date.now() - seen) / 1_000) }), door && t('map.door')].filter(Boolean).join(' '));
     if (list.contains(document.activeElement)) return;
     cards.clear();
     for (const site of sites) cards.set(site.sim, card(site));
@@ -81,10 +81,10 @@ export function mapPanel(page) {
   /** @param {import('../core/world-map.js').Site} site */
   function card(site) {
     const here = site.sim === client.status.sim;
-    const said = [site.people !== null && t('map.people', { n: site.people }), site.licence].filter(Boolean).join(' \u00B7 ');
+    const said = [site.people !== null && t('map.people', { n: site.people }), site.licence, t(site.met ? 'map.met' : 'map.unmet')].filter(Boolean).join(' \u00B7 ');
     return el('li', { class: `card${here ? ' here' : ''}` },
       el('span', { class: 'grow' }, el('b', null, called(site)), site.label && word(), el('br'),
-        el('small', null, said || t('map.unmet')),
+        el('small', null, said),
         facts([[t('map.square'), t('map.at', { x: site.x, y: site.y, side: site.side })], [t('map.sim'), short(site.sim)], [t('map.holder'), short(site.holder)]])),
       here ? el('span', { class: 'good' }, t('servers.here')) : site.at.length > 0 && button({ text: t('servers.go'), class: 'small', label: t('map.go', { name: called(site) }), click: () => go(site) }));
   }
@@ -94,6 +94,7 @@ export function mapPanel(page) {
     put(state, t('map.asking', { name: called(site) }));
     try {
       const { origin, lets } = await fastest(await askOwner(client.status.http, site, parts(), seen));
+      await Promise.race([client.leave().catch(() => null), new Promise((done) => setTimeout(done, 2_000))]); // A sim that stands still keeps nobody.
       location.assign(addressOf({ sim: site.sim, origin, lets }, location.origin, page.inFolder));
     } catch (error) {
       put(state, t('failed', { why: why(error) }));

@@ -130,6 +130,17 @@ impl LandRegister {
         register
     }
 
+    /// Says whether each grant has its sim, each sim its grant, and each that showed a header has run.
+    pub(crate) fn is_whole(&self) -> bool {
+        let fits = |grant: &LandGrant| {
+            let granted = self.sims.get(&grant.sim);
+            granted.is_some_and(|granted| {
+                granted.square == grant.square && granted.has_run >= (grant.shown > Height(0))
+            })
+        };
+        self.sims.len() == self.grants.len() && self.grants.iter().all(|(_, grant)| fits(grant))
+    }
+
     /// Builds the indexes.
     fn index(&mut self) {
         (self.held, self.ends) = (BTreeMap::new(), BTreeSet::new());
@@ -338,6 +349,35 @@ mod tests {
     use metatopia_types::Digest;
 
     use super::*;
+
+    /// A register that somebody made up is no state: to take back a square without its sim would end every server.
+    #[test]
+    fn each_grant_has_its_sim_and_each_that_showed_a_header_has_run() {
+        let grant = |x, shown| LandGrant {
+            square: Square { x, y: 0, doublings: 0 },
+            sim: SimId(Digest::of("a test's sim", &[9])),
+            holder: PublicKey([7; 32]),
+            beacons: Vec::new(),
+            epoch: 1,
+            until: Millis(9),
+            shown: Height(shown),
+        };
+        let sim = |x, has_run| {
+            let square = Square { x, y: 0, doublings: 0 };
+            let granted = GrantedSim { square, validators: vec![], beacons_at: None, has_run };
+            (grant(x, 0).sim, granted)
+        };
+        let is_whole = |grants: Vec<LandGrant>, sims| {
+            LandRegister::restore(LandWeek::default(), grants, sims).is_whole()
+        };
+        assert!(is_whole(vec![grant(2, 5)], vec![sim(2, true)]));
+        assert!(is_whole(vec![grant(2, 0)], vec![sim(2, true)]), "it succeeds one that ran");
+        assert!(!is_whole(vec![grant(2, 5)], vec![sim(2, false)]));
+        assert!(!is_whole(vec![grant(2, 0)], vec![sim(4, false)]));
+        assert!(!is_whole(vec![grant(2, 0)], Vec::new()));
+        assert!(!is_whole(vec![grant(2, 0), grant(4, 0)], vec![sim(2, false)]));
+        assert!(!is_whole(Vec::new(), vec![sim(2, false)]));
+    }
 
     #[test]
     fn a_world_has_so_many_grants_and_no_more() {

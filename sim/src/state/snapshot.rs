@@ -448,7 +448,11 @@ impl LeafReader<'_> {
         if sims.iter().any(bad) {
             return Err(StateRestoreError::NotCanonical);
         }
-        Ok(Some(LandRegister::restore(week, grants, sims)))
+        let register = LandRegister::restore(week, grants, sims);
+        if !register.is_whole() {
+            return Err(StateRestoreError::NotCanonical);
+        }
+        Ok(Some(register))
     }
 
     /// Reads what is kept of neighbours, what is said to them, and what is under way to them.

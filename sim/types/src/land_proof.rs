@@ -8,6 +8,7 @@ use crate::{
     Certificate, Header, Height, LandGrant, LeafKey, LinkError, Millis, PlaneBlock, SimId, Square,
     StateProof, StateProofError, TilePoint, ValidatorSet, ValidatorsId, Verify, certified,
     limits::{LAND_PROOF_BYTES_MAX, ROOT_LAG},
+    overlap,
     wire::{self, DecodeError},
 };
 
@@ -69,6 +70,9 @@ pub enum LandProofError {
     /// A grant is of a square outside of the block, or of none.
     #[error("{0:?} is no square of the shelf's block")]
     Outside(Square),
+    /// Two grants share ground: whoever were named for it would be one of two.
+    #[error("{0:?} and {1:?} share ground")]
+    Overlap(Square, Square),
 }
 
 impl ProvedLand {
@@ -140,9 +144,20 @@ impl LandProof {
         if let Some(square) = grants.iter().map(|grant| grant.square).find(is_outside) {
             return Err(LandProofError::Outside(square));
         }
+        if let Some((first, second)) = overlapping(&grants) {
+            return Err(LandProofError::Overlap(first, second));
+        }
         let height = header.height.minus(ROOT_LAG).unwrap_or_default();
         Ok(ProvedLand { block, height, time: header.time, grants })
     }
+}
+
+/// Returns two of the squares of grants that share ground.
+fn overlapping(grants: &[LandGrant]) -> Option<(Square, Square)> {
+    let pairs = grants.iter().enumerate().flat_map(|(index, grant)| {
+        grants[index + 1..].iter().map(move |other| (grant.square, other.square))
+    });
+    pairs.into_iter().find(|(first, second)| overlap(*first, *second))
 }
 
 /// Returns the block that a leaf of grants is about, by its key.

@@ -120,6 +120,13 @@ fn what_a_proof_lacks_is_named() {
         let outside = fault(&proof("grants/3", content(square)));
         assert_eq!(outside, LandProofError::Outside(square));
     }
+    // An office that lies grants ground twice: no client takes the first one for the owner.
+    for doubled in [inside, Square { doublings: 1, ..inside }, Square { x: 0, y: 0, doublings: 3 }]
+    {
+        let both = wire::encode(&vec![grant(inside, 1), grant(doubled, 2)]);
+        let overlap = fault(&proof("grants/3", both));
+        assert_eq!(overlap, LandProofError::Overlap(inside, doubled));
+    }
     let long = LandProof::decode(&vec![0; LAND_PROOF_BYTES_MAX + 1]);
     let (found, limit) = (LAND_PROOF_BYTES_MAX + 1, LAND_PROOF_BYTES_MAX);
     assert_eq!(long, Err(wire::DecodeError::Oversize { found, limit }));

@@ -24,3 +24,4 @@ mod replays;
 #[expect(dead_code, reason = "these tests spoil less than those it is made for")]
 mod stand;
 mod trials;
+mod world_map;
