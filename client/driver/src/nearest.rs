@@ -1,5 +1,6 @@
-//! Which of a sim's servers are up, and the nearest of them.
+//! Which of a sim's servers are up, and the nearest of them that has room.
 
+use serde::Deserialize;
 use tokio::{task::JoinSet, time::Instant};
 
 use super::{NodeUrl, http};
@@ -7,38 +8,64 @@ use super::{NodeUrl, http};
 /// The most servers of a sim that are measured before one is taken.
 pub const MEASURED_MAX: usize = 4;
 
-/// Asks the first [`MEASURED_MAX`] of these servers at once whether they are ready, and returns those that
-/// are, the fastest first.
+/// What `/api/session` says of room. A node that says nothing of it may have some.
+#[derive(Debug, Deserialize)]
+struct RoomOffer {
+    room: Option<bool>,
+}
+
+/// Asks the first [`MEASURED_MAX`] of these servers at once whether they are ready, and whether they let one more
+/// client in. Returns those that answer, the fastest first, and the full ones behind all others: one of their clients
+/// may leave.
 pub async fn nearest(servers: impl IntoIterator<Item = NodeUrl>) -> Vec<NodeUrl> {
     let mut asking = JoinSet::new();
     for url in servers.into_iter().take(MEASURED_MAX) {
         asking.spawn(async move {
             let began = Instant::now();
-            let ready = http::get_text(url.join("/health/ready")).await;
-            ready.is_ok().then(|| (began.elapsed(), url))
+            http::get_text(url.join("/health/ready")).await.ok()?;
+            let after = began.elapsed();
+            let offer: RoomOffer = http::get(url.join("/api/session")).await.ok()?;
+            Some((offer.room == Some(false), after, url))
         });
     }
     let mut ready: Vec<_> = asking.join_all().await.into_iter().flatten().collect();
     ready.sort();
-    ready.into_iter().map(|(_, url)| url).collect()
+    ready.into_iter().map(|(.., url)| url).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Write as _, net::TcpListener, thread};
+    use std::{io::Write as _, net::TcpListener, sync::mpsc, thread};
 
     use super::*;
 
-    /// Answers one request of HTTP as a server that is ready.
-    fn ready() -> NodeUrl {
+    /// Answers requests of HTTP, as a server that is ready and says this of its sessions. Does something before
+    /// each answer, and something behind it.
+    fn says(
+        offer: &'static str,
+        mut before: impl FnMut() + Send + 'static,
+        mut behind: impl FnMut() + Send + 'static,
+    ) -> NodeUrl {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            let _asked = std::io::Read::read(&mut stream, &mut [0; 1_024]).unwrap();
-            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+            for stream in listener.incoming() {
+                let (mut stream, mut request) = (stream.unwrap(), [0; 1_024]);
+                let read = std::io::Read::read(&mut stream, &mut request).unwrap();
+                let is_session = request[..read].starts_with(b"GET /api/session ");
+                before();
+                let body = if is_session { offer } else { "{}" };
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n", body.len());
+                let text = format!("{head}connection: close\r\n\r\n{body}");
+                stream.write_all(text.as_bytes()).unwrap();
+                behind();
+            }
         });
         url
+    }
+
+    fn ready() -> NodeUrl {
+        says("{}", || (), || ())
     }
 
     fn gone() -> NodeUrl {
@@ -58,5 +85,16 @@ mod tests {
         let far = ready();
         let many = (0..MEASURED_MAX).map(|_| gone()).chain([far]);
         assert_eq!(nearest(many).await, []);
+    }
+
+    /// Somebody was sent to the fastest server, which was full, and was not let in.
+    #[tokio::test]
+    async fn a_full_server_comes_last_however_fast_it_is() {
+        let (answered, answers) = mpsc::channel();
+        let full = says(r#"{"room":false}"#, || (), move || drop(answered.send(())));
+        // It answers each question once the full one has answered one.
+        let slow = says(r#"{"room":true}"#, move || drop(answers.recv()), || ());
+        assert_eq!(nearest([full.clone(), slow.clone()]).await, [slow, full.clone()]);
+        assert_eq!(nearest([full.clone()]).await, [full]);
     }
 }

@@ -74,7 +74,7 @@ pub use self::{
     input::{TypedLines, lines},
     output::{LineKind, TextOutput},
     world_desk::{
-        FromWorld, KnownMap, KnownOwner, KnownSim, MAP_OLD, MapFreshness, WorldDesk, aged,
+        FromWorld, KnownMap, KnownOwner, KnownSim, MAP_OLD, MapFreshness, ONE_DOOR, WorldDesk, aged,
     },
 };
 

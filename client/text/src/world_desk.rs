@@ -36,7 +36,7 @@ pub struct KnownMap {
     pub sims: Vec<KnownSim>,
     /// How old the oldest proof of it is; none of an empty map.
     pub age: Option<Duration>,
-    /// All members that the node knows are in one network, so one liar may be all that there is.
+    /// All members that the node knows are in one network, so one liar may be all of them.
     pub one_door: bool,
 }
 
@@ -57,7 +57,7 @@ pub const MAP_OLD: Duration = Duration::from_secs(24 * 3_600);
 pub struct MapFreshness {
     /// How old the proof is.
     pub age: Duration,
-    /// All members that were asked are in one network, so one liar may be all that there is.
+    /// All members that the node knows are in one network, so one liar may be all of them.
     pub one_door: bool,
 }
 
@@ -85,8 +85,8 @@ impl MapFreshness {
 }
 
 /// What a person is told of a map that comes through one door.
-pub(crate) const ONE_DOOR: &str = "Through one door: all members that the node knows are in one network, \
-                                   so one liar may be all that there is.";
+pub const ONE_DOOR: &str = "Through one door: all members that the node knows are in one network, \
+                            so one liar may be all of them.";
 
 /// Returns an age in words, such as `40 s` or `25 hours`.
 #[must_use]

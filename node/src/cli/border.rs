@@ -14,6 +14,7 @@ use serde::Serialize;
 use self::neighbour::Neighbour;
 use super::{
     console::Console,
+    exit::Exit,
     failure::Failure,
     say::carry_through,
     session::{ANSWER, NodeArgs, PlayerArgs},
@@ -179,12 +180,16 @@ async fn open_to(
     console: Console,
 ) -> Result<ChangedBorder, Failure> {
     let head = neighbour.trust.genesis.head();
-    let offices = match admin.at.node.first() {
-        Some(node) => neighbour::offices_to(&head, node).await,
-        None => Vec::new(),
+    let (offices, doubt) = match neighbour::offices_to(&head, &admin.at.node).await {
+        Ok(offices) => (offices, None),
+        // The sim may lie in that world all the same: it decides.
+        Err(error) => (Vec::new(), Some(error)),
     };
     let order = BorderOrder::Open { head: Box::new(head), offices };
-    let height = order_in(admin, order, console).await?;
+    let height = order_in(admin, order, console).await.map_err(|failure| match doubt {
+        Some(doubt) if failure.exit == Exit::Refused => failure.hint(&doubt.to_string()),
+        _ => failure,
+    })?;
     Ok(ChangedBorder {
         border: "open",
         neighbour: neighbour.sim().to_string(),

@@ -34,6 +34,12 @@ impl Console {
         }
     }
 
+    /// Returns a console as people have it, with or without colours, for tests.
+    #[cfg(test)]
+    pub(crate) const fn of_person(color: bool) -> Self {
+        Self { json: false, color, error_color: color }
+    }
+
     /// Returns a console as scripts have it, without colours, for tests.
     #[cfg(test)]
     pub(crate) const fn quiet() -> Self {
@@ -47,6 +53,15 @@ impl Console {
     /// Prints a result: one line of JSON, or words.
     pub(crate) fn show<T: Serialize + Display>(&self, value: &T) -> Result<(), Failure> {
         if self.json { self.json(value) } else { self.line(&value.to_string()) }
+    }
+
+    /// Prints a result as [`Console::show`] does, in words that may have colours.
+    pub(crate) fn show_as<T: Serialize>(
+        &self,
+        value: &T,
+        words: impl FnOnce(&Self) -> String,
+    ) -> Result<(), Failure> {
+        if self.json { self.json(value) } else { self.line(&words(self)) }
     }
 
     /// Prints one object on one line.
@@ -164,7 +179,7 @@ mod tests {
         let verdict = format!("{GREEN}proved{PLAIN}");
         assert_eq!(cleaned(&verdict, true), verdict);
         assert_eq!(cleaned(&verdict, false), "[32mproved[0m");
-        let terminal = Console { json: false, color: true, error_color: true };
+        let terminal = Console::of_person(true);
         let amber = terminal.amber("25 hours old");
         assert_eq!(amber, "\u{1b}[33m25 hours old\u{1b}[0m");
         assert_eq!(cleaned(&amber, true), amber);

@@ -261,6 +261,28 @@ async fn wrong_parameters_are_named() {
 }
 
 #[tokio::test]
+async fn a_point_beyond_the_plane_or_without_a_coordinate_is_refused_by_name() {
+    let node = run("", 1).await;
+    for (wrong, why) in [
+        ("x=2147483648&y=0", "x: "),
+        ("x=0&y=-2147483649", "y: "),
+        ("y=0", "missing field `x`"),
+        ("x=0", "missing field `y`"),
+        ("x=0.5&y=0", "x: "),
+        ("x=0&y=0&z=0", "unknown field `z`"),
+    ] {
+        let (code, body) = node.get(&format!("/api/world/find?{wrong}")).await;
+        assert_eq!((code, &body["error"]["code"]), (400, &json!("bad_request")), "{wrong}");
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("a point has x and y, whole numbers of tiles"), "{message}");
+        assert!(message.contains(why), "{message}");
+    }
+    // All points of the plane are questions, to which this node of no world has no answer.
+    let (code, _) = node.get("/api/world/find?x=2147483647&y=-2147483648").await;
+    assert_eq!(code, 404);
+}
+
+#[tokio::test]
 async fn questions_above_the_limit_and_to_a_stopped_loop_are_refused() {
     let mut node = run("", 1).await;
     node.status.send_replace(Some(a_status()));

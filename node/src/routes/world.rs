@@ -35,6 +35,13 @@ fn busy() -> ErrorAnswer {
     ErrorAnswer::unavailable("too many questions about the world wait; ask again")
 }
 
+fn no_point(why: &str) -> ErrorAnswer {
+    let (least, most) = (i32::MIN, i32::MAX);
+    ErrorAnswer::bad_request(format!(
+        "a point has x and y, whole numbers of tiles from {least} to {most}: {why}"
+    ))
+}
+
 /// Answers with what the node is in which world.
 pub(super) async fn facts(State(node): State<Node>) -> Result<Json<WorldAnswer>, ErrorAnswer> {
     Ok(Json(place(&node)?.facts().await.ok_or_else(busy)?))
@@ -46,7 +53,7 @@ pub(super) async fn find(
     parameters: Result<Parameters<PointParameters>, QueryRejection>,
 ) -> Result<Json<FindAnswer>, ErrorAnswer> {
     let Parameters(PointParameters { x, y, .. }) =
-        parameters.map_err(|rejection| ErrorAnswer::bad_request(rejection.body_text()))?;
+        parameters.map_err(|rejection| no_point(&rejection.body_text()))?;
     Ok(Json(place(&node)?.find(TilePoint { x, y }).await.ok_or_else(busy)?))
 }
 

@@ -31,6 +31,7 @@ mod rotation;
 mod scenario;
 mod scripting;
 mod sealed_keys;
+mod site_servers;
 mod succession;
 mod tickets;
 mod tiers;

@@ -6,12 +6,15 @@ use std::{
 };
 
 use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
-use metatopia_types::{GenesisHead, SimId};
+use metatopia_types::{GenesisHead, SimId, limits::BORDER_OFFICES_MAX};
 
 use crate::{
     cli::{failure::Failure, invite, up::world::server_path},
     courier::address_book::NeighbourFile,
-    overlay::{answers::MapAnswer, learned::LearnedWorld},
+    overlay::{
+        answers::MapAnswer,
+        learned::{LearnWorldError, LearnedWorld},
+    },
 };
 
 /// A sim on the other side of a border.
@@ -70,19 +73,90 @@ async fn on_the_map(sim: SimId, node: &NodeUrl) -> Vec<NodeUrl> {
     urls.filter_map(|url| url.parse().ok()).collect()
 }
 
-/// Returns the heads of land offices that lead from the world of a node back to the one that the head of a
-/// neighbour names. Nothing if that is the same world, or they do not lead there: the sim says why then.
-pub(in crate::cli) async fn offices_to(head: &GenesisHead, node: &NodeUrl) -> Vec<GenesisHead> {
-    let Some(world) = head.site.map(|site| site.world) else { return Vec::new() };
-    let Ok(learned) = LearnedWorld::from(node, None).await else { return Vec::new() };
-    offices_between(&learned, world)
+/// Says why no heads of land offices lead from the world of a sim back to that of its neighbour.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::cli) enum OfficesError {
+    /// No node tells which world it takes part in.
+    #[error(
+        "which land offices lead to world {world} of the neighbour is not known: {source}; try \
+         again, or name another node by --node"
+    )]
+    Unlearned {
+        /// The world of the neighbour.
+        world: SimId,
+        /// What came of the last node that was asked.
+        source: Box<LearnWorldError>,
+    },
+    /// The offices that the node has lead elsewhere.
+    #[error(
+        "world {own} of {node} does not carry on world {world} of the neighbour; if that is the \
+         newer one, `metatopia admin set world` has your sim follow it, and else name another node \
+         by --node"
+    )]
+    Apart {
+        /// Who was asked.
+        node: NodeUrl,
+        /// The world that it takes part in.
+        own: SimId,
+        /// The world of the neighbour.
+        world: SimId,
+    },
+    /// A border takes fewer heads.
+    #[error(
+        "world {own} carries on world {world} of the neighbour by {count} successions, where a \
+         border takes {max}; the neighbour has to be founded anew in the newer world",
+        max = BORDER_OFFICES_MAX
+    )]
+    TooMany {
+        /// The world that the node takes part in.
+        own: SimId,
+        /// The world of the neighbour.
+        world: SimId,
+        /// How many offices lie between.
+        count: usize,
+    },
 }
 
-fn offices_between(learned: &LearnedWorld, world: SimId) -> Vec<GenesisHead> {
+/// Returns the heads of land offices that lead from the world of a sim back to the one that the head of a neighbour
+/// names: none if that is the same world. The first node that takes part in a world counts.
+///
+/// # Errors
+/// When no node tells, or its offices do not lead there.
+pub(in crate::cli) async fn offices_to(
+    head: &GenesisHead,
+    nodes: &[NodeUrl],
+) -> Result<Vec<GenesisHead>, OfficesError> {
+    // The land office is a sim of its own world.
+    let office = head.office.as_ref().map(|_| head.id());
+    let Some(world) = head.site.map(|site| site.world).or(office) else { return Ok(Vec::new()) };
+    let mut last = None;
+    for node in nodes {
+        match LearnedWorld::from(node, None).await {
+            Ok(learned) => return offices_between(node, &learned, world),
+            Err(error) => last = Some(Box::new(error)),
+        }
+    }
+    last.map_or(Ok(Vec::new()), |source| Err(OfficesError::Unlearned { world, source }))
+}
+
+fn offices_between(
+    node: &NodeUrl,
+    learned: &LearnedWorld,
+    world: SimId,
+) -> Result<Vec<GenesisHead>, OfficesError> {
+    let own = learned.sets.world();
+    if own == world {
+        return Ok(Vec::new());
+    }
     let offices = [learned.sets.head()].into_iter().chain(&learned.parents);
     let leads = |head: &GenesisHead| head.parent.is_some_and(|parent| parent.sim == world);
-    let Some(last) = offices.clone().position(leads) else { return Vec::new() };
-    offices.take(last + 1).cloned().collect()
+    match offices.clone().position(leads) {
+        None => Err(OfficesError::Apart { node: node.clone(), own, world }),
+        Some(last) if last >= BORDER_OFFICES_MAX => {
+            Err(OfficesError::TooMany { own, world, count: last + 1 })
+        }
+        Some(last) => Ok(offices.take(last + 1).cloned().collect()),
+    }
 }
 
 /// Writes where neighbours are, for the servers of a directory of `metatopia up`, or for the one server whose
@@ -116,6 +190,7 @@ mod tests {
 
     use super::*;
     use crate::overlay::{
+        OfficeSets,
         learned::learned_of_tests,
         office::{office_of_tests, successor_of_tests},
     };
@@ -127,11 +202,42 @@ mod tests {
         let third = successor_of_tests(&second);
         let learned = learned_of_tests(&third, &[&second, &first]);
         for (world, heads) in [(&third, 0), (&second, 1), (&first, 2)] {
-            let offices = offices_between(&learned, world.world());
+            let offices = offices_between(&node(), &learned, world.world()).unwrap();
             assert_eq!(offices.len(), heads);
             assert!(carries_on(third.world(), world.world(), &offices));
         }
-        let short = learned_of_tests(&third, &[]);
-        assert!(offices_between(&short, first.world()).is_empty());
+    }
+
+    fn node() -> NodeUrl {
+        "http://127.0.0.1:8080".parse().unwrap()
+    }
+
+    /// Whoever opened a border was told by the sim that the neighbour lies in another world, whatever was wrong.
+    #[tokio::test]
+    async fn whoever_opens_a_border_learns_why_no_offices_lead_to_the_neighbour() {
+        let first = office_of_tests();
+        let mut all = vec![successor_of_tests(&first)];
+        while all.len() < BORDER_OFFICES_MAX + 1 {
+            all.push(successor_of_tests(&all[all.len() - 1]));
+        }
+        let newest = all.pop().unwrap();
+        let parents: Vec<_> = all.iter().rev().chain([&first]).collect();
+        let learned = learned_of_tests(&newest, &parents);
+        let told = |learned, of: &OfficeSets| {
+            offices_between(&node(), learned, of.world()).map(|_| ()).unwrap_err().to_string()
+        };
+        let many = told(&learned, &first);
+        assert!(many.contains(&format!("by {} successions", BORDER_OFFICES_MAX + 1)), "{many}");
+        assert!(offices_between(&node(), &learned, all[0].world()).is_ok(), "as many as it takes");
+        let apart = told(&learned_of_tests(&newest, &[]), &first);
+        assert!(
+            apart.contains("does not carry on") && apart.contains("admin set world"),
+            "{apart}"
+        );
+
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let down: NodeUrl = format!("http://{free}").parse().unwrap();
+        let unlearned = offices_to(first.head(), &[down]).await.unwrap_err().to_string();
+        assert!(unlearned.contains("nobody listens there; try again"), "{unlearned}");
     }
 }

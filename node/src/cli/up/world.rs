@@ -201,18 +201,8 @@ impl LocalWorld {
         in_world: bool,
         make: impl Make,
     ) -> Result<(), Failure> {
-        if entries(path)?.is_empty() {
-            return making::create(path, count, in_world, make);
-        }
-        if making::is_unfinished(path, count, in_world)? {
-            // Somebody may have claimed land for what has all its files.
-            if making::unmarked(path)?.is_some_and(|(genesis, _)| genesis.site.is_some()) {
-                return Err(cut_off(path));
-            }
-            return making::create(path, count, in_world, make);
-        }
-        Err(Failure::refused(format!("{} is not empty", path.display()))
-            .hint("name a new directory"))
+        making::check_free(path, count, in_world)?;
+        making::create(path, count, in_world, make)
     }
 
     /// Marks a sim that lies in a world as made, if that is all that it lacks: the run that made it, or founded
@@ -221,12 +211,18 @@ impl LocalWorld {
     /// # Errors
     /// When the disk fails, or another process is at it.
     pub(in crate::cli) fn finish(path: &Path) -> Result<(), Failure> {
-        match making::unmarked(path)? {
-            Some((genesis, count)) if genesis.site.is_some() => {
-                let _lock = lock(path)?;
-                write_mark(path, &genesis, count)
-            }
-            _ => Ok(()),
+        let unmarked = || {
+            let found = making::unmarked(path)?;
+            Ok::<_, Failure>(found.filter(|(genesis, _)| genesis.site.is_some()))
+        };
+        if unmarked()?.is_none() {
+            return Ok(());
+        }
+        let _lock = lock(path)?;
+        // Another run may have finished it, or founded it for another square, before this one had the lock.
+        match unmarked()? {
+            Some((genesis, count)) => write_mark(path, &genesis, count),
+            None => Ok(()),
         }
     }
 

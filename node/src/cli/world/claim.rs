@@ -281,7 +281,7 @@ async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec
     let mut squares = beside(of, args.beside, args.founding.side);
     if squares.is_empty() {
         let message = format!("no square of that size touches {} on that side", WrittenSquare(of));
-        return Err(Failure::usage(message).hint("name another --side"));
+        return Err(Failure::usage(message).hint("name another --side or --beside"));
     }
     let first = squares[0];
     let is_free = |square: &Square| known.iter().all(|grant| !overlap(grant.square, *square));

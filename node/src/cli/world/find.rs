@@ -1,10 +1,11 @@
 //! `world find` finds who owns a point, and checks the proof.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use metatopia_client::text::printable;
 use metatopia_client_driver::{HttpError, NodeUrl, http};
+use metatopia_text_client::ONE_DOOR;
 use metatopia_types::{LandGrant, Millis, SimId, Square, TilePoint};
 use serde::Serialize;
 use tokio::{
@@ -109,33 +110,38 @@ struct FoundLine {
     proven: bool,
 }
 
-impl fmt::Display for FoundLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl FoundLine {
+    /// Returns it in words. A reason to doubt is amber on a terminal.
+    fn words(&self, console: &Console) -> String {
         let Self { x, y, age, hops, ms, .. } = self;
-        match (&self.sim, &self.square, &self.holder) {
-            (Some(sim), Some(square), Some(holder)) => {
-                writeln!(f, "{x} {y} is in square {square} of sim {sim}")?;
-                writeln!(f, "held by {holder}")?;
-            }
-            _ => writeln!(f, "{x} {y} is nobody's")?,
-        }
-        let MapEntry { height, .. } = self.map;
-        let old = if self.old { ", so it may have changed" } else { "" };
+        let mut lines = match (&self.sim, &self.square, &self.holder) {
+            (Some(sim), Some(square), Some(holder)) => vec![
+                format!("{x} {y} is in square {square} of sim {sim}"),
+                format!("held by {holder}"),
+            ],
+            _ => vec![format!("{x} {y} is nobody's")],
+        };
+        let proved = format!("proved by the map of height {}, {age} s old", self.map.height);
+        lines.push(if self.old {
+            console.amber(&format!("{proved}, so it may have changed"))
+        } else {
+            proved
+        });
         let word =
             if self.known { "" } else { ", which the node names (--world says which it must be)" };
-        writeln!(f, "proved by the map of height {height}, {age} s old{old}")?;
-        writeln!(f, "of world {}{word}", self.world)?;
+        lines.push(format!("of world {}{word}", self.world));
         for server in &self.servers {
             let http = server.http.as_deref().unwrap_or("nobody is let in there");
-            writeln!(f, "  {}  ({})", printable(http), printable(&server.overlay))?;
+            lines.push(format!("  {}  ({})", printable(http), printable(&server.overlay)));
         }
         if self.owned && self.servers.is_empty() {
-            writeln!(f, "  no server of it was found: it is down, or far away")?;
+            lines.push("  no server of it was found: it is down, or far away".to_owned());
         }
         if self.one_door {
-            writeln!(f, "through one door: all members that were asked are in one network")?;
+            lines.push(console.amber(ONE_DOOR));
         }
-        write!(f, "asked {hops} sites in {ms} ms")
+        lines.push(format!("asked {hops} sites in {ms} ms"));
+        lines.join("\n")
     }
 }
 
@@ -149,7 +155,7 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
     let age = age_of(Millis(map.time));
     let is_owned = grant.is_some();
     let square = |grant: &LandGrant| WrittenSquare(grant.square).to_string();
-    console.show(&FoundLine {
+    let found = FoundLine {
         world: world.to_string(),
         known,
         x: args.at.x,
@@ -168,7 +174,8 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
         disagreements: answer.disagreements,
         ms,
         proven: true,
-    })?;
+    };
+    console.show_as(&found, |console| found.words(console))?;
     if is_owned { Ok(()) } else { Err(Failure::quiet(Exit::NotFound)) }
 }
 
@@ -184,23 +191,27 @@ pub(super) async fn locate(ask: &AskArgs, point: TilePoint) -> Result<CheckedFin
     }
 }
 
-/// Asks a node of an invite, and checks its proof.
+/// Asks the nodes of an invite until one of them proves who owns the point and, if somebody does, tells a server.
 async fn by_invite(
     invite: &WorldInvite,
     world: Option<SimId>,
     point: TilePoint,
 ) -> Result<CheckedFind, Failure> {
-    let (node, learned) = invite::learn(invite, world).await?;
-    let found = by_learned(&node, &learned, point).await?;
-    if found.map.height < invite.map_from.0 {
+    let ask = async |node: &NodeUrl, learned: LearnedWorld| {
+        let found = by_learned(node, &learned, point).await?;
+        if found.map.height >= invite.map_from.0 {
+            return Ok(found);
+        }
         let (shown, from) = (found.map.height, invite.map_from.0);
-        return Err(Failure::unverified(format!(
-            "{node} proves it by a map of height {shown}, which is older than that of height {from} \
-             of the invite"
+        Err(Failure::unverified(format!(
+            "{node} proves it by a map of height {shown}, which is older than that of height \
+             {from} of the invite"
         ))
-        .hint("its land office may be away; ask again, or name another node by --node"));
-    }
-    Ok(found)
+        .hint("its land office may be away; ask again, or name another node by --node"))
+    };
+    let is_whole =
+        |found: &CheckedFind| found.grant.is_none() || !found.answer.endpoints.is_empty();
+    invite::ask_each(invite, world, ask, is_whole).await
 }
 
 /// Asks a node, and checks its proof.
@@ -242,7 +253,10 @@ pub(super) async fn by_learned(
     if (answer.x, answer.y) != (x, y) {
         return Err(Failure::unverified(format!("{node} answers about another point")));
     }
-    check(&learned.sets, answer)
+    check(&learned.sets, answer).map_err(|Failure { exit, message }| {
+        // Others may have been asked, too.
+        Failure::new(exit, format!("{node}: {message}"))
+    })
 }
 
 /// Asks the world as a member of it. A member that just started needs a moment to find its way, so it
@@ -296,4 +310,42 @@ pub(super) fn written(x: i32, y: i32, side: u32) -> String {
         .find(|doublings| (64 << u32::from(*doublings)) == side)
         .unwrap_or_default();
     WrittenSquare(Square { x, y, doublings }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An old map and one door were told in plain text, where the client and `visit` warn in amber.
+    #[test]
+    fn an_old_proof_and_one_door_are_amber_on_a_terminal_and_nothing_else_is() {
+        let found = |old, one_door| FoundLine {
+            world: "07".repeat(32),
+            known: true,
+            x: 9,
+            y: 3,
+            owned: false,
+            sim: None,
+            square: None,
+            holder: None,
+            until: None,
+            servers: Vec::new(),
+            map: MapEntry { height: 8, time: 1_000 },
+            age: 90_000,
+            old,
+            hops: 1,
+            one_door,
+            disagreements: 0,
+            ms: 5,
+            proven: true,
+        };
+        let words = |old, one_door, color| found(old, one_door).words(&Console::of_person(color));
+        let old = "proved by the map of height 8, 90000 s old, so it may have changed";
+        let doubts = words(true, true, true);
+        let amber: Vec<&str> = doubts.lines().filter(|line| line.contains('\u{1b}')).collect();
+        assert_eq!(amber, [old, ONE_DOOR].map(|text| format!("\u{1b}[33m{text}\u{1b}[0m")));
+        for plain in [words(false, false, true), words(true, true, false)] {
+            assert!(!plain.contains('\u{1b}'), "{plain}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt, net::IpAddr, str::FromStr};
 use clap::Args;
 use futures::future::join_all;
 use metatopia_client_driver::NodeUrl;
+use metatopia_protocol::ADDRESS_BYTES_MAX;
 use metatopia_types::{Height, SimId};
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
@@ -54,6 +55,11 @@ impl fmt::Display for InviteLine {
 
 pub(super) async fn run(args: WorldInviteArgs, console: Console) -> Result<(), Failure> {
     let node = &args.node;
+    if !fits(node) {
+        let message = format!("{node} is too long for an invite");
+        return Err(Failure::usage(message)
+            .hint(&format!("name an address of at most {ADDRESS_BYTES_MAX} bytes by --node")));
+    }
     let learned = learn_with_map(node, args.world).await?;
     let world = learned.sets.world();
     let known = others(node, &learned);
@@ -150,18 +156,38 @@ pub(super) async fn learn(
     invite: &WorldInvite,
     world: Option<SimId>,
 ) -> Result<(NodeUrl, LearnedWorld), Failure> {
+    let ask = async |node: &NodeUrl, learned| Ok((node.clone(), learned));
+    ask_each(invite, world, ask, |_| true).await
+}
+
+/// Asks the nodes of an invite in turn, each of which has to lead into its world, until the answer of one is whole.
+/// If none is, the first answer counts: one node that lies or is away speaks for no other one.
+///
+/// # Errors
+/// When the invite is of another world than `world`, or when none of its nodes has an answer.
+pub(super) async fn ask_each<T>(
+    invite: &WorldInvite,
+    world: Option<SimId>,
+    ask: impl AsyncFn(&NodeUrl, LearnedWorld) -> Result<T, Failure>,
+    is_whole: impl Fn(&T) -> bool,
+) -> Result<T, Failure> {
     if let Some(world) = world.filter(|world| *world != invite.world) {
         let message = format!("the invite is to world {}, not to {world}", invite.world);
         return Err(Failure::unverified(message).hint("leave out --world, or ask for another one"));
     }
-    let mut failures = Vec::new();
+    let (mut failures, mut first) = (Vec::new(), None);
     for node in &invite.addresses {
-        match by(node, invite).await {
-            Ok(learned) => return Ok((node.clone(), learned)),
+        let asked = match by(node, invite).await {
+            Ok(learned) => ask(node, learned).await,
+            Err(failure) => Err(failure),
+        };
+        match asked {
+            Ok(answer) if is_whole(&answer) => return Ok(answer),
+            Ok(answer) => first = first.or(Some(answer)),
             Err(failure) => failures.push(failure),
         }
     }
-    Err(no_way_in(invite, &failures))
+    first.ok_or_else(|| no_way_in(invite, &failures))
 }
 
 /// Learns the world of an invite of one of its nodes.
@@ -186,7 +212,7 @@ fn no_way_in(invite: &WorldInvite, failures: &[Failure]) -> Failure {
     let exit = if lies { Exit::Unverified } else { Exit::TimedOut };
     let told: Vec<&str> = failures.iter().map(|failure| failure.message.as_str()).collect();
     let message =
-        format!("no node of the invite leads into world {}: {}", invite.world, told.join("; "));
+        format!("no node of the invite is of use in world {}: {}", invite.world, told.join("; "));
     Failure::new(exit, message).hint("try again later, or ask for a new invite")
 }
 

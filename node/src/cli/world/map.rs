@@ -2,13 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, fs,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
 use metatopia_client::{ProvedMap, text::printable};
+use metatopia_client_driver::NodeUrl;
+use metatopia_text_client::ONE_DOOR;
 use metatopia_types::{LandGrant, ProvedLand, SimId, TilePoint};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -84,55 +86,65 @@ impl MapLines {
     }
 }
 
-impl fmt::Display for MapLines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "world {}", self.world)?;
+impl MapLines {
+    /// Returns them in words. A reason to doubt is amber on a terminal.
+    fn words(&self, console: &Console) -> String {
+        let mut head = format!("world {}", self.world);
         if let Some(MapEntry { height, .. }) = self.oldest {
-            let old = if self.old { ", so much of it may have changed" } else { "" };
-            write!(f, ", by its map of height {height} and later, {} s old{old}", self.age)?;
+            head = format!("{head}, by its map of height {height} and later, {} s old", self.age);
         }
+        if self.old {
+            head = console.amber(&format!("{head}, so much of it may have changed"));
+        }
+        let mut lines = vec![head];
         if self.one_door {
-            write!(f, "\nthrough one door: all members that were asked are in one network")?;
+            lines.push(console.amber(ONE_DOOR));
         }
-        writeln!(
-            f,
-            "\n{:<14} {:<20} {:<16} {:<16} {:<16} {:>6}  at",
+        lines.push(format!(
+            "{:<14} {:<20} {:<16} {:<16} {:<16} {:>6}  at",
             "square", "name", "sim", "holder", "licence", "people"
-        )?;
-        for site in &self.sites {
-            let SquareEntry { x, y, side } = site.grant.square;
-            let people = site.people.map_or_else(|| "?".to_owned(), |people| people.to_string());
-            let licence = printable(site.licence.as_deref().unwrap_or("?"));
-            let at = site.endpoints.iter().find_map(|endpoint| endpoint.http.clone());
-            let at = at.map_or_else(|| "not met".to_owned(), |at| printable(&at));
-            writeln!(
-                f,
-                "{:<14} {:<20} {:<16} {:<16} {licence:<16} {people:>6}  {at}",
-                written(x, y, side),
-                called(site),
-                &site.grant.sim[..16.min(site.grant.sim.len())],
-                &site.grant.holder[..16.min(site.grant.holder.len())],
-            )?;
-        }
-        write!(f, "{} squares are granted, as far as is known here", self.sites.len())
+        ));
+        lines.extend(self.sites.iter().map(row));
+        lines.push(format!("{} squares are granted, as far as is known here", self.sites.len()));
+        lines.join("\n")
     }
 }
 
+/// Returns what a row of the map tells of a site.
+fn row(site: &MapSite) -> String {
+    let SquareEntry { x, y, side } = site.grant.square;
+    let people = site.people.map_or_else(|| "?".to_owned(), |people| people.to_string());
+    let licence = printable(site.licence.as_deref().unwrap_or("?"));
+    let at = site.endpoints.iter().find_map(|endpoint| endpoint.http.clone());
+    let at = at.map_or_else(|| "not met".to_owned(), |at| printable(&at));
+    format!(
+        "{:<14} {:<20} {:<16} {:<16} {licence:<16} {people:>6}  {at}",
+        written(x, y, side),
+        called(site),
+        &site.grant.sim[..16.min(site.grant.sim.len())],
+        &site.grant.holder[..16.min(site.grant.holder.len())],
+    )
+}
+
 /// A map that was asked for, all of which is proved.
-struct AskedMap {
+#[derive(Debug)]
+pub(super) struct AskedMap {
     world: SimId,
-    answer: MapAnswer,
-    proved: ProvedMap,
+    pub(super) proved: ProvedMap,
+    /// The proved squares, with what is told of each.
+    sites: Vec<MapSite>,
     shelves: Vec<ProvedLand>,
+    one_door: bool,
 }
 
 impl AskedMap {
-    /// Opens all proofs of an answer.
+    /// Opens all proofs of an answer, and holds its sites against them.
     fn of(sets: &OfficeSets, answer: MapAnswer) -> Result<Self, Failure> {
         let proved = prove_all(sets, &answer)?;
         let shelf = |proof: &String| sets.prove(&unhex(proof)?).ok();
         let shelves = answer.proofs.iter().filter_map(shelf).collect();
-        Ok(Self { world: sets.world(), answer, proved, shelves })
+        let sites = listed(&proved, answer.sites)?;
+        Ok(Self { world: sets.world(), proved, sites, shelves, one_door: answer.one_door })
     }
 }
 
@@ -141,9 +153,7 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         None => by_node(&args).await?,
         Some(dir) => by_member(&args, dir).await?,
     };
-    let AskedMap { world, answer, proved, shelves } = asked;
-    let MapAnswer { sites, one_door, .. } = answer;
-    let mut sites = listed(&proved, sites)?;
+    let AskedMap { world, proved, mut sites, shelves, one_door } = asked;
     if let Some(point) = args.point() {
         sites = near(sites, point, args.within);
     }
@@ -159,26 +169,49 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
             .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
         console.note(&format!("the map is in {}", path.display()));
     }
-    console.show(&lines)
+    console.show_as(&lines, |console| lines.words(console))
 }
 
 /// Asks a node, or those of an invite, for the map.
 async fn by_node(args: &MapArgs) -> Result<AskedMap, Failure> {
     let AskArgs { node, invite, world, .. } = &args.ask;
-    let (node, learned) = match invite {
-        Some(invite) => invite::learn(invite, *world).await?,
-        None => (node.clone(), LearnedWorld::from(node, *world).await?),
-    };
-    if let Some(point) = args.point() {
-        // The node keeps the map about what it is asked for, and shows it where it has it.
-        let _kept = super::find::by_learned(&node, &learned, point).await;
+    let point = args.point();
+    if let Some(invite) = invite {
+        return asked_by_invite(invite, *world, point).await;
     }
-    let answer = asked_map(&node).await?;
-    let answer = match invite {
-        Some(WorldInvite { map_from, .. }) => counted(&learned.sets, answer, *map_from),
-        None => answer,
+    let learned = LearnedWorld::from(node, *world).await?;
+    AskedMap::of(&learned.sets, asked_about(node, &learned, point).await?)
+}
+
+/// Asks the nodes of an invite for the map until one of them proves a part of it that counts.
+///
+/// # Errors
+/// When none has a map that holds.
+pub(super) async fn asked_by_invite(
+    invite: &WorldInvite,
+    world: Option<SimId>,
+    point: Option<TilePoint>,
+) -> Result<AskedMap, Failure> {
+    let ask = async |node: &NodeUrl, learned: LearnedWorld| {
+        let answer = asked_about(node, &learned, point).await?;
+        let counted = counted(&learned.sets, answer, invite.map_from);
+        AskedMap::of(&learned.sets, counted)
+            .map_err(|Failure { exit, message }| Failure::new(exit, format!("{node}: {message}")))
     };
-    AskedMap::of(&learned.sets, answer)
+    invite::ask_each(invite, world, ask, |asked| asked.proved.height.is_some()).await
+}
+
+/// Asks a node for the map, which is to be about a point if there is one.
+async fn asked_about(
+    node: &NodeUrl,
+    learned: &LearnedWorld,
+    point: Option<TilePoint>,
+) -> Result<MapAnswer, Failure> {
+    if let Some(point) = point {
+        // The node keeps the map about what it is asked for, and shows it where it has it.
+        let _kept = super::find::by_learned(node, learned, point).await;
+    }
+    asked_map(node).await
 }
 
 /// Learns the map as a member of the world.
@@ -339,10 +372,17 @@ mod tests {
         let near = grant(0);
         let proved = proved(vec![near.clone()]);
         let lines = MapLines::of(near.sim, &proved, vec![told(&near)], true);
-        let text = lines.to_string();
+        let text = lines.words(&Console::of_person(false));
         assert!(lines.old && lines.oldest == Some(MapEntry { height: 8, time: 1_000 }));
         assert!(text.contains(" s old, so much of it may have changed"), "{text}");
-        assert!(text.contains("through one door") && text.contains("CC0-1.0"), "{text}");
+        assert!(text.contains(ONE_DOOR) && text.contains("CC0-1.0"), "{text}");
+        // Both were plain text, where the client and `visit` warn in amber.
+        let text = lines.words(&Console::of_person(true));
+        let amber: Vec<&str> = text.lines().filter(|line| line.starts_with("\u{1b}[33m")).collect();
+        assert_eq!(amber.len(), 2, "{text}");
+        assert!(amber[0].contains("so much of it") && amber[1].contains(ONE_DOOR), "{text}");
+        let fresh = MapLines { old: false, one_door: false, ..lines };
+        assert!(!fresh.words(&Console::of_person(true)).contains('\u{1b}'));
     }
 
     /// Two parts of a map have two ages, and the picture showed none.

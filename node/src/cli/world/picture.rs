@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use metatopia_text_client::ONE_DOOR;
+
 use super::learned::{OLD, aged};
 use crate::overlay::answers::{GrantEntry, MapSite};
 
@@ -210,11 +212,7 @@ impl MapPicture<'_> {
             if is_old { ("amber", ", so it may have changed") } else { ("quiet", "") };
         writeln!(f, "<text class=\"{class}\" x=\"{EDGE}\" y=\"46\">{known}{more}</text>")?;
         if self.one_door {
-            writeln!(
-                f,
-                "<text class=\"amber\" x=\"{EDGE}\" y=\"66\">through one door: all members that \
-                 were asked are in one network, so one liar may be all of them</text>"
-            )?;
+            writeln!(f, "<text class=\"amber\" x=\"{EDGE}\" y=\"66\">{ONE_DOOR}</text>")?;
         }
         Ok(())
     }
@@ -406,7 +404,7 @@ mod tests {
         assert!(texts[0].ends_with("48 hours old, so it may have changed"), "{texts:?}");
         let (count, texts) = amber(&[at], true);
         assert_eq!((count, texts.len()), (0, 1));
-        assert!(texts[0].starts_with("through one door: all members that were asked"));
+        assert_eq!(texts[0], ONE_DOOR);
     }
 
     /// A sim that calls itself by the end of an element would draw over the map of whoever looks.

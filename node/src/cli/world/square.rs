@@ -40,17 +40,20 @@ pub(super) fn around(point: TilePoint, doublings: u8) -> Square {
 }
 
 /// Returns the squares of this size that touch a square at one of its edges, the most western or
-/// southern first. None if corners would be no multiples of the side.
+/// southern first. None if corners would be no multiples of the side, or if the plane ends at that edge.
 pub(super) fn beside(square: Square, edge: Edge, doublings: u8) -> Vec<Square> {
     let own = square.side().unwrap_or_default();
     let tiles = SQUARE_TILES_MIN << doublings.min(SQUARE_DOUBLINGS_MAX);
+    let TilePoint { x, y } = TilePoint::corner(square);
     // A point of the first tile outside of the edge, and the step along the edge.
-    let (start, step) = match edge {
-        Edge::East => (TilePoint { x: square.x + own, y: square.y }, (0, 1)),
-        Edge::West => (TilePoint { x: square.x - 1, y: square.y }, (0, 1)),
-        Edge::North => (TilePoint { x: square.x, y: square.y + own }, (1, 0)),
-        Edge::South => (TilePoint { x: square.x, y: square.y - 1 }, (1, 0)),
+    let (outside, step) = match edge {
+        Edge::East => (x.checked_add(own).map(|x| TilePoint { x, y }), (0, 1)),
+        Edge::West => (x.checked_sub(1).map(|x| TilePoint { x, y }), (0, 1)),
+        Edge::North => (y.checked_add(own).map(|y| TilePoint { x, y }), (1, 0)),
+        Edge::South => (y.checked_sub(1).map(|y| TilePoint { x, y }), (1, 0)),
     };
+    // Beyond the end of the plane there is no land.
+    let Some(start) = outside else { return Vec::new() };
     let mut found: Vec<Square> = Vec::new();
     for along in (0..own).step_by(usize::try_from(tiles.min(own)).unwrap_or(1).max(1)) {
         let point = TilePoint { x: start.x + along * step.0, y: start.y + along * step.1 };
@@ -112,6 +115,17 @@ mod tests {
         // A larger one that holds the square itself is none beside it.
         assert_eq!(written(beside(own, Edge::East, 3)), [""; 0]);
         assert_eq!(written(beside(own, Edge::West, 3)), ["-16:0:512"]);
+        // Claims beside sims at the ends of the plane ended with a panic.
+        let [high, low] = ["2147483640:2147483640:256", "-2147483648:-2147483648:256"].map(square);
+        for (own, edges) in [(high, [Edge::East, Edge::North]), (low, [Edge::West, Edge::South])] {
+            for edge in edges {
+                assert_eq!(written(beside(own, edge, 2)), [""; 0], "{edge:?}");
+            }
+        }
+        assert_eq!(written(beside(high, Edge::West, 2)), ["2147483632:2147483640:256"]);
+        let corners = ["-2147483648:-2147483640:128", "-2147483644:-2147483640:128"];
+        assert_eq!(written(beside(low, Edge::North, 1)), corners);
+        assert_eq!(written(beside(low, Edge::East, 4)), [""; 0]);
     }
 
     #[test]

@@ -1,3 +1,6 @@
+use metatopia_sim::Parent;
+use metatopia_types::{Digest, Height, Root, Site, Square};
+
 use super::{super::reach::Reach, *};
 use crate::{
     cli::{Exit, ports},
@@ -150,13 +153,29 @@ fn a_new_world_is_for_its_owner_alone() {
     assert_eq!(entries(&server).unwrap().len(), 4, "no draft is left");
 }
 
+/// Makes a beginning with a state, out of a plaza that is changed.
+fn beginning(founders: Founders, change: fn(&mut Genesis)) -> Result<Beginning, Failure> {
+    let Founders { validators, admin, .. } = founders;
+    let mut genesis = plaza::genesis(validators, BTreeSet::from([admin]));
+    change(&mut genesis);
+    Ok(Beginning { genesis, state: Some(b"a state".to_vec()) })
+}
+
 /// Founds a sim of two servers that have keys for the overlay.
 fn make_in(path: &Path) -> Result<(), Failure> {
-    LocalWorld::create(path, 2, true, |founders| {
-        let Founders { validators, admin, .. } = founders;
-        let genesis = plaza::genesis(validators, BTreeSet::from([admin]));
-        Ok(Beginning { genesis, state: Some(b"a state".to_vec()) })
-    })
+    LocalWorld::create(path, 2, true, |founders| beginning(founders, |_| {}))
+}
+
+/// Founds such a sim that lies in a world and carries on another sim.
+fn succeed_in(path: &Path) -> Result<(), Failure> {
+    LocalWorld::create(path, 2, true, |founders| beginning(founders, carry_on))
+}
+
+fn carry_on(genesis: &mut Genesis) {
+    let world = SimId(Digest([7; 32]));
+    genesis.site = Some(Site { world, square: Square { x: 8, y: 0, doublings: 2 } });
+    let (sim, root) = (SimId(Digest([8; 32])), Root(Digest([9; 32])));
+    genesis.parent = Some(Parent { sim, height: Height(100), root, proof: Vec::new() });
 }
 
 /// The files of such a sim, in the order in which they are made.
@@ -186,41 +205,74 @@ pub(in crate::cli) fn copy_files(from: &Path, to: &Path, files: &[&str]) {
     }
 }
 
+/// Copies the first of these files, and writes a part of the next one as a power cut leaves it.
+fn cut_after(cut: usize, whole: &Path, part: &Path) {
+    fs::write(part.join(LOCK), "").unwrap();
+    copy_files(whole, part, &MADE[..cut]);
+    // A file that is written by a name of its own first leaves that, and half a key has its name.
+    let half = part.join(MADE[cut]);
+    fs::create_dir_all(half.parent().unwrap()).unwrap();
+    let is_key = half.extension().is_some_and(|extension| extension == "key");
+    let half = if is_key { half } else { PathBuf::from(format!("{}.new", half.display())) };
+    fs::write(&half, "metatopia").unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&half, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+}
+
 /// Whoever ran a command in an empty directory, and lost power meanwhile, was told that the directory is not empty.
+/// A successor in a world was refused as well, once each server had its genesis, and told to try again for ever.
 #[test]
 fn what_was_cut_off_after_any_file_is_made_by_the_next_run_with_the_same_keys() {
-    let whole = Scratch::made("world-whole");
-    make_in(&whole.0).unwrap();
-    let dirs = ["", "server-0", "server-1", "server-0/overlay", "server-1/overlay"];
-    let files = dirs.iter().flat_map(|dir| {
-        let names = entries(&whole.0.join(dir)).unwrap();
-        names.into_iter().map(move |name| whole_name(dir, &name))
-    });
-    let files: BTreeSet<String> = files.filter(|file| !dirs.contains(&&**file)).collect();
-    let expected = MADE.iter().chain([&LOCK]).map(|file| (*file).to_owned()).collect();
-    assert_eq!(files, expected, "each file is in the list");
-    for cut in 0..MADE.len() {
-        let part = Scratch::made("world-cut");
-        fs::write(part.0.join(LOCK), "").unwrap();
-        copy_files(&whole.0, &part.0, &MADE[..cut]);
-        // A file that is written by a name of its own first leaves that, and half a key has its name.
-        let half = part.0.join(MADE[cut]);
-        fs::create_dir_all(half.parent().unwrap()).unwrap();
-        let is_key = half.extension().is_some_and(|extension| extension == "key");
-        let half = if is_key { half } else { PathBuf::from(format!("{}.new", half.display())) };
-        fs::write(&half, "metatopia").unwrap();
-        #[cfg(unix)]
-        fs::set_permissions(&half, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    for make in [make_in, succeed_in] {
+        let whole = Scratch::made("world-whole");
+        make(&whole.0).unwrap();
+        let dirs = ["", "server-0", "server-1", "server-0/overlay", "server-1/overlay"];
+        let files = dirs.iter().flat_map(|dir| {
+            let names = entries(&whole.0.join(dir)).unwrap();
+            names.into_iter().map(move |name| whole_name(dir, &name))
+        });
+        let files: BTreeSet<String> = files.filter(|file| !dirs.contains(&&**file)).collect();
+        let expected = MADE.iter().chain([&LOCK]).map(|file| (*file).to_owned()).collect();
+        assert_eq!(files, expected, "each file is in the list");
+        for cut in 0..MADE.len() {
+            let part = Scratch::made("world-cut");
+            cut_after(cut, &whole.0, &part.0);
 
-        make_in(&part.0).unwrap_or_else(|failure| panic!("after {cut} files: {failure}"));
+            make(&part.0).unwrap_or_else(|failure| panic!("after {cut} files: {failure}"));
 
-        let world = LocalWorld::open(&part.0).unwrap();
-        assert_eq!(world.servers().len(), 2);
-        for file in MADE[..cut].iter().filter(|file| file.ends_with(".key")) {
-            let read = |dir: &Path| fs::read(dir.join(file)).unwrap();
-            assert_eq!(read(&whole.0), read(&part.0), "{file}, after {cut} files");
+            let world = LocalWorld::open(&part.0).unwrap();
+            assert_eq!(world.servers().len(), 2);
+            for file in MADE[..cut].iter().filter(|file| file.ends_with(".key")) {
+                let read = |dir: &Path| fs::read(dir.join(file)).unwrap();
+                assert_eq!(read(&whole.0), read(&part.0), "{file}, after {cut} files");
+            }
         }
     }
+}
+
+/// A claim marked a successor as made that lacked its state, and no server of it could begin.
+#[test]
+fn a_successor_is_finished_only_once_each_server_has_its_state() {
+    let whole = Scratch::made("world-successor");
+    succeed_in(&whole.0).unwrap();
+    for cut in 0..MADE.len() {
+        let part = Scratch::made("world-successor-cut");
+        cut_after(cut, &whole.0, &part.0);
+        LocalWorld::finish(&part.0).unwrap();
+        assert_eq!(part.0.join(MARK).exists(), cut == MADE.len() - 1, "after {cut} files");
+    }
+}
+
+/// Two runs looked at once, and the second one replaced the genesis of the sim that the first one had made.
+#[test]
+fn what_another_run_made_since_this_one_looked_stays() {
+    let scratch = Scratch::made("world-late");
+    make_in(&scratch.0).unwrap();
+    let before = fs::read(server_path(&scratch.0, 0).join(GENESIS)).unwrap();
+    let late = |founders| beginning(founders, |genesis| genesis.name = "late".to_owned());
+    let failure = making::create(&scratch.0, 2, true, late).unwrap_err();
+    assert!(failure.message.starts_with("another process is at it"), "{failure}");
+    assert!(before == fs::read(server_path(&scratch.0, 0).join(GENESIS)).unwrap());
 }
 
 fn whole_name(dir: &str, name: &OsString) -> String {
@@ -236,6 +288,7 @@ fn drafts_of_runs_that_were_cut_off_go_and_those_of_others_stay() {
     for name in names {
         fs::create_dir(parent.join(name)).unwrap();
         fs::write(parent.join(name).join("admin.key"), "half").unwrap();
+        fs::write(parent.join(name).join(making::DRAFT_MARK), "garden").unwrap();
     }
     fs::write(parent.join("garden.new-2").join("thesis.txt"), "years of work").unwrap();
     let _held = lock(&parent.join("garden.new-3")).unwrap();
@@ -245,6 +298,56 @@ fn drafts_of_runs_that_were_cut_off_go_and_those_of_others_stay() {
     let mut left = entries(parent).unwrap();
     left.sort();
     assert_eq!(left, ["garden", "garden.new-2", "garden.new-3", "garden.new-x", "other.new-1"]);
+}
+
+/// A sim that had not run yet was removed with the key of its admin, and one that could not be read ended the command.
+#[test]
+fn a_finished_sim_with_the_name_of_a_draft_stays_and_is_never_filled_again() {
+    let scratch = Scratch::made("world-like-drafts");
+    let own = scratch.0.join(format!("garden.new-{}", std::process::id()));
+    let sims = [scratch.0.join("garden.new-2"), own];
+    sims.iter().for_each(|sim| make_in(sim).unwrap());
+    // The run that made it lost power before it removed its mark.
+    fs::write(sims[0].join(making::DRAFT_MARK), "garden.new-2").unwrap();
+    // What is no directory cannot be listed.
+    fs::write(scratch.0.join("garden.new-1"), "a file").unwrap();
+    let unread = scratch.0.join("garden.new-3");
+    fs::create_dir_all(unread.join("server-0")).unwrap();
+    fs::write(unread.join(making::DRAFT_MARK), "garden").unwrap();
+    fs::write(unread.join("server-1"), "no directory").unwrap();
+    let admins = || sims.each_ref().map(|sim| fs::read(sim.join(ADMIN_KEY)).unwrap());
+    let before = admins();
+
+    make_in(&scratch.0.join("garden")).unwrap();
+
+    assert_eq!(admins(), before);
+    assert!(unread.exists());
+    for path in sims.iter().chain([&scratch.0.join("garden")]) {
+        assert_eq!(LocalWorld::open(path).unwrap().servers().len(), 2);
+    }
+    assert!(!scratch.0.join("garden").join(making::DRAFT_MARK).exists());
+}
+
+#[test]
+fn a_run_whose_draft_is_lost_or_whose_place_is_filled_says_that_another_process_is_at_it() {
+    let scratch = Scratch::made("world-lost");
+    let path = scratch.0.join("garden");
+    let lost = LocalWorld::create(&path, 1, true, |founders| {
+        for entry in entries(&scratch.0).unwrap() {
+            fs::remove_dir_all(scratch.0.join(entry)).unwrap();
+        }
+        beginning(founders, |_| {})
+    });
+    let filled = LocalWorld::create(&path, 1, true, |founders| {
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("thesis.txt"), "years of work").unwrap();
+        beginning(founders, |_| {})
+    });
+    for failure in [lost.unwrap_err(), filled.unwrap_err()] {
+        assert!(failure.message.starts_with("another process is at it"), "{failure}");
+    }
+    assert_eq!(entries(&path).unwrap(), ["thesis.txt"]);
+    assert_eq!(entries(&scratch.0).unwrap(), ["garden"], "no draft is left");
 }
 
 /// `up` would have made another sim, of no world, of what a claim left.

@@ -4,13 +4,17 @@ use std::{
     thread,
 };
 
-use metatopia_types::{Digest, LandGrant, Millis, PublicKey, Square};
+use metatopia_types::{Digest, LandGrant, Millis, PublicKey, Square, TilePoint};
 
 use super::*;
 use crate::{
+    cli::world::{
+        find::{AskArgs, locate},
+        map::asked_by_invite,
+    },
     overlay::{
         OverlayFolder,
-        answers::{MapSite, hex},
+        answers::{EndpointEntry, FindAnswer, MapSite, hex},
         land_proof_of_tests,
         learned::learned_of_tests,
         office::successor_of_tests,
@@ -31,7 +35,12 @@ fn map_of(office: &OfficeSets, proofs: Vec<String>) -> MapAnswer {
 
 /// Runs a node that takes part in the world of this office, and has maps of these heights, the oldest first.
 fn node(office: &OfficeSets, heights: &[u64]) -> NodeUrl {
-    let proofs: Vec<String> = heights.iter().map(|height| proof(office, &[], *height)).collect();
+    let proofs = heights.iter().map(|height| proof(office, &[], *height)).collect();
+    node_with(office, proofs, String::new())
+}
+
+/// Runs a node that has these maps, and this answer about any point.
+fn node_with(office: &OfficeSets, proofs: Vec<String>, found: String) -> NodeUrl {
     let mut facts = learned_of_tests(office, &[]).answer;
     facts.map = proofs.first().cloned().unwrap_or_default();
     let facts = serde_json::to_string(&facts).unwrap();
@@ -42,8 +51,12 @@ fn node(office: &OfficeSets, heights: &[u64]) -> NodeUrl {
         for stream in listener.incoming() {
             let (mut stream, mut request) = (stream.unwrap(), [0; 4_096]);
             let read = stream.read(&mut request).unwrap();
-            let is_map = request[..read].starts_with(b"GET /api/world/map ");
-            let body = if is_map { &map } else { &facts };
+            let asks = |path: &[u8]| request[..read].starts_with(path);
+            let body = match (asks(b"GET /api/world/map "), asks(b"GET /api/world/find?")) {
+                (true, _) => &map,
+                (false, true) => &found,
+                (false, false) => &facts,
+            };
             let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n", body.len());
             stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes()).unwrap();
         }
@@ -115,10 +128,93 @@ async fn an_invite_that_leads_nowhere_says_why_of_each_node_and_what_to_do_next(
     assert!(lies.message.contains(&told), "{lies}");
 }
 
-#[test]
-fn a_part_of_the_map_that_is_older_than_the_invite_is_left_out_with_its_squares() {
+/// Returns what a node answers about 9 3, of which it has this proof, and that it knows so many servers there.
+fn found(proof: String, grant: &LandGrant, servers: usize) -> String {
+    let server = EndpointEntry {
+        member: String::new(),
+        overlay: "/ip4/192.0.2.7/tcp/8083".to_owned(),
+        http: Some("http://192.0.2.7:8080".to_owned()),
+    };
+    let answer = FindAnswer {
+        x: 9,
+        y: 3,
+        outcome: "owned".to_owned(),
+        grant: Some(grant.into()),
+        endpoints: vec![server; servers],
+        map: None,
+        hops: 1,
+        ways: 2,
+        disagreements: 0,
+        one_door: false,
+        proof,
+    };
+    serde_json::to_string(&answer).unwrap()
+}
+
+fn asking(invite: WorldInvite) -> AskArgs {
+    let node = "http://127.0.0.1:8080".parse().unwrap();
+    AskArgs { node, invite: Some(invite), data_dir: None, lan: false, world: None }
+}
+
+/// The first node that showed a map was the only one that was asked who owns a point, and it lied or knew no server.
+#[tokio::test]
+async fn one_node_of_an_invite_that_lies_or_knows_little_keeps_no_other_one_from_telling() {
     let office = office_of_tests();
-    let grant = |x: i32| LandGrant {
+    let grant = grant(8);
+    let shown = |height| proof(&office, std::slice::from_ref(&grant), height);
+    let with = |told: String| node_with(&office, vec![shown(9)], told);
+    let liar = with(found("ab".repeat(40), &grant, 1));
+    let broken = with("{}".to_owned());
+    let old = with(found(shown(4), &grant, 1));
+    let bare = with(found(shown(9), &grant, 0));
+    let right = with(found(shown(9), &grant, 1));
+    let point = TilePoint { x: 9, y: 3 };
+    let asked = [&liar, &old, &bare, &right];
+    let checked = locate(&asking(invite(&office, 5, &asked)), point).await.unwrap();
+    assert_eq!((checked.answer.endpoints.len(), checked.map.height), (1, 9));
+    // If none knows a server, the owner is proved all the same.
+    let asked = [&broken, &bare, &liar];
+    let checked = locate(&asking(invite(&office, 5, &asked)), point).await.unwrap();
+    assert_eq!((checked.answer.endpoints.len(), checked.grant), (0, Some(grant.clone())));
+
+    let none = locate(&asking(invite(&office, 5, &[&liar, &broken, &old])), point).await;
+    let none = none.unwrap_err();
+    assert_eq!(none.exit, Exit::Unverified);
+    for node in [&liar, &broken, &old] {
+        assert!(none.message.contains(&node.to_string()), "{none}");
+    }
+    assert!(none.message.ends_with("; try again later, or ask for a new invite"), "{none}");
+}
+
+#[tokio::test]
+async fn a_map_that_does_not_hold_has_the_next_node_of_the_invite_asked() {
+    let office = office_of_tests();
+    let shown = proof(&office, &[grant(8)], 9);
+    let liar = node_with(&office, vec![shown.clone(), "ab".repeat(40)], String::new());
+    let right = node_with(&office, vec![shown], String::new());
+    let both = invite(&office, 4, &[&liar, &right]);
+    let asked = asked_by_invite(&both, None, None).await.unwrap();
+    assert_eq!(asked.proved.grants, [grant(8)]);
+    let none = asked_by_invite(&invite(&office, 4, &[&liar]), None, None).await.unwrap_err();
+    assert!(none.message.contains(&format!("{liar}: the map does not hold")), "{none}");
+}
+
+/// The program printed an invite that it refuses itself.
+#[tokio::test]
+async fn a_node_whose_address_is_too_long_for_an_invite_is_refused_by_the_command() {
+    let office = office_of_tests();
+    let near = node(&office, &[7]);
+    // The same address with so many zeros that it is too long.
+    let long = near.to_string().replace("127.0.0.1", &format!("127.0.0.{:0>120}", 1));
+    let args = WorldInviteArgs { node: long.parse().unwrap(), world: None };
+    let refused = run(args, Console::quiet()).await.unwrap_err();
+    assert_eq!(refused.exit, Exit::Usage);
+    assert!(refused.message.ends_with("name an address of at most 128 bytes by --node"));
+    run(WorldInviteArgs { node: near, world: None }, Console::quiet()).await.unwrap();
+}
+
+fn grant(x: i32) -> LandGrant {
+    LandGrant {
         square: Square { x, y: 0, doublings: 2 },
         sim: SimId(Digest([x.unsigned_abs() as u8; 32])),
         holder: PublicKey([1; 32]),
@@ -126,7 +222,12 @@ fn a_part_of_the_map_that_is_older_than_the_invite_is_left_out_with_its_squares(
         epoch: 1,
         until: Millis(9),
         shown: Height(3),
-    };
+    }
+}
+
+#[test]
+fn a_part_of_the_map_that_is_older_than_the_invite_is_left_out_with_its_squares() {
+    let office = office_of_tests();
     let site = |x| MapSite {
         grant: (&grant(x)).into(),
         met: true,
