@@ -15,7 +15,7 @@ impl Overlay {
         self.sites.forgive();
         self.sites.forget_tombstones(now);
         self.wanted.clear();
-        self.doubts.forgive(now);
+        self.forgive_doubts();
         self.strangers = 0;
         if self.own.as_ref().is_some_and(|own| own.record.expires <= wall) {
             self.own = None;
