@@ -58,10 +58,17 @@ pub const SHELVES_KEPT_MAX: usize = 256;
 /// Senders of one hint that are asked for its shelf, each once; of records about a checked site, in a cycle.
 pub const HINT_SENDERS_MAX: usize = 6;
 
-/// Times that records which the map does not speak for make a member ask for newer maps, in a cycle.
-pub const DOUBTS_PER_CYCLE_MAX: usize = 16;
+/// Times that records which the map does not speak for make a member ask its host for newer maps, in a cycle,
+/// whoever sent them. Of more blocks, those that have waited longest come first: as no more than
+/// [`SHELVES_KEPT_MAX`] wait, each is asked about within 16 cycles, however many keys a liar has.
+pub const HOST_DOUBTS_MAX: usize = 16;
 
-/// Of these, by records of one peer: a liar alone keeps nobody else from being heard.
+/// Times that such records make a member ask those of their senders that speak for no checked site, in a cycle.
+/// Their keys are free, so liars may use all of it; the host is asked all the same.
+pub const STRANGER_DOUBTS_MAX: usize = 16;
+
+/// Times that such records make a member ask one site for newer maps, by all its servers, or one stranger, in
+/// a cycle: a site has this for itself, whatever others send.
 pub const DOUBTS_PER_PEER_MAX: u32 = 4;
 
 /// Pieces of evidence that are kept, one a sim and one a block of the map; of more, the oldest goes.

@@ -15,7 +15,6 @@ pub(crate) struct PeerLink {
     exchanges: u32,
     evidence: u32,
     pulls: u32,
-    doubts: u32,
     /// Records that the peer was asked for.
     asked: u32,
     /// Records that the peer named and has not shown yet, less two for each that it has. Half of them
@@ -78,7 +77,6 @@ impl PeerLinks {
     pub(crate) fn forgive(&mut self) {
         for link in self.links.values_mut() {
             (link.frames, link.exchanges, link.evidence, link.pulls) = (0, 0, 0, 0);
-            link.doubts = 0;
             link.owed /= 2;
             link.asked /= 2;
         }
@@ -110,12 +108,6 @@ impl PeerLink {
     pub(crate) fn takes_pull(&mut self) -> bool {
         self.pulls = self.pulls.saturating_add(1);
         self.pulls <= limits::PULLS_PER_CYCLE_MAX
-    }
-
-    /// Counts a doubt of the map that the peer's records raise. Returns whether anybody is asked.
-    pub(crate) fn takes_doubt(&mut self) -> bool {
-        self.doubts = self.doubts.saturating_add(1);
-        self.doubts <= limits::DOUBTS_PER_PEER_MAX
     }
 
     /// Counts a record that came. Returns whether it may be looked at.

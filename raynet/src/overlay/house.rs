@@ -15,7 +15,7 @@ impl Overlay {
         self.sites.forgive();
         self.sites.forget_tombstones(now);
         self.wanted.clear();
-        self.doubts.forgive(now);
+        self.forgive_doubts();
         self.strangers = 0;
         if self.own.as_ref().is_some_and(|own| own.record.expires <= wall) {
             self.own = None;
@@ -65,8 +65,8 @@ impl Overlay {
         if let Some(point) = points.first() {
             self.want_from_host(*point);
         }
-        let speakers = self.view.iter().filter_map(|name| self.sites.get(*name)?.speaker());
-        let speakers: Vec<PublicKey> = speakers.map(|speaker| speaker.peer).collect();
+        let speakers = self.view.iter().filter_map(|name| self.connected_speaker(*name));
+        let speakers: Vec<PublicKey> = speakers.collect();
         if let Some(peer) = self.stream.pick(&speakers).copied() {
             self.want_shelves(peer, points);
         }

@@ -272,10 +272,11 @@ impl Overlay {
         doors.len() < 2
     }
 
-    /// Asks the host for the map about a point, once in a cycle.
-    pub(super) fn want_from_host(&mut self, point: TilePoint) {
+    /// Asks the host for the map about a point, once in a cycle. Returns whether it was asked in this one.
+    pub(super) fn want_from_host(&mut self, point: TilePoint) -> bool {
         if self.wanted.len() < pace::SHELVES_NEAR && self.wanted.insert(point) {
             self.out.push_back(OverlayEffect::ShelfWanted(point));
         }
+        self.wanted.contains(&point)
     }
 }

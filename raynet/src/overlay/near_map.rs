@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use metatopia_types::PublicKey;
+
 use super::Overlay;
 use crate::{SiteName, TilePoint, pace, sites::KnownSite};
 
@@ -18,7 +20,8 @@ pub(super) struct NearMap {
 
 impl Overlay {
     /// Asks for one more shelf of the map about the own square, slowly: first the neighbour that is nearest to the
-    /// gap. Where that one has none, or there is nobody, somebody else and the host, and seldom.
+    /// gap. Where that one has none, or there is nobody, somebody else and the host, and seldom. Only those who are
+    /// connected are asked: a question to another one would never leave.
     pub(super) fn learn_near_map(&mut self) {
         let now = self.now.monotonic;
         if now < self.near.due {
@@ -38,17 +41,27 @@ impl Overlay {
         if asked.is_none() {
             self.want_from_host(gap);
             let members = self.members();
-            asked = self.stream.pick(&members).copied();
+            let peers = members.into_iter().filter_map(|name| self.connected_speaker(name));
+            let peers: Vec<PublicKey> = peers.collect();
+            asked = self.stream.pick(&peers).copied();
         }
-        let site = asked.and_then(|name| self.sites.get(name));
-        if let Some(peer) = site.and_then(KnownSite::speaker).map(|speaker| speaker.peer) {
+        if let Some(peer) = asked {
             self.want_shelves(peer, vec![gap]);
         }
     }
 
-    fn nearest_in_view(&self, point: TilePoint) -> Option<SiteName> {
-        let sites = self.view.iter().filter_map(|name| Some((self.sites.get(*name)?.at, *name)));
-        sites.min_by_key(|(at, name)| (at.distance_squared(point), *name)).map(|(_, name)| name)
+    /// Returns the server of a site that is spoken with, if it is connected.
+    pub(super) fn connected_speaker(&self, name: SiteName) -> Option<PublicKey> {
+        let peer = self.sites.get(name).and_then(KnownSite::speaker)?.peer;
+        self.peers.is_up(peer).then_some(peer)
+    }
+
+    fn nearest_in_view(&self, point: TilePoint) -> Option<PublicKey> {
+        let sites = self.view.iter().filter_map(|name| {
+            let peer = self.connected_speaker(*name)?;
+            Some((self.sites.get(*name)?.at.distance_squared(point), *name, peer))
+        });
+        sites.min().map(|(_, _, peer)| peer)
     }
 
     /// Returns the nearest point of which the map is missing, unless that of the nearest squares is there.

@@ -1,11 +1,11 @@
 //! What strangers may send: each gets a named refusal, and nothing else happens.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use metatopia_raynet::{
-    LandGrant, LandMap, OverlayEvidence, OverlayEvidenceError, OverlayFrameError, OverlayInput,
-    OverlayMessage, PlaneBlock, Shelf, ShelfError, ShelfPlaced, SignedSiteRecord, SiteEndpoint,
-    SiteRecord, SiteRecordError, TilePoint, TipExchange,
+    LandGrant, LandMap, Overlay, OverlayEvidence, OverlayEvidenceError, OverlayFrameError,
+    OverlayInput, OverlayMessage, PlaneBlock, ProveLand, Shelf, ShelfError, ShelfPlaced,
+    SignedSiteRecord, SiteEndpoint, SiteRecord, SiteRecordError, TilePoint, TipExchange,
     limits::{
         GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
         RECORDS_PER_FRAME_MAX, SHELF_PROOF_BYTES_MAX, SHELVES_PER_WANT_MAX, SITE_ADDRESS_BYTES_MAX,
@@ -13,12 +13,12 @@ use metatopia_raynet::{
     },
     pace::CLOCK_SKEW_MS,
 };
-use metatopia_types::{Millis, Sign, Square, SquareError, wire::DecodeError};
+use metatopia_types::{Millis, Now, Sign, Square, SquareError, wire::DecodeError};
 use proptest::prelude::*;
 
 use crate::town::{
-    DAWN, Drawn, Hashed, Lone, beacon, endpoint, exchange, grant, key, record, shelf, signed, sim,
-    square, world,
+    DAWN, Drawn, Hashed, Lone, beacon, config, endpoint, exchange, grant, key, record, said, shelf,
+    signed, sim, square, world,
 };
 
 fn refused(change: impl FnOnce(&mut SiteRecord)) -> SiteRecordError {
@@ -271,6 +271,77 @@ fn what_contradicts_nothing_is_no_evidence() {
     let (first, second) = (shelf.proof.clone(), shelf.proof.clone());
     let same = OverlayEvidence::Shelves { first, second };
     assert_eq!(same.check(world(), &Drawn, &scheme), Err(OverlayEvidenceError::Agrees));
+}
+
+/// A member that knows nothing, not even the map, and is connected to a peer.
+fn knowing_nothing() -> Lone {
+    let now = Now { monotonic: Duration::ZERO, wall: DAWN };
+    let mut lone = Lone { member: Overlay::new(config(0), now), now };
+    lone.give(OverlayInput::Up(key(5)));
+    lone
+}
+
+#[test]
+fn of_records_that_share_a_square_a_member_that_knew_nothing_keeps_the_granted_one_alone() {
+    let (granted, near) = (3, square(20, 0));
+    let mut lone = knowing_nothing();
+    let mut lists = Vec::new();
+    for number in 1..=6 {
+        let said = lone.show(5, &signed(number, near)).into_iter().filter_map(said);
+        lists.extend(said.filter_map(|(_, message)| match message {
+            OverlayMessage::WantShelves(points) => Some(points),
+            _ => None,
+        }));
+    }
+    // One who overlaps it by half, and one who was granted it and says that it is larger.
+    for (number, doublings) in [(7, 1), (granted, 2)] {
+        let mut larger = record(number, Square { x: 16, y: 0, doublings });
+        larger.epoch.record = 2;
+        lone.show(5, &larger.sign(&beacon(number)));
+    }
+    assert_eq!(lone.member.neighbours().count(), 0, "no map speaks for any of them");
+    let middle = TilePoint::middle(near).expect("a square");
+    assert_eq!(lists.first(), Some(&vec![middle]), "the sender is asked for the map");
+
+    let map = shelf(PlaneBlock::PLANE, 100, vec![grant(granted, near)]);
+    lone.hear(5, &OverlayMessage::Shelf(map.proof.clone()));
+    for number in 1..=7 {
+        lone.meet(number, near);
+    }
+    let kept: Vec<_> = lone.member.neighbours().cloned().collect();
+    assert_eq!(kept, [signed(granted, near)]);
+    assert_eq!(lone.member.sizes()[0], 1, "the others are forgotten");
+    assert_eq!(lone.member.evidence().count(), 0, "who makes records up harms nobody else");
+}
+
+/// `until` counts the time of the land office. While it is away that time stands still, and the clocks of members say
+/// nothing about it: a grant ends by a newer map alone.
+#[test]
+fn a_grant_whose_time_is_long_past_by_clocks_still_proves_as_governance_time_stands_still() {
+    let near = square(20, 0);
+    let mut past = grant(1, near);
+    past.until = Millis(1);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
+    let map = shelf(block, 100, vec![grant(0, square(0, 0)), past.clone()]);
+    assert!(past.until < DAWN && map.check(world()) == Ok(()));
+    assert_eq!(signed(1, near).check_grant(Some(&past), &Hashed(key(0))), Ok(()));
+
+    let mut lone = knowing_nothing();
+    lone.give(OverlayInput::Shelf(map.proof.clone()));
+    lone.give(OverlayInput::Own(Box::new(signed(0, square(0, 0)))));
+    lone.meet(1, near);
+    let known: Vec<_> = lone.member.neighbours().cloned().collect();
+    assert_eq!(known, [signed(1, near)]);
+    let point = TilePoint::middle(near).expect("a square");
+    let seek = OverlayMessage::Seek { nonce: 9, point, most: 2, map: true };
+    let answers = lone.hear(5, &seek).into_iter().filter_map(|(_, message)| match message {
+        OverlayMessage::Nearer(answer) => Some(answer),
+        _ => None,
+    });
+    let [answer] = &answers.collect::<Vec<_>>()[..] else { panic!("one answer") };
+    assert_eq!(answer.owner.as_deref(), Some(&signed(1, near)));
+    let proved = Drawn.open(&answer.shelf).expect("a proof");
+    assert_eq!(proved.grant_at(point), Some(&past));
 }
 
 proptest! {

@@ -7,10 +7,10 @@ use metatopia_raynet::{
     LandGrant, LandMap, OverlayEffect, OverlayInput, OverlayMessage, PlaneBlock, Shelf, TilePoint,
     pace::{NEAR_AGAIN_CYCLES, SHELVES_NEAR, SQUARES_NEAR},
 };
-use metatopia_types::Square;
+use metatopia_types::{PublicKey, Square};
 
 use crate::town::{
-    CYCLE, DAWN, Lone, Town, config, grant, grid, said, shelf, shelves, signed, square,
+    CYCLE, DAWN, Lone, Town, config, grant, grid, key, said, shelf, shelves, signed, square,
 };
 
 /// Returns how many of the squares nearest to a point a map does not show.
@@ -76,26 +76,46 @@ fn whoever_knows_nobody_asks_the_host_for_one_shelf_after_the_other_and_comes_to
     assert!(lone.member.land().len() < SHELVES_NEAR + 8, "{:?}", lone.member.land().len());
 }
 
-#[test]
-fn where_nobody_has_the_next_shelf_it_is_asked_for_seldom() {
+/// Counts in some rounds how often the host is asked for maps, and which members are. Each site is met in each cycle.
+fn asked_where_nobody_has_it(cut: core::ops::Range<usize>) -> (usize, Vec<PublicKey>) {
     let at = |x, y| square(10_000 + x, 10_000 + y);
     let squares = [at(0, 0), at(20, 0), at(-20, 0), at(0, 20), at(0, -20)];
     let grants: Vec<_> = squares.iter().enumerate().map(|(n, at)| grant(n, *at)).collect();
     let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let quarter = shelf(block, 100, grants.clone());
     let mut lone = alone(&grants, core::slice::from_ref(&quarter));
-    let (mut host, mut members) = (0, 0);
+    let (mut host, mut members) = (0, Vec::new());
     for _ in 0..10 * NEAR_AGAIN_CYCLES {
         for (number, at) in squares.iter().enumerate().skip(1) {
             lone.meet(number, *at);
         }
+        for number in cut.clone() {
+            lone.give(OverlayInput::Closed(key(number)));
+        }
         for effect in lone.pass(CYCLE) {
             host += usize::from(matches!(effect, OverlayEffect::ShelfWanted(_)));
-            let is_wanted = |m: OverlayMessage| matches!(m, OverlayMessage::WantShelves(_));
-            members += usize::from(said(effect).is_some_and(|(_, message)| is_wanted(message)));
+            if let Some((to, OverlayMessage::WantShelves(_))) = said(effect) {
+                members.push(to);
+            }
         }
     }
-    assert!((5..=11).contains(&host) && (6..=12).contains(&members), "{host} and {members}");
+    (host, members)
+}
+
+#[test]
+fn where_nobody_has_the_next_shelf_it_is_asked_for_seldom() {
+    let (host, members) = asked_where_nobody_has_it(0..0);
+    let asked = members.len();
+    assert!((5..=11).contains(&host) && (6..=12).contains(&asked), "{host} and {asked}");
+}
+
+/// A member that was not connected was picked, and no word went out: the round counted as one in which it was asked.
+#[test]
+fn of_several_members_the_one_that_is_connected_is_asked_each_time() {
+    let (host, members) = asked_where_nobody_has_it(2..5);
+    let asked = members.len();
+    assert!((5..=11).contains(&host) && (6..=12).contains(&asked), "{host} and {asked}");
+    assert!(members.iter().all(|member| *member == key(1)), "{members:?}");
 }
 
 #[test]

@@ -9,7 +9,11 @@ fn play(scene: OverlayScene, seed: u64) -> OverlayPlayed {
 }
 
 fn assert_kept(scene: OverlayScene) {
-    for row in worst(play(scene, 1).rows) {
+    assert_rows_kept(play(scene, 1));
+}
+
+fn assert_rows_kept(played: OverlayPlayed) {
+    for row in worst(played.rows) {
         assert!(row.is_kept(), "seed 1: {row:?}");
     }
 }
@@ -52,6 +56,18 @@ fn liars_get_nothing_forged_into_a_view() {
 #[test]
 fn newcomers_are_known_after_three_cycles() {
     assert_kept(OverlayScene::Join(100_000));
+}
+
+#[test]
+fn a_hundredth_of_the_sites_may_leave_and_come_in_each_of_20_cycles() {
+    let scene = OverlayScene::Churn(10_000);
+    let play = OverlayPlay { scene, sites: 100, cycles: Some(20), is_warm: false };
+    assert_rows_kept(play.play(1));
+}
+
+#[test]
+fn a_fifth_of_all_frames_may_be_lost() {
+    assert_kept(OverlayScene::Loss(200_000));
 }
 
 #[test]

@@ -80,6 +80,56 @@ fn a_bug_of_the_bank_is_found_by_its_law() {
     assert!(text.contains(r#""bug":"lock-ignored","law":"lock","found":true"#), "{text}");
 }
 
+/// Returns the rows of the overlay's table, without the lines that tell how each world ended.
+fn overlay_rows(output: &Output) -> Vec<serde_json::Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("an object a line"));
+    lines.filter(|line: &serde_json::Value| line["figure"].is_string()).collect()
+}
+
+#[test]
+fn the_overlay_prints_each_figure_beside_its_bound_and_ends_well_where_all_are_kept() {
+    let words = "overlay --sites 60 --kill 50% --json";
+    let (first, again) = (run(words), run(words));
+
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    let rows = overlay_rows(&first);
+    let of = |figure: &str| {
+        let row = rows.iter().find(|row| row["figure"] == figure);
+        row.unwrap_or_else(|| panic!("{figure}: {rows:?}"))
+    };
+    let found = of("neighbours from 5 contacts");
+    assert_eq!((&found["scene"], &found["sites"]), (&"rest".into(), &60.into()), "{found}");
+    assert_eq!((&found["relation"], &found["bound"]), (&"at least".into(), &0.9995.into()));
+    let all = of("cycles until all neighbours are known");
+    assert_eq!((&all["scene"], &all["relation"]), (&"kill 50%".into(), &"at most".into()), "{all}");
+    assert!(all["value"].as_f64() <= all["bound"].as_f64(), "{all}");
+    assert!(rows.iter().all(|row| row["ok"] == true), "{rows:?}");
+    assert_eq!(of("one choice among 25 candidates")["unit"], "us");
+    // The other algorithms promise nothing.
+    assert!(of("routes 12 cycles after the kill")["bound"].is_null());
+    let digests = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().filter(|line| line.contains("digest")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!((digests(&first).len(), digests(&first)), (2, digests(&again)));
+}
+
+#[test]
+fn the_overlay_ends_badly_where_a_row_is_past_its_bound() {
+    let output = run("overlay --sites 200 --cycles 1 --alone --json");
+
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let rows = overlay_rows(&output);
+    let past: Vec<_> = rows.iter().filter(|row| row["ok"] == false).collect();
+    let too_early = past.iter().find(|row| row["figure"] == "neighbours from 5 contacts");
+    let too_early = too_early.unwrap_or_else(|| panic!("{past:?}"));
+    assert!(too_early["value"].as_f64() < too_early["bound"].as_f64(), "{too_early}");
+    let told = run("overlay --sites 200 --cycles 1 --alone");
+    assert_eq!(told.status.code(), Some(1), "{told:?}");
+    assert!(String::from_utf8_lossy(&told.stdout).contains("NOT KEPT"), "{told:?}");
+}
+
 #[test]
 fn a_wrong_word_is_answered_with_the_right_ones() {
     for (words, told) in [
@@ -95,6 +145,9 @@ fn a_wrong_word_is_answered_with_the_right_ones() {
         ("replay --seed 1 --without invited", "--whole"),
         ("swarm --seeds 0", "1.."),
         ("twins --schedules 0", "1..="),
+        ("overlay --sites 9", "from 10 to 100000"),
+        ("overlay --kill 100%", "less than 100%"),
+        ("overlay --table --kill 50%", "cannot be used with"),
         // It went on from seed 0, and never ended.
         ("swarm --seeds 1 --first-seed 18446744073709551615", "an earlier one"),
         ("swam", "swarm"),
