@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "8b5228800a6767adb39a09a12af30ee85838fdc0bcd8652f28c7b4be872ca244"),
-    (Height(1), "68c3839c6a460a2c8666bd428c299241d302b4ffdbced9f89e0223760e3d898d"),
-    (Height(2), "f621b6ae06d4f783617d9ea9e186517f532617a796be660290266e87ef4ad3fc"),
-    (Height(10), "d29e3a16d1f1ad0a0f9e401ed646800a2b249a2959061123865deb9eb571e0df"),
-    (Height(50), "de98637ac89e55dda7741d45f01c45f1a31de5660a9f82b1cca881c7ddc4f70e"),
-    (Height(100), "201549486c84befd97fd94b99d70a1156c4edb2b18dc37728c3d736b368f02e6"),
-    (Height(200), "1ed5721315bd94ed9ecc5e9fa76bd36424b14516b65f88fa95e81d21612a9e7d"),
-    (Height(300), "a295b0440081ea07e0aa77a4215349ee629d4d00c402bd8edc6847a1724c6bdb"),
-    (Height(499), "11e6f3ecbf0e2b4501a38f7da233393e96bc125dd544e342c7d94e1c346ef642"),
-    (Height(500), "d0372cf334c8865f8022648691cf34010cd917169ba3808d926c0b637ec64a0d"),
+    (Height(0), "c3b4248c76aa4960968de55dafd61c3f7069d514fa703a47873cc433f4d5507e"),
+    (Height(1), "2d159d7cbef8f28e1b151fcd67147c0a7ef58f79fe12d657f153bbb34eaa2ed2"),
+    (Height(2), "0b01a46b0c209fa0c4665d41df8442abdf637777841b25341315e839b4e6321f"),
+    (Height(10), "25dda70230813a2654263219f24ccb33abd16c967862e4076d8003b3536541d8"),
+    (Height(50), "02a14aa70913d50827bfafebf246ff6bc1fc3d8fc4fa21fed853ee12eaac4e70"),
+    (Height(100), "6076f2355421a776653ac057e1dd242195e24f224588df82cd22c3b95cec0d68"),
+    (Height(200), "b48a639d2ded22107356a034be3f1c6bbb3cf8aebd4ab66ff38bb293bf954834"),
+    (Height(300), "2cc37a789e6d8b85364ea9ab57bbf0b0bf97cac63fafce83f9f4d763e1987dc3"),
+    (Height(499), "1df6bf1cbdb154cc378a4cacbab2914df9d1c037c2539bf4e5f086a01a4c95e2"),
+    (Height(500), "75c91ba1bd1adf6edf7c085ee29264772f0c0ad004858261ff5128432df3d1ab"),
 ];
