@@ -90,10 +90,13 @@ mod tests {
     /// Somebody was sent to the fastest server, which was full, and was not let in.
     #[tokio::test]
     async fn a_full_server_comes_last_however_fast_it_is() {
-        let (answered, answers) = mpsc::channel();
-        let full = says(r#"{"room":false}"#, || (), move || drop(answered.send(())));
-        // It answers each question once the full one has answered one.
-        let slow = says(r#"{"room":true}"#, move || drop(answers.recv()), || ());
+        // Each of its four answers below is told.
+        let (answered, answers) = mpsc::sync_channel(4);
+        let full = says(r#"{"room":false}"#, || (), move || answered.send(()).unwrap());
+        // It answers once the full one has answered both questions.
+        let mut waits = 2;
+        let wait = move || (0..std::mem::take(&mut waits)).for_each(|_| answers.recv().unwrap());
+        let slow = says(r#"{"room":true}"#, wait, || ());
         assert_eq!(nearest([full.clone(), slow.clone()]).await, [slow, full.clone()]);
         assert_eq!(nearest([full.clone()]).await, [full]);
     }

@@ -274,7 +274,7 @@ fn an_invite_names_four_nodes_at_most_and_none_of_one_machine_beside_others() {
 fn no_more_nodes_are_asked_for_an_invite_than_the_bound_says_and_each_once() {
     let office = office_of_tests();
     let mut learned = learned_of_tests(&office, &[]);
-    let entry = |n: usize| crate::overlay::answers::EndpointEntry {
+    let entry = |n: usize| EndpointEntry {
         member: String::new(),
         overlay: String::new(),
         http: Some(format!("http://10.0.0.{n}:8080")),
