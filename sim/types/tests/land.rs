@@ -121,7 +121,8 @@ fn what_a_proof_lacks_is_named() {
         assert_eq!(outside, LandProofError::Outside(square));
     }
     // An office that lies grants ground twice: no client takes the first one for the owner.
-    for doubled in [inside, Square { doublings: 1, ..inside }, Square { x: 0, y: 0, doublings: 3 }]
+    for doubled in
+        [inside, Square { x: 0, doublings: 1, ..inside }, Square { x: 0, y: 0, doublings: 3 }]
     {
         let both = wire::encode(&vec![grant(inside, 1), grant(doubled, 2)]);
         let overlap = fault(&proof("grants/3", both));
