@@ -8,8 +8,7 @@ use metatopia_sim::{ENGINE, ForkJoin, Genesis, Parent, RULES, World};
 use metatopia_store::{IdentityError, ReadDisk, ScanError, read_identity, scan};
 use metatopia_types::{
     Ed25519, Height, NodeContact, OfficeFounding, PublicKey, SimId, Site, ValidatorSetError,
-    limits::{BEACONS_MAX, ROOT_LAG},
-    wire::DecodeError,
+    limits::ROOT_LAG, wire::DecodeError,
 };
 
 use crate::{
@@ -111,16 +110,17 @@ impl LastState {
     }
 
     /// Returns the genesis of a successor. Rules, licences and site are the parent's; objects, packages and
-    /// lands come with the state.
+    /// lands come with the state. With these beacons the servers of a land office sign where they are.
     #[must_use]
     pub fn successor(
         &self,
         name: String,
         validators: BTreeMap<PublicKey, NodeContact>,
         admins: BTreeSet<PublicKey>,
+        beacons: Vec<PublicKey>,
     ) -> Genesis {
         let charter = self.world.charter();
-        let (site, office) = self.land(&validators, &admins);
+        let (site, office) = self.land(&validators, &admins, beacons);
         Genesis {
             name,
             engine: ENGINE,
@@ -149,17 +149,15 @@ impl LastState {
         &self,
         validators: &BTreeMap<PublicKey, NodeContact>,
         admins: &BTreeSet<PublicKey>,
+        beacons: Vec<PublicKey>,
     ) -> (Option<Site>, Option<OfficeFounding>) {
         let Some(site) = self.world.charter().site.filter(|site| site.world == self.world.sim())
         else {
             return (self.world.charter().site, None);
         };
         let holder = admins.iter().chain(validators.keys()).next().copied();
-        let office = holder.map(|holder| OfficeFounding {
-            square: site.square,
-            holder,
-            beacons: validators.keys().take(BEACONS_MAX).copied().collect(),
-        });
+        let square = site.square;
+        let office = holder.map(|holder| OfficeFounding { square, holder, beacons });
         (None, office)
     }
 }
@@ -208,7 +206,8 @@ mod tests {
         assert_eq!(last.world.root(), steps()[height as usize - 1].world.root());
         assert_eq!(check_proof(&last.parent(), &genesis()), Ok(()));
         let validators = genesis().validators;
-        let successor = last.successor("plaza again".to_owned(), validators, BTreeSet::new());
+        let (name, none) = ("plaza again".to_owned(), BTreeSet::new());
+        let successor = last.successor(name, validators, none, Vec::new());
         let world = World::succeed(&successor, &last.world, &crate::tools()).unwrap();
         assert_eq!((world.height(), world.sim()), (Height(0), successor.id()));
         assert_eq!(world.objects().count(), last.world.objects().count());
@@ -252,11 +251,13 @@ mod tests {
         let last = LastState { base, world, proof: None, picture: Vec::new() };
 
         let admins = BTreeSet::from([PublicKey([9; 32])]);
-        let successor = last.successor("office again".to_owned(), validators, admins);
+        let (name, beacons) = ("office again".to_owned(), vec![PublicKey([8; 32])]);
+        let successor = last.successor(name, validators, admins, beacons.clone());
 
         let office = successor.office.clone().unwrap();
         assert_eq!((successor.site, office.square), (None, square));
-        assert_eq!((office.holder, office.beacons.len()), (PublicKey([9; 32]), 4));
+        // Keys of servers stood there, with which no record of a site is signed: nobody found the new office.
+        assert_eq!((office.holder, office.beacons), (PublicKey([9; 32]), beacons));
         let world = World::succeed(&successor, &last.world, &crate::tools()).unwrap();
         assert_eq!(world.grants().map(|grant| grant.sim).collect::<Vec<_>>(), [successor.id()]);
     }

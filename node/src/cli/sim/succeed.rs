@@ -78,9 +78,9 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
     let mut founded = None;
     let in_world = last.world.charter().site.is_some();
     kept::LocalWorld::create(&args.data_dir, args.servers as usize, in_world, |founders| {
-        let Founders { validators, admin, .. } = founders;
+        let Founders { validators, admin, beacons } = founders;
         let admins = args.admin.iter().copied().chain([admin]).collect();
-        let mut genesis = last.successor(args.name.clone(), validators, admins);
+        let mut genesis = last.successor(args.name.clone(), validators, admins, beacons);
         if let Some(ttl) = args.ttl {
             genesis.parameters.ttl_seconds = ttl.as_secs().max(1);
         }
