@@ -219,6 +219,8 @@ export class Tab {
 
   /** Closes it; fails if the page complained. */
   async close() {
+    // A worker that is fetched yet would be told of the end as of an error of nobody.
+    await this.context.unrouteAll({ behavior: 'ignoreErrors' });
     await this.context.close();
     const errors = this.errors.filter((line) => !this.excused?.test(line));
     if (errors.length) throw new Error(`${this.name}'s page complains:\n${errors.join('\n')}`);
