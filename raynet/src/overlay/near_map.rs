@@ -19,9 +19,9 @@ pub(super) struct NearMap {
 }
 
 impl Overlay {
-    /// Asks for one more shelf of the map about the own square, slowly: first the neighbour that is nearest to the
-    /// gap. Where that one has none, or there is nobody, somebody else and the host, and seldom. Only those who are
-    /// connected are asked: a question to another one would never leave.
+    /// Asks for one more shelf of the map about the own square, slowly. The neighbour that is nearest to the gap is
+    /// asked first. If it has no such shelf, or there is no neighbour, another member and the host are asked, and
+    /// that seldom. Only connected members are asked: a question to another one would never leave.
     pub(super) fn learn_near_map(&mut self) {
         let now = self.now.monotonic;
         if now < self.near.due {
