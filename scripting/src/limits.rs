@@ -13,9 +13,9 @@ pub const GAS_PER_CALL_MIN: u64 = 200;
 /// Bytes of a script's state for which a call costs a unit more: it is copied, looked at and hashed.
 pub const STATE_BYTES_PER_GAS: usize = 32;
 
-/// Values in arrays of a script's state for which a call costs a unit more. A small value takes time beyond its
-/// bytes: some 30 nanoseconds where a call changes the state. A value with a name takes some 230, and costs a
-/// whole unit more.
+/// Values in arrays of a script's state for which a call costs a unit more. Small ones take time beyond their
+/// bytes, some 30 nanoseconds each where a call changes the state. Each value that has a name costs a whole
+/// unit more: it takes 230.
 pub const STATE_ELEMENTS_PER_GAS: usize = 8;
 
 /// Script functions and closures inside one another. Functions take no native stack; a closure that the

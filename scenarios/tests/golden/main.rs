@@ -167,6 +167,6 @@ fn scripts_of_the_afternoon_spawn_things_know_who_is_near_and_are_suspended() {
     });
     end.unwrap_or_else(|error| panic!("{error}"));
     let all = [spawned, suspended, near];
-    // How many depends on the dice of the sim, which its id throws.
-    assert!(spawned > 50 && suspended > 20 && near > 100, "{all:?}");
+    // How many depends on the dice of the sim, which its id throws: of engine 15 there were 120, now 88.
+    assert!(spawned > 80 && suspended > 20 && near > 100, "{all:?}");
 }

@@ -67,9 +67,8 @@ pub enum GenesisHeadError {
     Validators(#[from] ValidatorSetError),
 }
 
-/// Says whether the world `own` is `world`, or carries it on, as these heads of land offices show. The first head
-/// has the id of `own`, the parent of each has the id of the one after it, and the parent of the last is `world`.
-/// Without heads, the two worlds have to be the same.
+/// Says whether a world is another one, or one that its land office carries on, as the heads of land offices
+/// show: the first has the id of `own`, and each names the one after it as its parent.
 #[must_use]
 pub fn carries_on(own: SimId, world: SimId, offices: &[GenesisHead]) -> bool {
     let mut reached = own;

@@ -414,9 +414,9 @@ fn port_of(address: &Multiaddr) -> Option<u16> {
 
 /// Returns the failure of a command that finds what another one was about to make.
 fn cut_off(path: &Path) -> Failure {
-    let message =
-        format!("the command that made a sim of a world in {} was cut off", path.display());
-    Failure::refused(message).hint("run the same command again, or name another directory")
+    let message = format!("the command that was making a sim in {} was cut off", path.display());
+    Failure::refused(message)
+        .hint("run the same command again, with as many servers, or name another directory")
 }
 
 pub(in crate::cli) fn folder_failure(error: &OverlayFolderError) -> Failure {

@@ -15,7 +15,7 @@ use tokio::{
 
 use super::{
     invite,
-    learned::{CheckedFind, LearnedWorld, OLD, age_of, check, unanswered},
+    learned::{CheckedFind, LearnedWorld, OLD, age_of, aged, check, unanswered},
     member::{self, MemberPlan},
     square::WrittenSquare,
 };
@@ -121,7 +121,8 @@ impl FoundLine {
             ],
             _ => vec![format!("{x} {y} is nobody's")],
         };
-        let proved = format!("proved by the map of height {}, {age} s old", self.map.height);
+        let age = aged(Duration::from_secs(*age));
+        let proved = format!("proved by the map of height {}, {age} old", self.map.height);
         lines.push(if self.old {
             console.amber(&format!("{proved}, so it may have changed"))
         } else {
@@ -206,8 +207,7 @@ async fn by_invite(
         Err(Failure::unverified(format!(
             "{node} proves it by a map of height {shown}, which is older than that of height \
              {from} of the invite"
-        ))
-        .hint("its land office may be away; ask again, or name another node by --node"))
+        )))
     };
     let is_whole =
         |found: &CheckedFind| found.grant.is_none() || !found.answer.endpoints.is_empty();
@@ -340,7 +340,7 @@ mod tests {
             proven: true,
         };
         let words = |old, one_door, color| found(old, one_door).words(&Console::of_person(color));
-        let old = "proved by the map of height 8, 90000 s old, so it may have changed";
+        let old = "proved by the map of height 8, 25 hours old, so it may have changed";
         let doubts = words(true, true, true);
         let amber: Vec<&str> = doubts.lines().filter(|line| line.contains('\u{1b}')).collect();
         assert_eq!(amber, [old, ONE_DOOR].map(|text| format!("\u{1b}[33m{text}\u{1b}[0m")));

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use super::{
     find::{AskArgs, written},
     invite::{self, counted},
-    learned::{LearnedWorld, OLD, age_of, asked_map},
+    learned::{LearnedWorld, OLD, age_of, aged, asked_map},
     member::{self, MemberPlan},
     picture::MapPicture,
 };
@@ -91,7 +91,8 @@ impl MapLines {
     fn words(&self, console: &Console) -> String {
         let mut head = format!("world {}", self.world);
         if let Some(MapEntry { height, .. }) = self.oldest {
-            head = format!("{head}, by its map of height {height} and later, {} s old", self.age);
+            let age = aged(Duration::from_secs(self.age));
+            head = format!("{head}, by its map of height {height} and later, {age} old");
         }
         if self.old {
             head = console.amber(&format!("{head}, so much of it may have changed"));
@@ -135,6 +136,8 @@ pub(super) struct AskedMap {
     sites: Vec<MapSite>,
     shelves: Vec<ProvedLand>,
     one_door: bool,
+    /// Parts that are left out, because they are older than the invite.
+    pub(super) left_out: usize,
 }
 
 impl AskedMap {
@@ -144,7 +147,8 @@ impl AskedMap {
         let shelf = |proof: &String| sets.prove(&unhex(proof)?).ok();
         let shelves = answer.proofs.iter().filter_map(shelf).collect();
         let sites = listed(&proved, answer.sites)?;
-        Ok(Self { world: sets.world(), proved, sites, shelves, one_door: answer.one_door })
+        let (world, one_door) = (sets.world(), answer.one_door);
+        Ok(Self { world, proved, sites, shelves, one_door, left_out: 0 })
     }
 }
 
@@ -153,7 +157,12 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         None => by_node(&args).await?,
         Some(dir) => by_member(&args, dir).await?,
     };
-    let AskedMap { world, proved, mut sites, shelves, one_door } = asked;
+    let AskedMap { world, proved, mut sites, shelves, one_door, left_out } = asked;
+    if left_out > 0 {
+        console.warn(&format!(
+            "the map lacks {left_out} parts that the node has, for they are older than the invite"
+        ));
+    }
     if let Some(point) = args.point() {
         sites = near(sites, point, args.within);
     }
@@ -194,9 +203,13 @@ pub(super) async fn asked_by_invite(
 ) -> Result<AskedMap, Failure> {
     let ask = async |node: &NodeUrl, learned: LearnedWorld| {
         let answer = asked_about(node, &learned, point).await?;
+        let told = answer.proofs.len();
         let counted = counted(&learned.sets, answer, invite.map_from);
-        AskedMap::of(&learned.sets, counted)
-            .map_err(|Failure { exit, message }| Failure::new(exit, format!("{node}: {message}")))
+        let left_out = told - counted.proofs.len();
+        let asked = AskedMap::of(&learned.sets, counted).map_err(|Failure { exit, message }| {
+            Failure::new(exit, format!("{node}: {message}"))
+        })?;
+        Ok(AskedMap { left_out, ..asked })
     };
     invite::ask_each(invite, world, ask, |asked| asked.proved.height.is_some()).await
 }
@@ -374,7 +387,7 @@ mod tests {
         let lines = MapLines::of(near.sim, &proved, vec![told(&near)], true);
         let text = lines.words(&Console::of_person(false));
         assert!(lines.old && lines.oldest == Some(MapEntry { height: 8, time: 1_000 }));
-        assert!(text.contains(" s old, so much of it may have changed"), "{text}");
+        assert!(text.contains(" days old, so much of it may have changed"), "{text}");
         assert!(text.contains(ONE_DOOR) && text.contains("CC0-1.0"), "{text}");
         // Both were plain text, where the client and `visit` warn in amber.
         let text = lines.words(&Console::of_person(true));

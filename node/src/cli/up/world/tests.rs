@@ -358,7 +358,7 @@ fn a_plain_start_leaves_alone_what_a_claim_was_about_to_make() {
     copy_files(&whole.0, &part.0, &MADE[..6]);
     let failure = LocalWorld::open_or_create_with(&part.0, 2, |_| {}).unwrap_err();
     assert_eq!(failure.exit, Exit::Refused);
-    assert!(failure.message.ends_with("run the same command again, or name another directory"));
+    assert!(failure.message.ends_with("with as many servers, or name another directory"));
     // What has fewer servers than what is there is not what was cut off.
     let fewer = LocalWorld::create(&part.0, 1, true, |_| unreachable!("nothing is made"));
     assert_eq!(fewer.unwrap_err().exit, Exit::Refused);

@@ -199,6 +199,18 @@ async fn a_map_that_does_not_hold_has_the_next_node_of_the_invite_asked() {
     assert!(none.message.contains(&format!("{liar}: the map does not hold")), "{none}");
 }
 
+/// Somebody saw a map with a hole, and took the ground there for nobody's.
+#[tokio::test]
+async fn how_many_parts_of_a_map_an_invite_leaves_out_is_known() {
+    let office = office_of_tests();
+    let proofs = [3, 5, 9].map(|height| proof(&office, &[grant(8)], height)).to_vec();
+    let node = node_with(&office, proofs, String::new());
+    for (from, left_out) in [(3, 0), (4, 1), (9, 2)] {
+        let asked = asked_by_invite(&invite(&office, from, &[&node]), None, None).await.unwrap();
+        assert_eq!(asked.left_out, left_out, "from {from}");
+    }
+}
+
 /// The program printed an invite that it refuses itself.
 #[tokio::test]
 async fn a_node_whose_address_is_too_long_for_an_invite_is_refused_by_the_command() {
