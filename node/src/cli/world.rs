@@ -36,9 +36,9 @@ pub(super) enum WorldCommand {
     New(found::NewWorldArgs),
     /// Claim a square beside a sim of a world, for a new sim in a new directory.
     #[command(after_help = "Examples:\n  \
-        metatopia world claim garden --node http://127.0.0.1:8080 --beside east --sponsor \
+        metatopia world claim garden --node http://127.0.0.1:8080 --edge east --sponsor \
         my-world/admin.key\n  \
-        metatopia world claim garden --beside north --of SIM --side 256 --vouch TEXT\n  \
+        metatopia world claim garden --beside SIM --edge north --side 256 --vouch TEXT\n  \
         metatopia up --data-dir garden                       it runs\n\n\
         The claim needs the word of whoever holds land beside the square, or of an admin of the land \
         office:\ntheir key file (--sponsor), or what they made by `metatopia world vouch` (--vouch). \

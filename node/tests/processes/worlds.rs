@@ -34,7 +34,7 @@ pub(crate) fn claim_of<'a>(
     side: &'a str,
     sponsor: &'a str,
 ) -> Vec<&'a str> {
-    vec!["world", "claim", dir, "--json", "--node", node, "--beside", side, "--sponsor", sponsor]
+    vec!["world", "claim", dir, "--json", "--node", node, "--edge", side, "--sponsor", sponsor]
 }
 
 pub(crate) fn ended(output: &Output, code: i32, told: &str) {
@@ -270,7 +270,7 @@ fn who_loses_the_race_for_a_square_is_told_by_whom_and_goes_on_with_the_next() {
 
     // Without a word of anybody beside it nobody gets land; by a word that came as a text, one does.
     let (alone, node) = (dir("alone"), url.as_str());
-    let bare = ["world", "claim", &alone, "--json", "--node", node, "--beside", "south"];
+    let bare = ["world", "claim", &alone, "--json", "--node", node, "--edge", "south"];
     ended(&run(&bare), 4, "vouches for the claim");
     let asked = json(&[&bare[..], &["--ask"]].concat());
     let vouched = json(&[

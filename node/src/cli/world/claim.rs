@@ -48,12 +48,12 @@ pub(in crate::cli) struct WorldClaimArgs {
     /// The world that it must be: 64 hexadecimal digits [default: the one that the node names].
     #[arg(long, value_name = "ID")]
     world: Option<SimId>,
-    /// On which side.
-    #[arg(long, value_enum, value_name = "SIDE")]
-    beside: Edge,
-    /// Of which sim: 64 hexadecimal digits [default: the land office].
+    /// Beside which sim: 64 hexadecimal digits [default: the land office].
     #[arg(long, value_name = "SIM")]
-    of: Option<SimId>,
+    beside: Option<SimId>,
+    /// At which edge of that sim.
+    #[arg(long, value_enum, value_name = "EDGE")]
+    edge: Edge,
     /// Claim the first square on that side, and no other one if it is taken.
     #[arg(long)]
     only: bool,
@@ -226,8 +226,8 @@ pub(in crate::cli) async fn claim_at(
         dir,
         node,
         world: None,
-        beside: Edge::East,
-        of: None,
+        edge: Edge::East,
+        beside: None,
         only: true,
         founding,
         sponsor: Some(sponsor),
@@ -271,17 +271,17 @@ async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec
     let told = asked_map(&args.node).await?;
     let known = proved_grants(&learned.sets, told)?;
     let office = learned.sets.head().office.as_ref().map(|office| office.square);
-    let of = match args.of.filter(|of| *of != learned.sets.world()) {
+    let of = match args.beside.filter(|of| *of != learned.sets.world()) {
         None => office,
         Some(sim) => known.iter().find(|grant| grant.sim == sim).map(|grant| grant.square),
     };
     let Some(of) = of else {
         return Err(Failure::not_found("that sim is not on the map, as far as the node proves it"));
     };
-    let mut squares = beside(of, args.beside, args.founding.side);
+    let mut squares = beside(of, args.edge, args.founding.side);
     if squares.is_empty() {
         let message = format!("no square of that size touches {} on that side", WrittenSquare(of));
-        return Err(Failure::usage(message).hint("name another --side or --beside"));
+        return Err(Failure::usage(message).hint("name another --side or --edge"));
     }
     let first = squares[0];
     let is_free = |square: &Square| known.iter().all(|grant| !overlap(grant.square, *square));
@@ -360,7 +360,7 @@ impl ClaimDesk<'_> {
                 let refused = Failure::refused(format!("square {named} was refused: {why}"));
                 return Err(match why {
                     Refusal::LandTaken(_) => refused
-                        .hint("`metatopia world map` shows what is free: try another --beside"),
+                        .hint("`metatopia world map` shows what is free: try another --edge"),
                     Refusal::NoSponsor => refused
                         .hint("somebody beside it vouches by `metatopia world vouch`: see --ask"),
                     _ => refused,
