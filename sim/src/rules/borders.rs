@@ -141,7 +141,7 @@ impl Borders {
     pub(crate) fn index(&mut self) {
         let parcels = self.parcels.iter().filter_map(|(_, bytes)| Parcel::decode(bytes).ok());
         let away = |thing: &TravellingThing| (thing.handle, AwayThing::of(thing));
-        let things = |parcel: Parcel| parcel.things().iter().map(away).collect::<Vec<_>>();
+        let things = |parcel: Parcel| parcel.things().map(away).collect::<Vec<_>>();
         self.away = parcels.flat_map(things).collect();
     }
 

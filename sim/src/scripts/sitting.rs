@@ -17,6 +17,11 @@ impl State {
         ends.find(|id| self.is_avatar(*id))
     }
 
+    /// Returns the thing that an avatar sits on.
+    pub(crate) fn mount(&self, avatar: ObjectId) -> Option<ObjectId> {
+        self.bodies.joints_of(avatar).find_map(|joint| joint.spec().a)
+    }
+
     /// Says whether an avatar sits somewhere: nothing else joins one.
     pub(crate) fn sits(&self, avatar: ObjectId) -> bool {
         self.bodies.is_joined(avatar)

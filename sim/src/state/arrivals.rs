@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
+use metatopia_physics::BodySpec;
 use metatopia_types::{
     BorderDeparture, CrossingPass, Digest, Lane, Millis, Parcel, PublicKey, SimId, TravelRefusal,
-    Traveller, TravellingPerson, limits::TICKS_PER_SECOND,
+    Traveller, TravellingPerson, TravellingThing, limits::TICKS_PER_SECOND,
 };
 
 use super::{
@@ -71,10 +72,9 @@ impl State {
         let parcel = parcel.filter(|parcel| parcel.traveller() == departure.traveller);
         let things = parcel.iter().flat_map(Parcel::things);
         let things = things.map(|thing| Traveller::Thing(thing.origin));
-        let all = match departure.traveller {
-            Traveller::Person(_) => core::iter::once(departure.traveller).chain(things).collect(),
-            Traveller::Thing(_) => vec![departure.traveller],
-        };
+        let traveller = departure.traveller;
+        let person = matches!(traveller, Traveller::Person(_)).then_some(traveller);
+        let all = person.into_iter().chain(things).collect();
         let taken = match parcel {
             None => Err(TravelRefusal::BadParcel),
             Some(Parcel::Person(person)) => self.take_person(departure, person, rules),
@@ -124,18 +124,27 @@ impl State {
         if forgotten.is_some() && self.forgotten.len() >= ARRIVALS_PER_TURN_MAX {
             return Err(TravelRefusal::Full);
         }
-        let hands = self.check_hands(rules.neighbour, &person.hands)?;
+        let brought = self.check_brought(rules.neighbour, &person)?;
         self.take_seat(&key, known.as_ref())?;
-        let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
-        let place = self.arrival(place, ahead, self.charter.parameters.avatar.radius);
+        let mount = person.mount.as_deref().zip(brought.last().map(|ready| &ready.body));
+        let (place, mount_at) = match mount {
+            Some((mount, body)) => {
+                let (place, at) = self.arrival_on(mount, body, (&line, departure.until))?;
+                (place, Some(at))
+            }
+            None => {
+                let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
+                (self.arrival(place, ahead, self.charter.parameters.avatar.radius), None)
+            }
+        };
         let (object, mut body) = self.avatar_of(key, &person.name, person.look, place);
         body.velocity = person.velocity;
         let avatar = self.spawn(object, &body).map_err(|_| TravelRefusal::Full)?;
-        // Before her hands are filled: one of these things may be of who is forgotten, who then owned something.
+        // Before what she brings is placed: one of these things may be of who is forgotten, who then owned something.
         if let Some(forgotten) = forgotten {
             self.forget(&forgotten);
         }
-        if let Err(why) = self.fill_hands(avatar, &person.hands, hands) {
+        if let Err(why) = self.place_brought(avatar, &person, brought, mount_at) {
             self.objects.remove(&avatar);
             self.bodies.remove(avatar).expect("the body that was just made");
             self.present.remove(&key);
@@ -258,6 +267,23 @@ impl State {
         places.into_iter().find(is_free).unwrap_or_else(|| ground.nearest(place))
     }
 
+    /// Returns where somebody arrives who sits, and what she sits on: where that would have rolled, and both on
+    /// this sim's ground.
+    fn arrival_on(
+        &self,
+        mount: &TravellingThing,
+        body: &BodySpec,
+        (line, until): (&BorderLine, Millis),
+    ) -> Result<(Vec2, Vec2), TravelRefusal> {
+        let place = line.place_here(mount.position);
+        let seat = mount.seat.filter(|_| line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES)));
+        let seat = seat.ok_or(TravelRefusal::BadParcel)?.rotate(body.pose.angle);
+        let ahead = self.way_ahead(until, mount.velocity, mount.waited);
+        let place = self.arrival(place, ahead, body.shape.reach());
+        let avatar = self.charter.parameters.ground.nearest(place.saturating_add(seat));
+        Ok((avatar, avatar.saturating_sub(seat)))
+    }
+
     /// Applies what a word of the neighbour did with our own.
     fn apply_event(&mut self, neighbour: SimId, event: CrossingEvent) {
         let (departure, home) = match event {
@@ -277,7 +303,7 @@ impl State {
                 None => self.end_way(thing),
             }
         }
-        let Parcel::Person(TravellingPerson { key, position, .. }) = parcel else { return };
+        let Parcel::Person(TravellingPerson { key, position, mount, .. }) = parcel else { return };
         let session = self.players.get(&key).and_then(|player| player.session.as_ref());
         // Whoever logged in again since is not away any more.
         let is_away = session
@@ -290,6 +316,12 @@ impl State {
             return;
         }
         self.come_home(&key, position);
+        if let (Some(mount), Some(avatar)) = (mount, self.present.get(&key).copied()) {
+            let seat = self.seat_place(mount.handle);
+            if seat.is_some_and(|(_, place)| self.bodies.bounds().contains(place)) {
+                self.sit(avatar, Some(mount.handle));
+            }
+        }
     }
 
     /// Gives somebody who comes home an avatar inside the border, where she stands still.

@@ -107,24 +107,40 @@ impl State {
         let ground = self.charter.parameters.ground;
         let lines = open_lines(&self.charter, &self.borders);
         // What is in hand goes where its holder goes.
-        let movable = self.movable.iter().filter(|id| !self.is_held(**id)).map(|id| (None, *id));
-        let people = self.present.iter().map(|(key, id)| (Some(*key), *id));
-        let is_held = |(person, id): &(Option<PublicKey>, ObjectId)| {
+        let movable = self.movable.iter().filter(|id| !self.is_held(**id));
+        let is_held = |id: &ObjectId| {
             let place = self.bodies.body(*id).map(metatopia_physics::Body::position);
             let place = place.filter(|place| ground.nearest(*place) != *place);
             place.is_some_and(|place| {
-                let may_pass = |neighbour: &SimId| match person {
-                    Some(person) => self.may_pass(neighbour, person),
-                    None => self.may_travel(neighbour, *id),
-                };
+                let may_pass = |neighbour: &SimId| self.may_go(neighbour, *id);
                 passage(&lines, place, may_pass).is_none()
             })
         };
-        let held: Vec<ObjectId> = people.chain(movable).filter(is_held).map(|(_, id)| id).collect();
+        let held: Vec<ObjectId> =
+            self.present.values().chain(movable).filter(|id| is_held(id)).copied().collect();
         held.into_iter().for_each(|id| self.put_inside(id));
     }
 
-    /// Says whether a person may pass the border to a neighbour now, with what she holds.
+    /// Says whether an avatar or a thing may pass the border to a neighbour now.
+    fn may_go(&self, neighbour: &SimId, id: ObjectId) -> bool {
+        let player = |id: ObjectId| self.objects.get(&id).and_then(|object| object.player);
+        if let Some(person) = player(id) {
+            return self.may_pass(neighbour, &person);
+        }
+        // What somebody sits on goes where she goes.
+        let Some(rider) = self.sitter(id).and_then(player) else {
+            return self.may_travel(neighbour, id);
+        };
+        self.may_pass(neighbour, &rider) && self.mount_along_of(neighbour, &rider) == Some(id)
+    }
+
+    /// Returns the thing that goes over the border to a neighbour with somebody who sits on it.
+    fn mount_along_of(&self, neighbour: &SimId, person: &PublicKey) -> Option<ObjectId> {
+        let pass = self.borders.all.get(neighbour)?.pass_of(person)?;
+        self.mount_along(pass, *self.present.get(person)?)
+    }
+
+    /// Says whether a person may pass the border to a neighbour now, with what she brings.
     fn may_pass(&self, neighbour: &SimId, person: &PublicKey) -> bool {
         let Some(border) = self.borders.all.get(neighbour) else { return false };
         let Some(avatar) = self.present.get(person) else { return false };
@@ -157,11 +173,14 @@ impl State {
         let lines = open_lines(&self.charter, &self.borders);
         let mut leaving = Vec::new();
         for (person, avatar) in &self.present {
-            let Some(body) = self.bodies.body(*avatar) else { continue };
-            let may_pass = |neighbour: &SimId| self.may_pass(neighbour, person);
-            let passage = passage(&lines, body.position(), may_pass);
-            let departs = passage.filter(|(_, beyond)| *beyond > DEPARTS_AT);
-            leaving.extend(departs.map(|(neighbour, _)| (*person, neighbour)));
+            // Who sits departs as soon as one of both is past the line.
+            let bodies = core::iter::once(*avatar).chain(self.mount(*avatar));
+            let departs = |id: ObjectId| {
+                let place = self.bodies.body(id)?.position();
+                let (to, beyond) = passage(&lines, place, |sim| self.may_go(sim, id))?;
+                (beyond > DEPARTS_AT).then_some((*person, to))
+            };
+            leaving.extend(bodies.filter_map(departs).take(1));
         }
         for (person, neighbour) in leaving {
             self.depart_person(&person, neighbour);
@@ -190,7 +209,7 @@ impl State {
         }
     }
 
-    /// Returns somebody with an avatar as she is, with empty hands.
+    /// Returns somebody with an avatar as she is, with nothing that she brings.
     fn traveller_of(&self, key: &PublicKey, waited: u64) -> Option<TravellingPerson> {
         let Player { name, look, bot, session, .. } = self.players.get(key)?;
         let body = self.bodies.body(*self.present.get(key)?)?;
@@ -204,10 +223,11 @@ impl State {
             heading: session.as_ref()?.heading,
             waited,
             hands: Vec::new(),
+            mount: None,
         })
     }
 
-    /// Returns the bytes that what somebody holds may have together: all of it departs in one parcel with her.
+    /// Returns the bytes that what somebody brings may have together: all of it departs in one parcel with her.
     pub(super) fn room_for_hands(&self, key: &PublicKey) -> usize {
         let own = self
             .traveller_of(key, u64::MAX)
@@ -215,8 +235,8 @@ impl State {
         PARCEL_BYTES_MAX.saturating_sub(own)
     }
 
-    /// Sends somebody over a border: she leaves in one parcel with what she holds and may bring along. The rest
-    /// is put down at the line.
+    /// Sends somebody over a border: she leaves in one parcel with what she holds or sits on and may bring along.
+    /// The rest stays at the line.
     fn depart_person(&mut self, key: &PublicKey, neighbour: SimId) {
         let now = self.clock.time;
         let Some(border) = self.borders.all.get(&neighbour) else { return };
@@ -230,9 +250,12 @@ impl State {
         let room = (waited, self.room_for_hands(key));
         let carried = self.carried(avatar, border.pass_of(key), room).into_iter();
         let carried = carried.filter_map(|(id, thing)| Some((id, thing.ok()?)));
-        let (ids, hands): (Vec<ObjectId>, Vec<TravellingThing>) = carried.unzip();
+        let (ids, mut hands): (Vec<ObjectId>, Vec<TravellingThing>) = carried.unzip();
         let away: Vec<AwayThing> = hands.iter().map(AwayThing::of).collect();
-        let parcel = Parcel::Person(TravellingPerson { hands, ..person });
+        // The thing that she sits on comes last.
+        let sits = ids.last().is_some_and(|last| self.mount(avatar) == Some(*last));
+        let mount = if sits { hands.pop().map(Box::new) } else { None };
+        let parcel = Parcel::Person(TravellingPerson { hands, mount, ..person });
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
         assert!(bytes.len() <= PARCEL_BYTES_MAX, "{} bytes depart in one parcel", bytes.len());
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");

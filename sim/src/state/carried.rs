@@ -1,13 +1,15 @@
-//! Hands at a border: what somebody holds goes over with her in one parcel, if both sims let it.
+//! Hands and seats at a border: what somebody holds, and what she sits on, goes over with her in one parcel, if
+//! both sims let it.
 //!
 //! Her sim names what it lets go, and how large that is. The neighbour answers each of these things in her pass.
-//! While something is not answered, the line is a wall for her. What may not come is put down at the line.
+//! While something is not answered, the line is a wall for her. What may not come stays at the line: it is put
+//! down, or she stands up from it.
 
-use metatopia_math::Fx;
+use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Motion};
 use metatopia_types::{
     CrossingPass, HandRefusal, HandsMark, NearPerson, ObjectId, Origin, PassRefusal, PublicKey,
-    SimId, TravelRefusal, TravellingThing, limits::HANDS_MAX, wire,
+    SimId, TravelRefusal, TravellingPerson, TravellingThing, limits::HANDS_MAX, wire,
 };
 
 use super::{
@@ -28,17 +30,30 @@ pub(super) type CarriedThing = (ObjectId, Result<TravellingThing, HandRefusal>);
 pub struct BorderAnswer {
     /// Why she may not come; none if she may, or has not asked.
     pub refused: Option<PassRefusal>,
-    /// What she holds and does not bring along as it is, with the reason.
+    /// What she holds or sits on and does not bring along as it is, with the reason.
     pub hands: Vec<(ObjectId, HandRefusal)>,
 }
 
 impl State {
-    /// Returns the things in the hands of an avatar that this sim lets go.
-    fn let_go(&self, avatar: ObjectId) -> Vec<ObjectId> {
-        self.in_hands_of(avatar).filter(|id| self.lets_go(*id).is_ok()).collect()
+    /// Returns what an avatar would bring along: what it holds, and then what it sits on.
+    fn brought(&self, avatar: ObjectId) -> impl Iterator<Item = ObjectId> {
+        self.in_hands_of(avatar).chain(self.mount(avatar))
     }
 
-    /// Returns the mark of hands that hold these things.
+    /// Returns the things that an avatar would bring along and this sim lets go.
+    fn let_go(&self, avatar: ObjectId) -> Vec<ObjectId> {
+        self.brought(avatar).filter(|id| self.lets_go(*id).is_ok()).collect()
+    }
+
+    /// Returns the thing that goes over a border with the avatar that sits on it: both sims let it.
+    pub(super) fn mount_along(&self, pass: &CrossingPass, avatar: ObjectId) -> Option<ObjectId> {
+        let (mount, things) = (self.mount(avatar)?, self.let_go(avatar));
+        let answers = self.hands_answered(pass, &things)?;
+        let at = things.iter().position(|thing| *thing == mount)?;
+        answers[at].is_none().then_some(mount)
+    }
+
+    /// Returns the mark of these things.
     fn mark_of(&self, things: &[ObjectId]) -> HandsMark {
         let sim = self.charter.sim;
         let origin = |id: &ObjectId| Some(self.objects.get(id)?.origin(sim, *id));
@@ -73,8 +88,8 @@ impl State {
         self.hands_answered(pass, &self.let_go(avatar)).is_some()
     }
 
-    /// Returns all that an avatar holds, each packed, or with the reason for which it stays. Together they have
-    /// at most so many bytes.
+    /// Returns all that an avatar would bring along, each packed, or with the reason for which it stays. Together
+    /// they have at most so many bytes.
     pub(super) fn carried(
         &self,
         avatar: ObjectId,
@@ -101,10 +116,10 @@ impl State {
             Ok(thing)
         };
         // One that is too large leaves room for the smaller ones behind it.
-        self.in_hands_of(avatar).map(|id| (id, pack(id))).collect()
+        self.brought(avatar).map(|id| (id, pack(id))).collect()
     }
 
-    /// Answers in all passes for a neighbour what may come along in the hands that it told of last.
+    /// Answers in all passes for a neighbour what may come along of the things that it told of last.
     pub(super) fn answer_hands(&mut self, neighbour: SimId) {
         let Some(border) = self.borders.all.get(&neighbour) else { return };
         let Some(heard) = &border.crossing.heard else { return };
@@ -130,7 +145,7 @@ impl State {
         }
     }
 
-    /// Returns of each thing in somebody's hands why it may not come over a border of this share.
+    /// Returns of each thing that somebody would bring why it may not come over a border of this share.
     fn answers(
         &self,
         border: &Border,
@@ -161,15 +176,17 @@ impl State {
         reaches.iter().map(answer).collect()
     }
 
-    /// Checks all that speaks against what somebody brings along in her hands. She gets the next number, and
-    /// these things those behind it.
-    pub(super) fn check_hands(
+    /// Checks all that speaks against what somebody brings along. She gets the next number, and these things
+    /// those behind it.
+    pub(super) fn check_brought(
         &self,
         neighbour: SimId,
-        hands: &[TravellingThing],
+        person: &TravellingPerson,
     ) -> Result<Vec<ReadyThing>, TravelRefusal> {
-        let is_double = |at: usize| hands[..at].iter().any(|one| one.origin == hands[at].origin);
-        if hands.len() > HANDS_MAX || (0..hands.len()).any(is_double) {
+        let things: Vec<&TravellingThing> = person.things().collect();
+        let is_double = |at: usize| things[..at].iter().any(|one| one.origin == things[at].origin);
+        let has_seat = person.mount.as_ref().is_none_or(|mount| mount.seat.is_some());
+        if person.hands.len() > HANDS_MAX || !has_seat || (0..things.len()).any(is_double) {
             return Err(TravelRefusal::BadParcel);
         }
         let (mut room, mut id) = (TakenRoom::default(), self.clock.next_object);
@@ -177,21 +194,25 @@ impl State {
             id = id.plus(1);
             self.check_thing((neighbour, id), thing, wire::length(thing), &mut room)
         };
-        hands.iter().map(check).collect()
+        things.into_iter().map(check).collect()
     }
 
-    /// Puts what somebody brought along into her hands, all of it or nothing.
-    pub(super) fn fill_hands(
+    /// Puts what somebody brought along where it belongs, all of it or nothing: into her hands, and under her. She
+    /// sits on her mount, which stands at `mount_at`.
+    pub(super) fn place_brought(
         &mut self,
         avatar: ObjectId,
-        hands: &[TravellingThing],
+        person: &TravellingPerson,
         ready: Vec<ReadyThing>,
+        mount_at: Option<Vec2>,
     ) -> Result<(), TravelRefusal> {
         let place = self.bodies.body(avatar).map(Body::position);
         let place = place.expect("the avatar that was just made");
+        let in_hand = person.hands.len();
+        let places = core::iter::repeat_n(place, in_hand).chain(mount_at);
         let first = self.clock.next_object;
         let mut id = first;
-        for (thing, ready) in hands.iter().zip(&ready) {
+        for ((thing, ready), place) in person.things().zip(&ready).zip(places) {
             let mut body = ready.body;
             body.pose.position = place;
             let object = self.guest_of(thing, id, ready.guest);
@@ -206,10 +227,16 @@ impl State {
         }
         self.clock.next_object = id;
         let mut id = first;
-        for (thing, ready) in hands.iter().zip(ready) {
+        for (at, (thing, ready)) in person.things().zip(ready).enumerate() {
             self.byte_budget.take(room_for(thing, ready.guest.bytes as usize));
             self.insert_scripts(id, &thing.scripts, ready.states, ScriptChange::Arrives);
-            self.pick_up(id, avatar);
+            if at < in_hand {
+                self.pick_up(id, avatar);
+            } else {
+                self.sit(avatar, Some(id));
+                // Who sits down stands still first. She goes on as what she sits on does.
+                let _ = self.bodies.set_velocity(avatar, person.velocity);
+            }
             id = id.plus(1);
         }
         Ok(())

@@ -4,7 +4,7 @@ use metatopia_math::Fx;
 use metatopia_physics::{BodySpec, InsertError, Motion};
 use metatopia_scripting::{
     ScriptState, Value,
-    limits::{SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
+    limits::{SEAT_REACH, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
     BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, TravellingScript,
@@ -12,7 +12,7 @@ use metatopia_types::{
 };
 
 use super::{
-    object::{AVATAR, Object},
+    object::{AVATAR, Object, ThingSeat},
     players::is_name,
     sim_state::State,
 };
@@ -157,7 +157,8 @@ impl State {
         let is_few = thing.scripts.len() <= SCRIPTS_PER_OBJECT_MAX;
         let is_numbered =
             thing.handle.0 < OBJECT_NUMBERS_END && thing.origin.number.0 < OBJECT_NUMBERS_END;
-        if !is_named || !is_shown || !is_few || !is_numbered {
+        let seat_is_near = thing.seat.is_none_or(|at| at.length() <= Fx::from_int(SEAT_REACH));
+        if !is_named || !is_shown || !is_few || !is_numbered || !seat_is_near {
             return None;
         }
         let state = |script: &TravellingScript| {
@@ -191,7 +192,7 @@ impl State {
             guest: None,
             spawner: None,
             held: None,
-            seat: None,
+            seat: thing.seat.map(|at| ThingSeat { at, told: None }),
             changed: None,
         }
     }

@@ -1,5 +1,6 @@
 //! Things under way: how a thing leaves over a border as a parcel, and how it comes home.
 
+use metatopia_physics::Joint;
 use metatopia_types::{
     BorderGuest, HandRefusal, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller,
     TravellingScript, TravellingThing, limits::PARCEL_BYTES_MAX, wire,
@@ -24,13 +25,14 @@ pub(super) enum ThingDeparture {
 }
 
 impl State {
-    /// Says whether a thing that nobody holds may go over the border to a neighbour now.
+    /// Says whether a thing may go over the border to a neighbour now by itself: nobody holds it or sits on it.
     pub(super) fn may_travel(&self, neighbour: &SimId, id: ObjectId) -> bool {
         let Some(border) = self.borders.all.get(neighbour) else { return false };
-        !self.is_held(id) && self.lets_go(id).is_ok() && border.wall(self.clock.time).is_none()
+        let is_alone = !self.is_held(id) && self.sitter(id).is_none();
+        is_alone && self.lets_go(id).is_ok() && border.wall(self.clock.time).is_none()
     }
 
-    /// Checks that this sim lets a thing leave, alone or in somebody's hands.
+    /// Checks that this sim lets a thing leave, alone, in somebody's hands or under who sits on it.
     ///
     /// # Errors
     /// The reason for which it stays.
@@ -41,8 +43,11 @@ impl State {
         let is_on_trial = |script| {
             self.scripts.get(script).is_some_and(|script: &Script| script.fallback.is_some())
         };
+        // What somebody sits on goes with her. Every other joint holds it here.
+        let is_seat = |joint: &Joint| self.is_avatar(joint.spec().b);
         let is_free = object.spawner.is_none()
-            && !self.bodies.is_joined(id)
+            && self.movable.contains(&id)
+            && self.bodies.joints_of(id).all(is_seat)
             && !self.people.frozen.contains(&id)
             && !object.scripts.iter().any(is_on_trial)
             && !self.is_pinned_thing(object.origin(self.charter.sim, id));
@@ -113,6 +118,7 @@ impl State {
             velocity: body.velocity(),
             position: body.position(),
             scripts: object.scripts.iter().map(script).collect(),
+            seat: object.seat.map(|seat| seat.at),
             waited,
         };
         let is_sound = self.body_of(&thing).is_some() && Self::states_of(&thing, Some).is_some();

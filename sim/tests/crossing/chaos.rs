@@ -1,4 +1,4 @@
-//! People who walk back and forth, some with balls in their hands, while words are late, lost, doubled,
+//! People who walk and ride back and forth, some with balls in their hands, while words are late, lost, doubled,
 //! out of order and forged, and sims stand still: each of them is in one place after every turn, and
 //! nobody is stuck in the end.
 
@@ -33,6 +33,7 @@ struct Counted {
     things_refused: usize,
     things_late: usize,
     carried: usize,
+    rode: usize,
 }
 
 /// A word on its way to somebody.
@@ -122,6 +123,22 @@ fn grab(place: &mut Place, person: &PublicKey) {
     }
 }
 
+/// Says whether a person sits on a thing.
+fn sits(place: &Place, person: &PublicKey) -> bool {
+    let Some(avatar) = place.world.avatar(person) else { return false };
+    place.world.objects().any(|thing| place.sitter(thing.id) == Some(avatar))
+}
+
+/// Returns a thing of a person's own that is in her reach, and that nobody holds.
+fn seat_near(place: &Place, person: &PublicKey) -> Option<ObjectId> {
+    let here = place.place_of(person)?;
+    let is_it = |thing: &WorldObject| {
+        let is_free = thing.player.is_none() && thing.held.is_none();
+        is_free && thing.owner == Some(*person) && here.distance(thing.position) < Fx::from_int(4)
+    };
+    place.world.objects().find(is_it).map(|thing| thing.id)
+}
+
 /// Checks that everybody and everything is in one place.
 fn check_law(town: &[Place], people: &[PublicKey], balls: &[Origin], seed: u64) {
     for (p, person) in people.iter().enumerate() {
@@ -151,16 +168,27 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
     let mut stopped = vec![0_u64; town.len()];
     let mut goals = vec![1_usize; people.len()];
     let mut last: Vec<Option<usize>> = vec![None; people.len()];
+    let mut rests = vec![false; people.len()];
     let mut counted = Counted::default();
     // What people grab has dice of its own, so that all else goes on as without hands.
     let mut grabs = Stream::new(&Digest::of("hands", &seed.to_le_bytes()).0, "chaos", &[]);
+    // So has where they sit.
+    let mut seats = Stream::new(&Digest::of("seats", &seed.to_le_bytes()).0, "chaos", &[]);
     for at in 0..STEPS {
         for (n, person) in people.iter().enumerate() {
             if let Some(sim) = sim_of(&town, person) {
                 let has_come = last[n].is_some_and(|last| last != sim);
                 counted.crossings += usize::from(has_come);
                 counted.carried += if has_come { held(&town[sim], person) } else { 0 };
-                if grabs.below(4) == 0 {
+                let rides = sits(&town[sim], person);
+                counted.rode += usize::from(has_come && rides);
+                // Whoever sits goes where the ball rolls, and now and then stands up.
+                let seat = seat_near(&town[sim], person).filter(|_| seed.is_multiple_of(2));
+                rests[n] = seat.is_some() && seats.below(30) > 0;
+                if let Some(on) = seat.filter(|_| !rides) {
+                    town[sim].act(*person, 1, Act::Sit { on: Some(on) });
+                }
+                if grabs.below(4) == 0 && !rests[n] {
                     grab(&mut town[sim], person);
                 }
                 // Whoever has arrived, or has thought again, goes somewhere else.
@@ -171,7 +199,11 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
                 }
                 last[n] = Some(sim);
             }
-            let east = if Some(goals[n]) > last[n] { Fx::ONE } else { Fx::from_int(-1) };
+            let east = match Some(goals[n]) > last[n] {
+                _ if rests[n] => Fx::ZERO,
+                true => Fx::ONE,
+                false => Fx::from_int(-1),
+            };
             drive(&mut town, *person, Vec2::new(east, Fx::ZERO));
         }
         if servers > 4 && (at == STEPS / 3 || at == STEPS / 2) {
@@ -210,8 +242,18 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
 /// A town with balls that roll to and fro. In every third one the eastern sims have room for one of them.
 fn chaotic_town(seed: u64, columns: i32, servers: u8) -> Vec<Place> {
     let mut all = geneses(columns, servers, BALLS);
+    if seed.is_multiple_of(2) {
+        let far = Fx::from_int(4);
+        all.iter_mut().for_each(|genesis| genesis.parameters.avatar.reach = far);
+    }
     for (ball, owner) in all[0].objects.iter_mut().zip(1..) {
         ball.owner = Some(public(owner));
+        if seed.is_multiple_of(2) {
+            // It rolls where people walk, who sit down on it.
+            ball.seat = Some(Vec2::ZERO);
+            ball.body.mass = Fx::from_int(60);
+            ball.body.pose.position.y = Fx::from_int(i32::from(owner) - 2);
+        }
     }
     if seed.is_multiple_of(3) {
         all.iter_mut().skip(1).for_each(|genesis| genesis.parameters.border_things = 1);
@@ -240,9 +282,17 @@ fn note_verdicts(town: &[Place], n: usize, judged: &mut BTreeSet<JudgedThing>) {
     }
 }
 
-/// Lets both sims live, and checks that nobody is under way or pinned after the deadline and two words.
+/// Lets both sims live, and checks that nobody is under way or pinned after the deadline and two words. Balls roll
+/// on, and push somebody over a line now and then: whoever is under way then has that time again.
 fn settle(town: &mut [Place], people: &[PublicKey], balls: &[Origin], seed: u64) {
-    for _ in 0..32 {
+    let is_quiet = |town: &[Place]| {
+        let mut borders = town.iter().flat_map(|place| place.world.borders());
+        borders.all(|border| (border.under_way, border.pinned) == (0, 0))
+    };
+    for at in 0..96 {
+        if at >= 32 && is_quiet(town) {
+            break;
+        }
         let_travel(town, false);
         people.iter().for_each(|person| drive(town, *person, Vec2::ZERO));
         step(town, 500);
@@ -278,11 +328,13 @@ fn whatever_happens_to_words_everybody_and_everything_is_in_one_place_and_nothin
         all.things_refused += counted.things_refused;
         all.things_late += counted.things_late;
         all.carried += counted.carried;
+        all.rode += counted.rode;
     }
     println!("{SEEDS} seeds: {all:?}");
     assert!(all.crossings > 3 * SEEDS as usize, "{all:?}");
     assert!(all.things_taken > 2 * SEEDS as usize, "{all:?}");
     assert!(all.things_refused > 50 && all.things_late > 0, "{all:?}");
     assert!(all.carried > SEEDS as usize / 2, "{all:?}");
+    assert!(all.rode > SEEDS as usize / 2, "{all:?}");
     assert!(all.set_changes > 50 && all.restored > 50, "{all:?}");
 }

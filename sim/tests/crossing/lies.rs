@@ -122,6 +122,7 @@ pub(crate) fn ada() -> TravellingPerson {
         heading: at(1, 0),
         waited: 0,
         hands: vec![],
+        mount: None,
     }
 }
 

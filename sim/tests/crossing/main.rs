@@ -6,6 +6,7 @@ mod hands;
 mod lies;
 mod people;
 mod rolling;
+mod seats;
 mod thing_lies;
 mod things;
 mod town;

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A ball of 30 cm at a place of the west, with the speed that it rolls over the line with.
-fn body() -> BodySpec {
+pub(crate) fn body() -> BodySpec {
     let place = at(32, 4).saturating_add(Vec2::new(Fx::HALF, Fx::ZERO));
     let shape = Shape::Circle { radius: Fx::from_ratio(3, 10) };
     let mut body = BodySpec::new(shape, Motion::Dynamic, place);
@@ -24,7 +24,7 @@ fn body() -> BodySpec {
 }
 
 /// A thing whose encoded body says what the parcel says of it.
-fn with_body(body: BodySpec) -> TravellingThing {
+pub(crate) fn with_body(body: BodySpec) -> TravellingThing {
     TravellingThing {
         origin: Origin { sim: SimId(Digest::of("a test", b"elsewhere")), number: ObjectId(5) },
         handle: ObjectId(5),
@@ -41,6 +41,7 @@ fn with_body(body: BodySpec) -> TravellingThing {
         velocity: body.velocity,
         position: body.pose.position,
         scripts: vec![script()],
+        seat: None,
         waited: 0,
     }
 }
@@ -55,7 +56,7 @@ fn script() -> TravellingScript {
     }
 }
 
-fn honest() -> TravellingThing {
+pub(crate) fn honest() -> TravellingThing {
     with_body(body())
 }
 
@@ -93,6 +94,7 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
         TravellingThing { body: vec![], ..honest() },
         TravellingThing { position: at(32, 0), ..honest() },
         TravellingThing { velocity: at(99, 0), ..honest() },
+        TravellingThing { seat: Some(at(3, 0)), ..honest() },
         with_body(far),
         with_body(sensor),
         with_body(fixed),

@@ -11,9 +11,10 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, Blob, BorderDeparture, BorderOrder, Certificate, Digest, Dispatch, DispatchedState,
-    Ed25519, Envelope, Header, HeaderId, Height, Lane, Link, Look, Millis, Origin, Outcome, Parcel,
-    PublicKey, Root, Round, Seq, SetChange, Sign, Signature, SignedEnvelope, SigningKey, SimId,
-    Site, Square, StateProof, Traveller, Turn, TurnBody, ValidatorSet, limits::ROOT_LAG, said_key,
+    Ed25519, Envelope, Header, HeaderId, Height, Lane, Link, Look, Millis, ObjectId, Origin,
+    Outcome, Parcel, PublicKey, Root, Round, Seq, SetChange, Sign, Signature, SignedEnvelope,
+    SigningKey, SimId, Site, Square, StateProof, Traveller, Turn, TurnBody, ValidatorSet,
+    limits::ROOT_LAG, said_key,
 };
 
 pub(crate) const ADMIN: u8 = 250;
@@ -286,6 +287,13 @@ impl Place {
         found.map(|(_, outcome)| *outcome).expect("the act is in the last turn")
     }
 
+    /// Who sits on a thing.
+    pub(crate) fn sitter(&self, thing: ObjectId) -> Option<ObjectId> {
+        let joints = self.world.joints();
+        let mut ends = joints.iter().filter(|joint| joint.a == Some(thing)).map(|joint| joint.b);
+        ends.find(|end| self.world.object(*end).is_some_and(|end| end.player.is_some()))
+    }
+
     /// Where a person's avatar is.
     pub(crate) fn place_of(&self, person: &PublicKey) -> Option<Vec2> {
         Some(self.world.object(self.world.avatar(person)?)?.position)
@@ -376,7 +384,7 @@ fn under_way(town: &[Place], traveller: Traveller) -> usize {
             let has = |departure: &&BorderDeparture| {
                 let found = parcels.iter().find(|bytes| Parcel::digest(bytes) == departure.parcel);
                 let parcel = Parcel::decode(found.expect("it has a parcel")).expect("a parcel");
-                let mut things = parcel.things().iter().map(|thing| Traveller::Thing(thing.origin));
+                let mut things = parcel.things().map(|thing| Traveller::Thing(thing.origin));
                 departure.traveller == traveller || things.any(|thing| thing == traveller)
             };
             for departure in listed.filter(has) {

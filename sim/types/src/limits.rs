@@ -183,8 +183,11 @@ pub const PEOPLE_NEAR_MAX: usize = 32;
 /// Things that one person holds: two in each hand.
 pub const HANDS_MAX: usize = 4;
 
+/// Things with which one person goes over a border: those in her hands, and the one that she sits on.
+pub const BROUGHT_MAX: usize = HANDS_MAX + 1;
+
 /// Largest leaf of what a sim says to a neighbour: departures of at most 108 B take 3.4 KB, verdicts of 10 B
-/// 0.7 KB, passes of 62 B 4 KB, people near, with what they hold, 1.7 KB, what came home 0.3 KB.
+/// 0.7 KB, passes of 64 B 4.1 KB, people near, with what they bring, 1.8 KB, what came home 0.3 KB.
 pub const SAID_BYTES_MAX: usize = 10 * 1_024;
 
 /// Largest parcel: with the largest leaf, a certificate of 31 validators and its path it fits a blob.

@@ -47,16 +47,16 @@ fn largest() -> Said {
                 until: late,
                 refused: Some(PassRefusal::Full),
                 mark: [0xff; 8],
-                hands: vec![Some(TravelRefusal::FewServers); HANDS_MAX],
+                hands: vec![Some(TravelRefusal::FewServers); BROUGHT_MAX],
             })
             .collect(),
         near: (0..PEOPLE_NEAR_MAX).map(near).collect(),
     }
 }
 
-/// Somebody near with full hands.
+/// Somebody near who brings all that she can.
 fn near(n: usize) -> NearPerson {
-    NearPerson { person: public(n), mark: [0xff; 8], reaches: vec![u16::MAX; HANDS_MAX] }
+    NearPerson { person: public(n), mark: [0xff; 8], reaches: vec![u16::MAX; BROUGHT_MAX] }
 }
 
 fn person() -> TravellingPerson {
@@ -70,6 +70,7 @@ fn person() -> TravellingPerson {
         heading: Vec2::new(Fx::ONE, Fx::ZERO),
         waited: 50,
         hands: vec![],
+        mount: None,
     }
 }
 
@@ -151,9 +152,9 @@ fn what_is_said_has_bounded_lists_that_ascend_and_numbers_in_range() {
     assert_eq!(broken(&|said| said.came_home.push(7)), long(DEPARTURES_MAX));
     assert_eq!(broken(&|said| said.passes.push(said.passes[0].clone())), long(PASSES_MAX));
     assert_eq!(broken(&|said| said.near.push(near(99))), long(PEOPLE_NEAR_MAX));
-    let hands = long(HANDS_MAX);
-    assert_eq!(broken(&|said| said.near[3].reaches.push(1)), hands, "five in hand");
-    assert_eq!(broken(&|said| said.passes[3].hands.push(None)), hands, "five answered");
+    let hands = long(BROUGHT_MAX);
+    assert_eq!(broken(&|said| said.near[3].reaches.push(1)), hands, "six with her");
+    assert_eq!(broken(&|said| said.passes[3].hands.push(None)), hands, "six answered");
     assert_eq!(broken(&|said| said.near.swap(0, 1)), SaidError::Order);
     assert_eq!(broken(&|said| said.passes[1] = said.passes[0].clone()), SaidError::Order);
     assert_eq!(broken(&|said| said.departures.swap(0, 1)), SaidError::Order);

@@ -20,6 +20,7 @@ fn person() -> Parcel {
         heading: Vec2::ZERO,
         waited: 50,
         hands: vec![],
+        mount: None,
     })
 }
 

@@ -359,8 +359,9 @@ impl ClaimDesk<'_> {
             let Some(next) = next else {
                 let refused = Failure::refused(format!("square {named} was refused: {why}"));
                 return Err(match why {
-                    Refusal::LandTaken(_) => refused
-                        .hint("`metatopia world map` shows what is free: try another --edge"),
+                    Refusal::LandTaken(_) => {
+                        refused.hint("`metatopia world map` shows what is free: try another --edge")
+                    }
                     Refusal::NoSponsor => refused
                         .hint("somebody beside it vouches by `metatopia world vouch`: see --ask"),
                     _ => refused,

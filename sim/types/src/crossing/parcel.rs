@@ -40,6 +40,8 @@ pub struct TravellingPerson {
     pub waited: u64,
     /// What she holds, at most [`limits::HANDS_MAX`] things.
     pub hands: Vec<TravellingThing>,
+    /// What she sits on, which has a seat.
+    pub mount: Option<Box<TravellingThing>>,
 }
 
 /// A thing on the way: what the sim that takes it makes an object of.
@@ -76,6 +78,8 @@ pub struct TravellingThing {
     pub position: Vec2,
     /// Its scripts, in their order; at most as many as one thing may have.
     pub scripts: Vec<TravellingScript>,
+    /// Where one sits on it, as it sees itself, in metres; none where nobody can.
+    pub seat: Option<Vec2>,
     /// For how long the sim that it left had then heard nothing of the other one, in milliseconds.
     pub waited: u64,
 }
@@ -112,9 +116,16 @@ pub enum ParcelError {
     Decode(#[from] DecodeError),
 }
 
+impl TravellingPerson {
+    /// Returns what she brings: what she holds, and then what she sits on.
+    pub fn things(&self) -> impl Iterator<Item = &TravellingThing> {
+        self.hands.iter().chain(self.mount.as_deref())
+    }
+}
+
 impl Parcel {
     /// The number of the format in which this program writes and reads parcels.
-    pub const FORMAT: u8 = 2;
+    pub const FORMAT: u8 = 3;
 
     /// Encodes it behind the number of the format, for neighbours of other engines.
     #[must_use]
@@ -136,16 +147,16 @@ impl Parcel {
         Digest::of("metatopia parcel v1", bytes)
     }
 
-    /// Returns the things in it, with what somebody in it holds.
-    #[must_use]
-    pub fn things(&self) -> &[TravellingThing] {
-        match self {
-            Self::Person(person) => &person.hands,
-            Self::Thing(thing) => core::slice::from_ref(&**thing),
-        }
+    /// Returns the things in it: what somebody in it holds, and then what she sits on.
+    pub fn things(&self) -> impl Iterator<Item = &TravellingThing> {
+        let (person, thing) = match self {
+            Self::Person(person) => (Some(person), None),
+            Self::Thing(thing) => (None, Some(&**thing)),
+        };
+        person.into_iter().flat_map(TravellingPerson::things).chain(thing)
     }
 
-    /// Returns who or what departs: of a mechanism that is the person, who is its heaviest body.
+    /// Returns who or what departs: of a mechanism that is the person who sits on it.
     #[must_use]
     pub fn traveller(&self) -> Traveller {
         match self {

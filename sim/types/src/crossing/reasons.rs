@@ -106,24 +106,24 @@ impl TravelRefusal {
 )]
 pub enum HandRefusal {
     /// Nobody let it travel.
-    #[error("its owner did not let it travel; it is put down at the line")]
+    #[error("its owner did not let it travel; it stays at the line")]
     NotLetGo,
     /// Something holds it in this sim.
     #[error(
         "a joint, an admin, its spawner, an upgrade on trial or the border that it came over holds \
-         it in this sim; it is put down at the line"
+         it in this sim; it stays at the line"
     )]
     HeldFast,
     /// It does not fit into one parcel with her and the things before it.
     #[error(
-        "with you and what you hold besides it has more than {max} KiB; it is put down at the line",
+        "with you and what you bring besides it has more than {max} KiB; it stays at the line",
         max = crate::limits::PARCEL_BYTES_MAX / 1_024
     )]
     TooMuch,
     /// The other sim has not answered yet, and the line is a wall until it has.
-    #[error("the sim over there has not said yet whether it may come; wait, or put it down")]
+    #[error("the sim over there has not said yet whether it may come; wait, or leave it")]
     Unanswered,
     /// The other sim does not take it.
-    #[error("the sim over there does not take it: {0}; it is put down at the line")]
+    #[error("the sim over there does not take it: {0}; it stays at the line")]
     There(TravelRefusal),
 }

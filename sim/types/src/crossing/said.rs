@@ -57,13 +57,13 @@ pub struct CrossingPass {
     pub until: Millis,
     /// Why the person may not come; none if she may.
     pub refused: Option<PassRefusal>,
-    /// The mark of the hands that are answered here: what she holds since is not.
+    /// The mark of what is answered here: what she holds or sits on since is not.
     pub mark: HandsMark,
-    /// Of each thing in these hands, in their order, why it may not come along; none if it may.
+    /// Of each thing that she would bring, in their order, why it may not come along; none if it may.
     pub hands: Vec<Option<TravelRefusal>>,
 }
 
-/// A short digest of the things in somebody's hands: it changes when these do.
+/// A short digest of the things that somebody would bring along: it changes when these do.
 pub type HandsMark = [u8; 8];
 
 /// Somebody near a border, with what she would bring along.
@@ -71,14 +71,15 @@ pub type HandsMark = [u8; 8];
 pub struct NearPerson {
     /// Who it is.
     pub person: PublicKey,
-    /// The mark of the things in her hands that this sim lets go.
+    /// The mark of the things that she brings and this sim lets go: those in her hands, and then the one that she
+    /// sits on.
     pub mark: HandsMark,
     /// How far each of them reaches from its middle, in whole centimetres, rounded down.
     pub reaches: Vec<u16>,
 }
 
 impl NearPerson {
-    /// Returns the mark of hands that hold these things; zeroes are that of empty ones.
+    /// Returns the mark of these things; zeroes are that of none.
     #[must_use]
     pub fn mark_of(origins: &[Origin]) -> HandsMark {
         let mut mark = HandsMark::default();
@@ -140,7 +141,7 @@ pub enum SaidError {
 
 impl Said {
     /// The number of the format in which this program writes and reads it.
-    pub const FORMAT: u8 = 2;
+    pub const FORMAT: u8 = 3;
 
     /// Returns what is said at a border on which nothing was ever said.
     #[must_use]
@@ -199,8 +200,8 @@ impl Said {
         ];
         let answered = self.passes.iter().map(|pass| pass.hands.len());
         let held = self.near.iter().map(|near| near.reaches.len());
-        let hands = (answered.chain(held).max().unwrap_or_default(), limits::HANDS_MAX);
-        let lengths = lengths.into_iter().chain([hands]);
+        let brought = (answered.chain(held).max().unwrap_or_default(), limits::BROUGHT_MAX);
+        let lengths = lengths.into_iter().chain([brought]);
         if let Some((found, max)) = lengths.into_iter().find(|(found, max)| found > max) {
             return Err(SaidError::Long(found, max));
         }
