@@ -75,9 +75,14 @@ impl BorderLine {
         })
     }
 
-    /// Returns how far outside of the ground a place is over this line; nothing if it is outside elsewhere.
+    /// Returns how far outside of the ground a place is over this line; nothing if it is outside elsewhere. Past a
+    /// corner of the ground it is over both lines that end there: who owns the ground there is no neighbour of
+    /// this sim, and either of the two that are leads to it.
     pub(crate) fn beyond(&self, place: Vec2) -> Option<Fx> {
         let (across, along) = self.split(place);
+        // A ground is a square, and its middle is the origin.
+        let half = self.at.saturating_abs();
+        let along = along.max(half.saturating_neg()).min(half);
         let is_here = self.from <= along && along <= self.to;
         let beyond = match self.side {
             GroundSide::East | GroundSide::North => across.saturating_sub(self.at),
@@ -188,6 +193,18 @@ mod tests {
         let near = Fx::from_int(48);
         assert!(west.is_near(at(-16, -3), near) && !west.is_near(at(-15, -3), near));
         assert!(west.is_near(at(-60, 48), near) && !west.is_near(at(-60, 49), near));
+    }
+
+    #[test]
+    fn past_a_corner_of_the_ground_a_place_is_beyond_both_lines_that_end_there() {
+        let own = square(0, 0, 0);
+        let (east, north) = (line(own, square(2, 0, 0)), line(own, square(0, 2, 0)));
+        assert_eq!(east.beyond(at(33, 34)), Some(Fx::ONE));
+        assert_eq!(north.beyond(at(33, 34)), Some(Fx::from_int(2)));
+        // The northern half of this edge is somebody else's: there is no way past its end.
+        let south_east = line(square(0, 0, 1), square(4, 0, 0));
+        assert_eq!(south_east.beyond(at(65, 1)), None);
+        assert_eq!(south_east.beyond(at(65, -65)), Some(Fx::ONE));
     }
 
     #[test]

@@ -47,6 +47,17 @@ impl Area {
         Vec2::new(place.x.max(low.x).min(high.x), place.y.max(low.y).min(high.y))
     }
 
+    /// Says whether a place is so near to one of the corners, by easting and by northing.
+    pub(crate) fn is_near_corner(&self, place: Vec2, metres: i32) -> bool {
+        let metres = Fx::from_int(metres);
+        let is_near = |at: Fx, low: Fx, high: Fx| {
+            let gap = |end: Fx| at.saturating_sub(end).saturating_abs();
+            gap(low).min(gap(high)) <= metres
+        };
+        let Self { low, high } = *self;
+        is_near(place.x, low.x, high.x) && is_near(place.y, low.y, high.y)
+    }
+
     /// Says whether the two have more than a line in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {

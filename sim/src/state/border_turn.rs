@@ -18,7 +18,7 @@ use super::{
     travel::ThingDeparture,
 };
 use crate::{
-    limits::{DEPARTURE_MS, NEAR_BORDER_METRES},
+    limits::{BORDER_BAND_METRES, DEPARTURE_MS, NEAR_BORDER_METRES},
     rules::{AwayThing, Border, Borders},
     space::{BorderLine, with_bands},
 };
@@ -44,7 +44,8 @@ fn open_lines(charter: &Charter, borders: &Borders) -> Vec<(SimId, BorderLine)> 
     borders.all.iter().filter_map(line).collect()
 }
 
-/// Returns the neighbour whose line a place is past, if it may be passed, and how far past it that is.
+/// Returns the neighbour whose line a place is past, if it may be passed, and how far past it that is. Past a corner
+/// there are two: it is the one whose line is further behind.
 fn passage(
     lines: &[(SimId, BorderLine)],
     place: Vec2,
@@ -54,7 +55,7 @@ fn passage(
         let beyond = line.beyond(place).filter(|beyond| *beyond > Fx::ZERO)?;
         may_pass(neighbour).then_some((*neighbour, beyond))
     };
-    lines.iter().find_map(past)
+    lines.iter().filter_map(past).max_by_key(|(_, beyond)| *beyond)
 }
 
 impl State {
@@ -112,8 +113,14 @@ impl State {
             let place = self.bodies.body(*id).map(metatopia_physics::Body::position);
             let place = place.filter(|place| ground.nearest(*place) != *place);
             place.is_some_and(|place| {
-                let may_pass = |neighbour: &SimId| self.may_go(neighbour, *id);
-                passage(&lines, place, may_pass).is_none()
+                // Whoever walks around a corner has come just now. She is not held until that is settled.
+                let person = self.objects.get(id).and_then(|object| object.player);
+                let rounds = person.filter(|_| ground.is_near_corner(place, BORDER_BAND_METRES));
+                let may_stay = |neighbour: &SimId| match rounds {
+                    Some(person) => self.has_way(neighbour, &person),
+                    None => self.may_go(neighbour, *id),
+                };
+                passage(&lines, place, may_stay).is_none()
             })
         };
         let held: Vec<ObjectId> =
@@ -142,13 +149,16 @@ impl State {
 
     /// Says whether a person may pass the border to a neighbour now, with what she brings.
     fn may_pass(&self, neighbour: &SimId, person: &PublicKey) -> bool {
+        self.has_way(neighbour, person) && !self.is_pinned(person)
+    }
+
+    /// Says whether a neighbour lets a person come, with all that she brings.
+    fn has_way(&self, neighbour: &SimId, person: &PublicKey) -> bool {
         let Some(border) = self.borders.all.get(neighbour) else { return false };
         let Some(avatar) = self.present.get(person) else { return false };
         let counts =
             |pass: &CrossingPass| pass.refused.is_none() && self.are_hands_answered(pass, *avatar);
-        border.wall(self.clock.time).is_none()
-            && border.pass_of(person).is_some_and(counts)
-            && !self.is_pinned(person)
+        border.wall(self.clock.time).is_none() && border.pass_of(person).is_some_and(counts)
     }
 
     /// Says whether somebody came over a border, and her sender has not settled that yet. A person is no

@@ -2,6 +2,7 @@
 
 mod borders;
 mod chaos;
+mod corners;
 mod hands;
 mod lies;
 mod people;

@@ -358,6 +358,22 @@ pub(crate) fn step(town: &mut [Place], ms: u64) {
     }
 }
 
+/// Plays a turn of every sim, in which it hears those beside it, or does not as `hears` says.
+pub(crate) fn step_around<I: Iterator<Item = usize>>(
+    town: &mut [Place],
+    beside: impl Fn(usize) -> I,
+    mut hears: impl FnMut(usize) -> bool,
+) {
+    for n in 0..town.len() {
+        for other in beside(n) {
+            if hears(other) {
+                tell(town, other, n);
+            }
+        }
+        town[n].play(50);
+    }
+}
+
 /// Returns in how many places a person is: with an avatar, or departed and not taken.
 pub(crate) fn places(town: &[Place], person: &PublicKey) -> usize {
     let here = town.iter().filter(|place| place.world.avatar(person).is_some()).count();
