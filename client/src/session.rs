@@ -425,10 +425,12 @@ impl Session {
     }
 
     fn answer(&mut self, challenge: &Challenge) {
-        // Who asks twice hands on what other servers ask, to open their sessions in this name.
-        if self.server.replace(challenge.server).is_some() {
+        // Who asks twice hands on what other servers ask, to open their sessions in this name. The liar is whoever
+        // asked first.
+        if self.server.is_some() {
             return self.distrust(Distrust::SecondChallenge);
         }
+        self.server = Some(challenge.server);
         if challenge.sim != self.light.sim() {
             return self.distrust(Distrust::OtherSim(challenge.sim));
         }

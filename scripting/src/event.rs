@@ -116,6 +116,11 @@ pub enum Event {
         /// The avatar of who sat; it may be gone.
         who: ObjectId,
     },
+    /// The object is past the line of a border, and leaves at the end of the turn.
+    Depart {
+        /// How it goes: `alone`, `in hand` or `ridden`.
+        how: String,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -157,11 +162,13 @@ pub enum EventKind {
     Sit,
     /// It calls `on_stand`.
     Stand,
+    /// It calls `on_depart`.
+    Depart,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -180,6 +187,7 @@ impl EventKind {
         Self::Refused,
         Self::Sit,
         Self::Stand,
+        Self::Depart,
     ];
 
     /// The name of the function that handles it.
@@ -204,6 +212,7 @@ impl EventKind {
             Self::Refused => "on_refused",
             Self::Sit => "on_sit",
             Self::Stand => "on_stand",
+            Self::Depart => "on_depart",
         }
     }
 
@@ -225,6 +234,7 @@ impl EventKind {
             Self::Break => &["other"],
             Self::Refused => &["why"],
             Self::Sit | Self::Stand => &["who"],
+            Self::Depart => &["how"],
         }
     }
 
@@ -245,7 +255,7 @@ impl EventKind {
             Self::Answer => &[K::Object, K::Text, K::Bool],
             Self::Hit => &[K::Object, K::Fixed],
             Self::Break => &[K::Any],
-            Self::Refused => &[K::Text],
+            Self::Refused | Self::Depart => &[K::Text],
         }
     }
 }
@@ -273,6 +283,7 @@ impl Event {
             Self::Refused { .. } => EventKind::Refused,
             Self::Sit { .. } => EventKind::Sit,
             Self::Stand { .. } => EventKind::Stand,
+            Self::Depart { .. } => EventKind::Depart,
         }
     }
 }

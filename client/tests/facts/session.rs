@@ -44,12 +44,16 @@ fn a_second_challenge_in_one_connection_is_not_answered() {
     let mut talk = Talk::of_one_server();
     talk.connect(Height(5));
     talk.drain();
+    let first = talk.session.server();
     let (sim, server) = (talk.session.light().sim(), crate::stand::key(201).public());
     let challenge = Challenge { version: VERSION, sim, server, nonce: [4; 32] };
     talk.tell(&ServerMessage::Challenge(challenge));
     let (said, events) = talk.drain();
     assert_eq!(said, []);
     assert_eq!(events, [SessionEvent::Distrusted(Distrust::SecondChallenge)]);
+    // The page names who lied: that is this server, and not the one whose challenge it handed on.
+    assert!(first.is_some_and(|first| first != server));
+    assert_eq!(talk.session.server(), first);
 }
 
 /// A connection broke in the moment in which something happened to an act, and who waited for that did so for ever.

@@ -207,7 +207,9 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
     match event {
         Event::Start | Event::Upgrade | Event::Arrive => {}
         Event::Sit { who } | Event::Stand { who } => stack.push(Datum::Object(*who)),
-        Event::Refused { why } => stack.push(Datum::text(why.as_str())),
+        Event::Refused { why: text } | Event::Depart { how: text } => {
+            stack.push(Datum::text(text.as_str()));
+        }
         Event::Tick { dt } => stack.push(Datum::Fixed(*dt)),
         Event::Touch { other, at, impulse } => {
             stack.extend([Datum::Object(*other), Datum::Vec2(*at), Datum::Fixed(*impulse)]);

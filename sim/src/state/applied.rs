@@ -133,6 +133,7 @@ pub fn describe(event: &Event) -> String {
         Event::Sit { who } => format!("{who} sits down"),
         Event::Stand { who } => format!("{who} stands up"),
         Event::Arrive => "arrive".to_owned(),
+        Event::Depart { how } => format!("depart {how}"),
         Event::Refused { why } => format!("refused: {why}"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),
     }

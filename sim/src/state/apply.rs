@@ -59,8 +59,9 @@ impl World {
         // The first tick delivers the events of the acts. Gas that a tick does not use is for the
         // next ticks of this turn, and for no other turn.
         let (mut events, mut gas_left) = (effects.events, 0);
-        for _ in 0..self.state.charter.parameters.ticks_per_turn {
-            let events = core::mem::take(&mut events);
+        let ticks = self.state.charter.parameters.ticks_per_turn;
+        for at in 1..=ticks {
+            let events = (core::mem::take(&mut events), at == ticks);
             let (programs, tools, controls) = (&self.programs, &self.tools, self.controls);
             let runtime = ScriptRuntime { programs, tools, exec, controls };
             let result = tick(&mut self.state, runtime, &mut probe, events, &mut gas_left);

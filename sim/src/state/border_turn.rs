@@ -181,26 +181,50 @@ impl State {
             return;
         }
         let lines = open_lines(&self.charter, &self.borders);
+        for (person, neighbour) in self.leaving_people(&lines) {
+            self.depart_person(&person, neighbour);
+        }
+        for (id, neighbour) in self.leaving_things(&lines) {
+            let sent = self.depart_thing(id, neighbour);
+            if sent == ThingDeparture::Unfit {
+                self.put_inside(id);
+            }
+        }
+        self.say(&lines);
+    }
+
+    /// Returns the things that depart at the end of this turn, as far as can be known before, and how each goes.
+    pub(super) fn departing(&self) -> Vec<(ObjectId, &'static str)> {
+        if self.borders.is_empty() {
+            return Vec::new();
+        }
+        let lines = open_lines(&self.charter, &self.borders);
+        let mut all: Vec<(ObjectId, &str)> =
+            self.leaving_things(&lines).into_iter().map(|(id, _)| (id, "alone")).collect();
+        for (person, neighbour) in self.leaving_people(&lines) {
+            all.extend(self.brought_along(&person, neighbour));
+        }
+        all
+    }
+
+    /// Returns the people who are past a line and may go.
+    fn leaving_people(&self, lines: &[(SimId, BorderLine)]) -> Vec<(PublicKey, SimId)> {
         let mut leaving = Vec::new();
         for (person, avatar) in &self.present {
             // Who sits departs as soon as one of both is past the line.
             let bodies = core::iter::once(*avatar).chain(self.mount(*avatar));
             let departs = |id: ObjectId| {
                 let place = self.bodies.body(id)?.position();
-                let (to, beyond) = passage(&lines, place, |sim| self.may_go(sim, id))?;
+                let (to, beyond) = passage(lines, place, |sim| self.may_go(sim, id))?;
                 (beyond > DEPARTS_AT).then_some((*person, to))
             };
             leaving.extend(bodies.filter_map(departs).take(1));
         }
-        for (person, neighbour) in leaving {
-            self.depart_person(&person, neighbour);
-        }
-        self.send_things(&lines);
-        self.say(&lines);
+        leaving
     }
 
-    /// Sends the things away that are past a line and may go.
-    fn send_things(&mut self, lines: &[(SimId, BorderLine)]) {
+    /// Returns the things that are past a line and may go by themselves.
+    fn leaving_things(&self, lines: &[(SimId, BorderLine)]) -> Vec<(ObjectId, SimId)> {
         let ground = self.charter.parameters.ground;
         let leaving = |id: &ObjectId| {
             let place = self.bodies.body(*id)?.position();
@@ -210,13 +234,7 @@ impl State {
             let (to, beyond) = passage(lines, place, |neighbour| self.may_travel(neighbour, *id))?;
             (beyond > DEPARTS_AT).then_some((*id, to))
         };
-        let leaving: Vec<(ObjectId, SimId)> = self.movable.iter().filter_map(leaving).collect();
-        for (id, neighbour) in leaving {
-            let sent = self.depart_thing(id, neighbour);
-            if sent == ThingDeparture::Unfit {
-                self.put_inside(id);
-            }
-        }
+        self.movable.iter().filter_map(leaving).collect()
     }
 
     /// Returns somebody with an avatar as she is, with nothing that she brings.

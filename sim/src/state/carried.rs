@@ -53,6 +53,24 @@ impl State {
         answers[at].is_none().then_some(mount)
     }
 
+    /// Returns what goes over the border to a neighbour with somebody, and how.
+    pub(super) fn brought_along(
+        &self,
+        person: &PublicKey,
+        neighbour: SimId,
+    ) -> Vec<(ObjectId, &'static str)> {
+        let border = self.borders.all.get(&neighbour);
+        let pass = border.and_then(|border| border.pass_of(person));
+        let (Some(avatar), Some(pass)) = (self.present.get(person), pass) else {
+            return Vec::new();
+        };
+        let (things, mount) = (self.let_go(*avatar), self.mount(*avatar));
+        let Some(answers) = self.hands_answered(pass, &things) else { return Vec::new() };
+        let taken = things.iter().zip(answers).filter(|(_, refused)| refused.is_none());
+        let how = |id: ObjectId| if Some(id) == mount { "ridden" } else { "in hand" };
+        taken.map(|(id, _)| (*id, how(*id))).collect()
+    }
+
     /// Returns the mark of these things.
     fn mark_of(&self, things: &[ObjectId]) -> HandsMark {
         let sim = self.charter.sim;

@@ -48,12 +48,13 @@ pub(crate) struct ScriptRuntime<'a> {
 
 /// Steps the world: first the bodies, then the scripts that have events waiting. The scripts may use the
 /// gas of this tick and `gas_left` of the earlier ticks of the turn; what they leave is `gas_left` for
-/// the next tick.
+/// the next tick. After the last tick of a turn bodies depart over borders, and scripts on them hear of it in that
+/// tick.
 pub(super) fn tick(
     state: &mut Arc<State>,
     runtime: ScriptRuntime<'_>,
     probe: &mut Probe<'_>,
-    events: Vec<RaisedEvent>,
+    (events, is_last): (Vec<RaisedEvent>, bool),
     gas_left: &mut u64,
 ) -> TickResult {
     probe.enter(Stage::Physics);
@@ -71,7 +72,8 @@ pub(super) fn tick(
     probe.leave(Stage::Physics, now, next);
     probe.enter(Stage::Scripts);
     // Scripts run after the step: a touch of this tick is answered in this tick.
-    deliver(next, runtime.programs, now, events, &happened);
+    let departing = if is_last { next.departing() } else { Vec::new() };
+    deliver(next, runtime.programs, now, events, (&happened, departing));
     let mut runs = run_scripts(state, runtime, gas_left);
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
@@ -119,7 +121,7 @@ fn deliver(
     programs: &Programs,
     now: Tick,
     events: Vec<RaisedEvent>,
-    happened: &Happenings,
+    (happened, departing): (&Happenings, Vec<(ObjectId, &'static str)>),
 ) {
     let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
         // Whoever raised an event that finds no room goes on without it.
@@ -155,7 +157,9 @@ fn deliver(
         [first, Some((*b, Event::Break { other: *a }))].into_iter().flatten()
     });
     let sitting = state.sitting_news();
-    let told: Vec<(ObjectId, Event)> = hits.chain(parted).chain(sitting).collect();
+    let departing = departing.into_iter();
+    let departing = departing.map(|(id, how)| (id, Event::Depart { how: how.to_owned() }));
+    let told: Vec<(ObjectId, Event)> = hits.chain(parted).chain(sitting).chain(departing).collect();
     let next_zone = next.saturating_add(number(told.len()));
     for (index, (object, event)) in (next..).zip(told) {
         let scripts = state.objects.get(&object).map(|object| object.scripts.clone());

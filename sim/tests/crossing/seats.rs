@@ -24,6 +24,7 @@ const CART_SOURCE: &str = "\
 fn on_timer(name) { self_.velocity = vec2(6, 0); timer(\"roll\", 0.1); }
 fn on_sit(who) { self_.text = self_.text + \"+\"; timer(\"roll\", 0.1); }
 fn on_stand(who) { self_.text = self_.text + \"-\"; }
+fn on_depart(how) { self_.text = self_.text + \" \" + how + \" \"; }
 fn on_arrive() { self_.text = self_.text + \">\"; }
 fn on_refused(why) { self_.text = self_.text + \"<\"; }
 ";
@@ -108,7 +109,7 @@ fn who_sits_on_a_cart_goes_over_with_it_in_one_parcel_and_still_sits_there() {
             step(&mut town, 50);
         }
         let (there, sitter) = cart(&town, 1, origin);
-        assert_eq!((there.text.as_str(), sitter), ("+>+", town[1].world.avatar(&ada)));
+        assert_eq!((there.text.as_str(), sitter), ("+ ridden >+", town[1].world.avatar(&ada)));
         let gone = there.position.x.saturating_sub(here.position.x);
         assert!(gone > Fx::from_int(4), "{gone}");
         let apart = town[1].place_of(&ada).expect("there").saturating_sub(there.position);
@@ -173,7 +174,7 @@ fn a_cart_on_which_nobody_sits_keeps_its_seat_over_the_border() {
         step(&mut town, 50);
     }
     let (there, sitter) = cart(&town, 1, origin);
-    assert_eq!((there.text.as_str(), sitter), ("+->", None));
+    assert_eq!((there.text.as_str(), sitter), ("+- alone >", None));
     // Whoever is near over there sits down on it.
     let act = town[1].act(public(ADMIN), 1, Act::Sit { on: Some(there.id) });
     step(&mut town, 50);

@@ -315,7 +315,7 @@ fn open_or_found(
     if kept_servers(&args.dir)?.is_none() {
         let place = args.founding.place()?;
         let make = |founders: Founders| {
-            let mut genesis = args.founding.genesis(&place, &founders, square);
+            let mut genesis = args.founding.genesis((&place, &args.dir), &founders, square);
             genesis.site = Some(Site { world, square });
             super::found::check(&genesis)?;
             Ok(Beginning { genesis, state: None })

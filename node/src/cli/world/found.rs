@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use metatopia_audit::tools;
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{Area, FirstLogin, Parameters, Publishers, World};
+use metatopia_sim::{Area, FirstLogin, Parameters, Publishers, World, is_name};
 use metatopia_types::{OfficeFounding, SimId, Square, TilePoint};
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub(in crate::cli) struct FoundingArgs {
     /// Whom the sim lets in: open, work, invite or closed [default: what the place says, or open].
     #[arg(long, value_name = "RULE", value_parser = up::first_login)]
     pub(in crate::cli) first_login: Option<FirstLogin>,
-    /// The name of the sim [default: that of the place].
+    /// The name of the sim [default: that of the place, or of the directory].
     #[arg(long)]
     pub(in crate::cli) name: Option<String>,
     /// From sims of how few servers things come over a border [default: what the place says, or 4].
@@ -62,10 +62,11 @@ impl FoundingArgs {
         }
     }
 
-    /// Returns the genesis of a sim of this place on this square, which names no world yet.
+    /// Returns the genesis of a sim of this place on this square, which names no world yet. A sim of the plaza of
+    /// the program is named after its directory: a map would show plazas alone.
     pub(super) fn genesis(
         &self,
-        place: &Place,
+        (place, dir): (&Place, &Path),
         founders: &Founders,
         square: Square,
     ) -> metatopia_sim::Genesis {
@@ -78,8 +79,10 @@ impl FoundingArgs {
         if let Some(servers) = self.things_from_servers {
             genesis.parameters.things_from_servers = servers;
         }
-        if let Some(name) = &self.name {
-            genesis.name.clone_from(name);
+        let folder = dir.file_name().and_then(|name| name.to_str());
+        let folder = folder.filter(|name| self.place.is_none() && is_name(name));
+        if let Some(name) = self.name.as_deref().or(folder) {
+            name.clone_into(&mut genesis.name);
         }
         if self.place.is_none() {
             genesis.objects.retain(|object| !PLAZA_WALLS.contains(&object.name.as_str()));
@@ -160,7 +163,7 @@ pub(in crate::cli) fn found(
     let square = around(TilePoint::default(), founding.side);
     let mut founded = None;
     let make = |founders: Founders| {
-        let mut genesis = founding.genesis(&place, &founders, square);
+        let mut genesis = founding.genesis((&place, dir), &founders, square);
         let Founders { admin, beacons, .. } = founders;
         genesis.office = Some(OfficeFounding { square, holder: admin, beacons });
         change(&mut genesis.parameters);
@@ -197,10 +200,37 @@ mod tests {
             genesis.objects.iter().map(|object| object.name.clone()).collect()
         };
         let whole = names(&place.genesis(Default::default(), [admin].into()));
-        let open = names(&founding.genesis(&place, &founders, square));
+        let open =
+            names(&founding.genesis((&place, Path::new("worlds/garden")), &founders, square));
         let is_wall = |name: &String| PLAZA_WALLS.contains(&name.as_str());
         assert_eq!(whole.iter().filter(|name| is_wall(name)).count(), PLAZA_WALLS.len());
         assert_eq!(open.len() + PLAZA_WALLS.len(), whole.len());
         assert!(!open.iter().any(is_wall));
+    }
+
+    /// A map of a young world showed one plaza beside the other.
+    #[test]
+    fn a_sim_that_nobody_named_is_named_after_its_directory() {
+        let admin = SigningKey::from_seed([1; 32]).public();
+        let place = plaza::place();
+        let square = Square { x: 0, y: 0, doublings: 2 };
+        let name_of = |name: Option<&str>, own_place: Option<&str>, dir: &str| {
+            let founding = FoundingArgs {
+                place: own_place.map(PathBuf::from),
+                servers: 1,
+                side: 2,
+                first_login: None,
+                name: name.map(str::to_owned),
+                things_from_servers: None,
+            };
+            let founders = Founders { validators: Default::default(), admin, beacons: Vec::new() };
+            founding.genesis((&place, Path::new(dir)), &founders, square).name
+        };
+        assert_eq!(name_of(None, None, "worlds/garden"), "garden");
+        assert_eq!(name_of(Some("Eden"), None, "worlds/garden"), "Eden");
+        // A folder of a place has a name of its own, and some directories have none.
+        assert_eq!(name_of(None, Some("house"), "worlds/garden"), place.name());
+        assert_eq!(name_of(None, None, ".."), place.name());
+        assert_eq!(name_of(None, None, &"x".repeat(33)), place.name());
     }
 }
