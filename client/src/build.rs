@@ -10,7 +10,7 @@ use alloc::{string::String, vec, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_sim::Shape;
-use metatopia_types::{AssetLicence, Blueprint, Outline, OutlineCorners};
+use metatopia_types::{AssetLicence, Blueprint, BuiltMaterial, Outline, OutlineCorners};
 
 pub use hint::{next, title};
 pub use joint::{JOINT_KINDS, JoinedThing, joined};
@@ -31,6 +31,8 @@ pub enum Building {
     Resize(String, Vec2),
     /// Give a thing another colour, 0xRRGGBB.
     Color(String, u32),
+    /// Make a thing of another material.
+    MakeOf(String, BuiltMaterial),
     /// Give a thing another name.
     Name(String, String),
     /// Change what a thing shows; empty for nothing.
@@ -239,6 +241,7 @@ move it east 2  or `move it to 3 -4`; the thing is `it`, the last one, or its na
 rotate it 45    degrees, counterclockwise
 resize it 2 1   width and height in metres; one number for a disc
 color it red    or six digits, rrggbb
+make it of ice  or of wood, stone, steel, rubber or foam: how heavy it is, how it slides and bounces
 name it bench   what it is called; `write it ..` changes what it shows
 copy it east 2  your own things, and those with a free licence
 delete it       with its scripts

@@ -20,6 +20,7 @@ mod interaction;
 mod joints;
 mod land;
 mod lot;
+mod materials;
 mod offers;
 mod placement;
 mod private;

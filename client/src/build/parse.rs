@@ -7,6 +7,7 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
+use metatopia_types::BuiltMaterial;
 
 use super::{BuildPlan, Building, JOINT_KINDS, KINDS, Way, after, color};
 use crate::text::direction;
@@ -29,6 +30,9 @@ pub enum BuildError {
          black, grey, white, gold, cyan, and six digits such as c8964b"
     )]
     Color(String),
+    /// No such material.
+    #[error("unknown material {0:?}; there are wood, stone, steel, rubber, ice and foam")]
+    Material(String),
 }
 
 /// Returns the words for all that can be built, as in a sentence.
@@ -70,6 +74,14 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
             let thing = filled(&thing.join(" ")).ok_or(form("color it red"))?;
             let shade = color(name).ok_or_else(|| BuildError::Color((*name).to_string()))?;
             Building::Color(thing, shade)
+        }
+        "make" => {
+            let how = || form("make it of ice");
+            let [thing @ .., "of", material] = words.as_slice() else { return Err(how()) };
+            let thing = filled(&thing.join(" ")).ok_or_else(how)?;
+            let made_of = BuiltMaterial::named(material);
+            let made_of = made_of.ok_or_else(|| BuildError::Material((*material).to_string()))?;
+            Building::MakeOf(thing, made_of)
         }
         "name" | "rename" => {
             let (thing, name) = named(rest).ok_or(form("name it bench"))?;

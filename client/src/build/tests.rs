@@ -3,7 +3,7 @@ use alloc::{borrow::ToOwned as _, vec};
 use metatopia_math::Angle;
 use metatopia_physics::Polygon;
 use metatopia_sim::{Area, Land, Parameters, Title};
-use metatopia_types::PublicKey;
+use metatopia_types::{BuiltMaterial, PublicKey};
 
 use super::*;
 
@@ -62,6 +62,7 @@ fn changes_name_a_thing_and_what_is_changed() {
         ("resize it 2 0.5", Building::Resize(it(), Vec2::new(Fx::from_int(2), half))),
         ("resize it 2", Building::Resize(it(), at(2, 2))),
         ("color it blue", Building::Color(it(), 0x003c_6fd1)),
+        ("make old crate of ice", Building::MakeOf("old crate".into(), BuiltMaterial::Ice)),
         ("name it old bench", Building::Name(it(), "old bench".to_owned())),
         ("name \"box 2\" bench", Building::Name("box 2".to_owned(), "bench".to_owned())),
         ("write it", Building::Write(it(), String::new())),
@@ -108,6 +109,9 @@ fn lines_that_are_not_understood_say_how_they_are_meant() {
         "resize it",
         "color",
         "color it",
+        "make it",
+        "make of ice",
+        "make it ice",
         "name",
         "name it",
         "write",

@@ -68,6 +68,7 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         | Building::Rotate(thing, _)
         | Building::Resize(thing, _)
         | Building::Color(thing, _)
+        | Building::MakeOf(thing, _)
         | Building::Name(thing, _)
         | Building::Write(thing, _)
         | Building::Copy(thing, _)
@@ -118,6 +119,10 @@ async fn deed(
         }
         Building::Color(_, color) => {
             (Build::Recolor { object, color }, format!("{name} is #{color:06x} now."))
+        }
+        Building::MakeOf(_, material) => {
+            let done = format!("{name} is of {} now.", material.word());
+            (Build::MakeOf { object, material }, done)
         }
         Building::Name(_, new) => {
             let done = format!("{name} is called {} now.", printable(&new));

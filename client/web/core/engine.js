@@ -85,6 +85,7 @@ const building = (act) => ({
   rotate: (/** @type {number} */ object, /** @type {number} */ angle) => act('rotate', { object, angle }),
   resize: (/** @type {number} */ object, /** @type {number} */ w, h = w) => act('resize', { object, w, h }),
   color: (/** @type {number} */ object, /** @type {number} */ color) => act('color', { object, color }),
+  makeOf: (/** @type {number} */ object, /** @type {string} */ material) => act('make_of', { object, material }),
   rename: (/** @type {number} */ object, /** @type {string} */ name) => act('rename', { object, name }),
   write: (/** @type {number} */ object, /** @type {string} */ text) => act('write', { object, text }),
   copy: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) => act('copy', { object, x, y }),
@@ -93,8 +94,7 @@ const building = (act) => ({
   attach: (/** @type {number} */ object, /** @type {string} */ name) => act('attach', { object, package: name }),
   detach: (/** @type {number} */ object, /** @type {number} */ script) => act('detach', { object, script }),
   resume: (/** @type {number} */ object, /** @type {number} */ script) => act('resume', { object, script }),
-  upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) =>
-    act('upgrade', { object, script, package: name }),
+  upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) => act('upgrade', { object, script, package: name }),
   letTravel: (/** @type {number} */ object, /** @type {boolean} */ travels) => act('let_travel', { object, travels }),
   take: (/** @type {number} */ object) => act('take', { object }),
   putDown: (/** @type {number} */ object) => act('put_down', { object }),

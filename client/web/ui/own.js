@@ -4,6 +4,7 @@
 import { t, why } from '../strings.js';
 import { button, el, field, fill, fromHex, toHex } from './dom.js';
 
+const MATERIALS = ['wood', 'stone', 'steel', 'rubber', 'ice', 'foam'];
 /** @param {string} value @param {number} min */
 function numeric(value, min) {
   return el('input', { type: 'number', inputmode: 'decimal', step: 'any', min: Number.isFinite(min) ? min : null, value });
@@ -34,11 +35,9 @@ export function ownTools(page, thing) {
   const { id } = thing;
   const at = client.sight.at(id, performance.now()) ?? { x: 0, y: 0, angle: 0 };
   const color = el('input', { type: 'color', value: toHex(thing.look.color), on: { change: () => toasts.watch('color', build.color(id, fromHex(color.value))) } });
-  const x = numeric(round(at.x), -Infinity);
-  const y = numeric(round(at.y), -Infinity);
+  const [x, y] = [numeric(round(at.x), -Infinity), numeric(round(at.y), -Infinity)];
   const angle = numeric(degrees(at.angle), -Infinity);
-  const w = numeric(round(thing.hx * 2), 0.1);
-  const h = numeric(round(thing.hy * 2), 0.1);
+  const [w, h] = [numeric(round(thing.hx * 2), 0.1), numeric(round(thing.hy * 2), 0.1)];
   Object.entries({ x, y, angle, w, h }).forEach(([key, input]) => (input.dataset.own = key));
   const name = el('input', { type: 'text', value: thing.name, maxlength: 32 });
   const text = el('input', { type: 'text', value: thing.text, maxlength: 256 });
@@ -67,6 +66,7 @@ export function ownTools(page, thing) {
     choosing(page, { title: t('own.give'), go: t('own.give.do'), note: t('own.give.sure') },
       async () => (await client.players()).filter(({ key }) => key !== page.identity.public).map((p) => [p.key, p.name]),
       (key) => toasts.watch('give', build.give(id, key))),
+    choosing(page, { title: t('own.material'), go: t('own.material.do') }, async () => MATERIALS.map((name) => [name, t(`material.${name}`)]), (name) => toasts.watch('material', build.makeOf(id, name))),
     choosing(page, { title: t('own.attach'), go: t('own.attach.do') },
       async () => (await client.packages()).map((each) => [each.id, `${each.name} ${each.version}`]),
       (hash) => toasts.watch('attach', build.attach(id, hash))),

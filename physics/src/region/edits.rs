@@ -20,6 +20,8 @@ pub enum Aspect {
     Facing,
     /// The shape and the mass of the body.
     Shape,
+    /// The mass of the body, its frictions, restitution and dampings.
+    Material,
 }
 
 impl Region {
@@ -51,6 +53,27 @@ impl Region {
         Ok(())
     }
 
+    /// Gives a body the mass, friction, restitution, rules and damping of a definition, of which nothing else
+    /// counts. All are clamped to the limits. The bodies that it touched wake.
+    ///
+    /// # Errors
+    /// Returns [`MissingBody`] if there is no such body.
+    pub fn set_material(&mut self, id: ObjectId, of: &BodySpec) -> Result<(), MissingBody> {
+        let body = self.body(id).ok_or(MissingBody(id))?;
+        let spec = BodySpec {
+            mass: of.mass,
+            friction: of.friction,
+            restitution: of.restitution,
+            friction_rule: of.friction_rule,
+            restitution_rule: of.restitution_rule,
+            linear_damping: of.linear_damping,
+            angular_damping: of.angular_damping,
+            ..body.spec()
+        };
+        let model = Body::new(id, &spec).expect("a body that is there has a sound shape");
+        self.edit(id, |body| copy_material(body, &model))
+    }
+
     /// Gives a body another filter. The bodies that it touched wake; what it no longer meets is let go in
     /// the next step.
     ///
@@ -72,6 +95,7 @@ impl Region {
             Aspect::Position => body.position = before.position,
             Aspect::Facing => body.facing = before.facing,
             Aspect::Shape => copy_shape(body, before),
+            Aspect::Material => copy_material(body, before),
         })?;
         Ok(())
     }
@@ -110,6 +134,14 @@ impl Region {
         }
         Ok(())
     }
+}
+
+/// Copies the material of another body.
+const fn copy_material(body: &mut Body, other: &Body) {
+    body.mass = other.mass;
+    (body.friction, body.restitution) = (other.friction, other.restitution);
+    body.role.rules = other.role.rules;
+    (body.linear_damping, body.angular_damping) = (other.linear_damping, other.angular_damping);
 }
 
 /// Copies the shape and the mass of another body, and clamps the velocity to what they allow.

@@ -4,13 +4,15 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Polygon, PolygonError, Shape, limits::SIZE_MIN};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
-    Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
+    Blueprint, BodyShape, Build, BuiltMaterial, Look, ObjectId, Outline, PackageId, PublicKey,
+    Refusal, ScriptId,
 };
 
 use super::{
     building::{BuildStep, ObjectEdit},
     changes::StateChange,
     context::{ActContext, ActResult},
+    materials::of_material,
     quota::QuotaUse,
     request::footprint_after,
 };
@@ -21,22 +23,23 @@ use crate::{
     state::{AVATAR, BuildingParameters, Object, is_line, is_name},
 };
 
-/// Friction of what builders make against other bodies, as of wood on wood.
-const BUILT_FRICTION: Fx = Fx::from_ratio(4, 10);
-
-/// Restitution of what builders make: an impact takes nearly all of the speed.
-const BUILT_RESTITUTION: Fx = Fx::from_ratio(1, 10);
-
-/// Linear and angular damping of what builders make, in parts of the speed a second. It stands for the
-/// friction of the ground: a crate of 24 kg that is pushed with 90 kg m/s slides for some 1.2 m.
-const BUILT_DAMPING: Fx = Fx::from_int(3);
-
 impl ActContext<'_> {
     /// Checks that the author may take one more building step in this turn.
     pub(super) fn check_pace(&self) -> Result<(), Refusal> {
         let own = self.counts.builds_by.get(&self.author()).copied().unwrap_or(0);
         let is_over = self.counts.builds >= BUILDS_PER_TURN_MAX || own >= BUILDS_PER_AUTHOR_MAX;
         if is_over { Err(Refusal::TooOften) } else { Ok(()) }
+    }
+
+    /// Returns the mass that a thing has with another shape: its material stays.
+    fn mass_resized(&self, object: ObjectId, shape: Shape) -> Fx {
+        let Some(body) = self.state.bodies.body(object) else { return mass(shape) };
+        let (now, of_wood) = (body.spec().mass, mass(body.shape()));
+        if now == of_wood {
+            return mass(shape);
+        }
+        let share = now.checked_div(of_wood).unwrap_or(Fx::ONE);
+        mass(shape).saturating_mul(share)
     }
 
     /// Decides a building act.
@@ -65,7 +68,15 @@ impl ActContext<'_> {
             Build::Resize { object, outline } => {
                 self.check_moved(build, *object)?;
                 let shape = shape(*outline)?;
-                on(*object, ObjectEdit::Resize(shape, mass(shape), drawn(*outline)))
+                let mass = self.mass_resized(*object, shape);
+                on(*object, ObjectEdit::Resize(shape, mass, drawn(*outline)))
+            }
+            Build::MakeOf { object, material } => {
+                let (_, thing) = self.within_reach(*object)?;
+                if thing.held.is_some() {
+                    return Err(Refusal::Held);
+                }
+                on(*object, ObjectEdit::MakeOf(*material))
             }
             Build::Recolor { object, color } => {
                 self.within_reach(*object)?;
@@ -271,11 +282,7 @@ pub(super) fn made(
     let shape = shape(*outline)?;
     let mut body = BodySpec::new(shape, motion, *position);
     body.pose.angle = *angle;
-    body.mass = mass(shape);
-    body.friction = BUILT_FRICTION;
-    body.restitution = BUILT_RESTITUTION;
-    body.linear_damping = BUILT_DAMPING;
-    body.angular_damping = BUILT_DAMPING;
+    let body = of_material(BuiltMaterial::Wood, body);
     let object = Object {
         kind: kind.clone(),
         name: name.clone(),

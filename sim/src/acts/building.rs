@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Aspect, BodySpec, InsertError, JointSpec, Motion, Pose, Shape};
-use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId};
+use metatopia_types::{BodyShape, BuiltMaterial, ObjectId, PackageId, PublicKey, ScriptId};
 
-use super::history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
+use super::{
+    history::{BuildHistory, DeletedObject, Inverse, UndoEntry},
+    materials::of_material,
+};
 use crate::{
     scripts::{Fallback, GasPool, Script, ScriptChange},
     state::{Object, State},
@@ -31,6 +34,8 @@ pub(super) enum ObjectEdit {
     Rotate(Angle),
     /// Gives it another shape with this mass, drawn with this outline.
     Resize(Shape, Fx, BodyShape),
+    /// Gives it another material.
+    MakeOf(BuiltMaterial),
     /// Sets its colour.
     Recolor(u32),
     /// Sets its name.
@@ -117,6 +122,11 @@ impl State {
                 self.bodies.set_shape(id, shape, mass).ok()?;
                 self.objects.get_mut(&id)?.look.shape = new_outline;
                 Inverse::RevertBody(Box::new(body), Aspect::Shape, outline)
+            }
+            ObjectEdit::MakeOf(material) => {
+                let (body, outline) = (self.bodies.body(id)?.clone(), self.outline(id)?);
+                self.bodies.set_material(id, &of_material(material, body.spec())).ok()?;
+                Inverse::RevertBody(Box::new(body), Aspect::Material, outline)
             }
             ObjectEdit::Recolor(color) => {
                 let look = &mut self.objects.get_mut(&id)?.look;

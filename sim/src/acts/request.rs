@@ -112,6 +112,7 @@ impl ActContext<'_> {
             Build::Give { object, .. }
             | Build::Delete { object }
             | Build::Recolor { object, .. }
+            | Build::MakeOf { object, .. }
             | Build::Rename { object, .. }
             | Build::Write { object, .. }
             | Build::LetTravel { object, .. }

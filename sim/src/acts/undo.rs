@@ -68,6 +68,7 @@ impl ActContext<'_> {
             Aspect::Position => position = before.position(),
             Aspect::Facing => angle = before.angle(),
             Aspect::Shape => shape = before.shape(),
+            Aspect::Material => {}
         }
         self.state.check_nobody_is_there(&Footprint { shape, pose: Pose { position, angle } })
     }

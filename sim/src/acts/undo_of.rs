@@ -105,8 +105,8 @@ impl State {
             self.hand_over(id, was.owner, None);
         }
         let aspects: &[Aspect] = match body.motion() {
-            Motion::Static => &[Aspect::Shape, Aspect::Facing, Aspect::Position],
-            _ => &[Aspect::Shape],
+            Motion::Static => &[Aspect::Shape, Aspect::Material, Aspect::Facing, Aspect::Position],
+            _ => &[Aspect::Shape, Aspect::Material],
         };
         for aspect in aspects {
             // A body that physics does not take back stays as it is.

@@ -157,6 +157,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
         Build::PutDown { object, .. } => ("put down", Some(*object)),
         Build::Join { object, .. } => ("join", Some(*object)),
         Build::Unjoin { object, .. } => ("unjoin", Some(*object)),
+        Build::MakeOf { object, .. } => ("make of", Some(*object)),
         Build::Undo { .. } => ("undo", None),
     }
 }

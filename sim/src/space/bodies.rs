@@ -222,6 +222,11 @@ impl Bodies {
         alone.remove(id).expect("the only body")
     }
 
+    /// Gives a body the material of a definition.
+    pub(crate) fn set_material(&mut self, id: ObjectId, of: &BodySpec) -> Result<(), MissingBody> {
+        self.region.set_material(id, of)
+    }
+
     /// Reverts one aspect of a body to an older state.
     pub(crate) fn revert(&mut self, before: &Body, aspect: Aspect) -> Result<(), RevertError> {
         self.region.revert(before, aspect)

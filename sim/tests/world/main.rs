@@ -24,6 +24,7 @@ mod land_renewals;
 mod large;
 mod leaves;
 mod lots;
+mod materials;
 mod movable;
 mod names;
 mod offers;

@@ -7,10 +7,10 @@ use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
 use metatopia_types::{
-    ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, Digest, Emote, Evidence,
-    GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NewKeyWord,
-    NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject, RoleRight,
-    Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
+    ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, BuiltMaterial, Digest,
+    Emote, Evidence, GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder,
+    NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject,
+    RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -99,6 +99,7 @@ fn building(thing: ObjectId) -> Vec<Row> {
     vec![
         row(Act::Build(Build::Place(blueprint)), Refusal::ClosedLand, &[RoleRight::Land]),
         own(Build::Recolor { object: thing, color: 7 }, build),
+        own(Build::MakeOf { object: thing, material: BuiltMaterial::Ice }, build),
         own(Build::Rename { object: thing, name: "mine".to_owned() }, build),
         own(Build::Write { object: thing, text: String::new() }, build),
         own(Build::Give { object: thing, to: public(ADA) }, build),

@@ -152,6 +152,55 @@ pub enum Build {
         /// Only those with this other thing; all of them, if nothing is named.
         from: Option<ObjectId>,
     },
+    /// Makes a thing of another material: how heavy it is, how it slides and how it bounces.
+    MakeOf {
+        /// The object to change.
+        object: ObjectId,
+        /// What it is made of from now on.
+        material: BuiltMaterial,
+    },
+}
+
+/// A material that builders make things of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BuiltMaterial {
+    /// What is built at first is of wood.
+    Wood,
+    /// Heavy and rough: it hardly slides.
+    Stone,
+    /// The heaviest.
+    Steel,
+    /// It bounces, and grips whatever it touches.
+    Rubber,
+    /// It slides far, and everything slides on it.
+    Ice,
+    /// It weighs next to nothing, and nothing bounces off it.
+    Foam,
+}
+
+impl BuiltMaterial {
+    /// All of them, with the words for them.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("wood", Self::Wood),
+        ("stone", Self::Stone),
+        ("steel", Self::Steel),
+        ("rubber", Self::Rubber),
+        ("ice", Self::Ice),
+        ("foam", Self::Foam),
+    ];
+
+    /// Returns the material that a word is for.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(name, _)| *name == word).map(|(_, material)| *material)
+    }
+
+    /// Returns the word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        let found = Self::ALL.iter().find(|(_, material)| *material == self);
+        found.expect("all of them have words").0
+    }
 }
 
 /// What a joint that somebody builds leaves a thing free to do.
@@ -193,7 +242,8 @@ impl Build {
             | Self::Take { object }
             | Self::PutDown { object, .. }
             | Self::Join { object, .. }
-            | Self::Unjoin { object, .. } => Some(*object),
+            | Self::Unjoin { object, .. }
+            | Self::MakeOf { object, .. } => Some(*object),
         }
     }
 }

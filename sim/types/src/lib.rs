@@ -73,8 +73,8 @@ mod work;
 pub use act::{Act, BodyShape, Emote, Envelope, Look, NodeContact, SetChange, SignedEnvelope};
 pub use act_encoding::ACT_NUMBERS;
 pub use build::{
-    AssetLicence, Blueprint, Build, BuiltJoint, CornerCountError, Outline, OutlineCorners,
-    ParseAssetLicenceError,
+    AssetLicence, Blueprint, Build, BuiltJoint, BuiltMaterial, CornerCountError, Outline,
+    OutlineCorners, ParseAssetLicenceError,
 };
 pub use certificate::{Certificate, CertificateError};
 pub use crossing::{

@@ -4,7 +4,8 @@ use metatopia_client::build::{Ground, PartForm, outline, resized, spot};
 use metatopia_math::{Angle, Vec2};
 use metatopia_sim::Body;
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, ObjectId, Outline, OutlineCorners, PackageId, ScriptId,
+    Act, AssetLicence, Blueprint, Build, BuiltMaterial, ObjectId, Outline, OutlineCorners,
+    PackageId, ScriptId,
 };
 use serde::Deserialize;
 
@@ -44,6 +45,11 @@ pub(super) enum BuildCommand {
     Color {
         object: ObjectId,
         color: u32,
+    },
+    /// Makes a thing of another material.
+    MakeOf {
+        object: ObjectId,
+        material: String,
     },
     /// Gives a thing another name.
     Rename {
@@ -278,6 +284,10 @@ impl ClientCore {
                 Build::Resize { object, outline }
             }
             BuildCommand::Color { object, color } => Build::Recolor { object, color },
+            BuildCommand::MakeOf { object, material } => {
+                let material = BuiltMaterial::named(&material).ok_or(BAD_NAME)?;
+                Build::MakeOf { object, material }
+            }
             BuildCommand::Rename { object, name } => Build::Rename { object, name },
             BuildCommand::Write { object, text } => Build::Write { object, text },
             BuildCommand::Copy { object, x, y } => Build::Copy { object, position: place(x, y)? },

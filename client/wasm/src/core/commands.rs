@@ -215,6 +215,7 @@ const BUILDING: [&str; 20] = [
     "rotate",
     "resize",
     "color",
+    "make_of",
     "rename",
     "write",
     "copy",
