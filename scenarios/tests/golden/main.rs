@@ -83,6 +83,7 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Rotate",
         "Resize",
         "Recolor",
+        "MakeOf",
         "Rename",
         "Write",
         "Copy",

@@ -8,10 +8,10 @@ use metatopia_scenarios::golden::{genesis, server_key, visitor_key};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
-    Act, AssetLicence, Blob, Blueprint, BodyShape, Build, Digest, Ed25519, Emote, Envelope,
-    Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Offer, Outcome,
-    Outline, PackageId, PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope,
-    SigningKey, TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
+    Act, AssetLicence, Blob, Blueprint, BodyShape, Build, BuiltMaterial, Digest, Ed25519, Emote,
+    Envelope, Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Offer,
+    Outcome, Outline, PackageId, PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign,
+    SignedEnvelope, SigningKey, TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
 };
 
 /// Turns of the log.
@@ -218,6 +218,11 @@ impl Teller {
             6 => Build::Move { object, position },
             7 => Build::Rotate { object, angle },
             8 => Build::Resize { object, outline },
+            9 if color.is_multiple_of(2) => {
+                let (_, material) =
+                    BuiltMaterial::ALL[color as usize / 2 % BuiltMaterial::ALL.len()];
+                Build::MakeOf { object, material }
+            }
             9 => Build::Recolor { object, color },
             10 => Build::Rename { object, name },
             11 => Build::Write { object, text: format!("{name} was here") },
@@ -504,6 +509,7 @@ fn kind(act: &Act) -> &'static str {
             Build::PutDown { .. } => "PutDown",
             Build::Join { .. } => "Join",
             Build::Unjoin { .. } => "Unjoin",
+            Build::MakeOf { .. } => "MakeOf",
         },
     }
 }

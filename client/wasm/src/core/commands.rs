@@ -209,7 +209,7 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 20] = [
+const BUILDING: [&str; 21] = [
     "place",
     "move",
     "rotate",

@@ -63,8 +63,8 @@ fn claim_in(dir: &Path) -> WorldClaimArgs {
         dir: dir.to_owned(),
         node: NODE.parse().unwrap(),
         world: None,
-        beside: Edge::East,
-        of: None,
+        beside: None,
+        edge: Edge::East,
         only: false,
         founding: FoundingArgs {
             place: None,
