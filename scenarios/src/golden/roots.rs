@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "c3b4248c76aa4960968de55dafd61c3f7069d514fa703a47873cc433f4d5507e"),
-    (Height(1), "2d159d7cbef8f28e1b151fcd67147c0a7ef58f79fe12d657f153bbb34eaa2ed2"),
-    (Height(2), "0b01a46b0c209fa0c4665d41df8442abdf637777841b25341315e839b4e6321f"),
-    (Height(10), "25dda70230813a2654263219f24ccb33abd16c967862e4076d8003b3536541d8"),
-    (Height(50), "02a14aa70913d50827bfafebf246ff6bc1fc3d8fc4fa21fed853ee12eaac4e70"),
-    (Height(100), "6076f2355421a776653ac057e1dd242195e24f224588df82cd22c3b95cec0d68"),
-    (Height(200), "b48a639d2ded22107356a034be3f1c6bbb3cf8aebd4ab66ff38bb293bf954834"),
-    (Height(300), "2cc37a789e6d8b85364ea9ab57bbf0b0bf97cac63fafce83f9f4d763e1987dc3"),
-    (Height(499), "1df6bf1cbdb154cc378a4cacbab2914df9d1c037c2539bf4e5f086a01a4c95e2"),
-    (Height(500), "75c91ba1bd1adf6edf7c085ee29264772f0c0ad004858261ff5128432df3d1ab"),
+    (Height(0), "290abdeea9663b6e7f501027f4111bc25cfdec302dcf79f1600324ef4b20863a"),
+    (Height(1), "c6663678a8be34d0c5be94dba117a1e6a1d712b466fe76b76b95b74d25d15e35"),
+    (Height(2), "b2082e472a624016fbf88fffcf09394ace9c5a369f3aba38df637f91de7709a1"),
+    (Height(10), "460014a8e1f16b2ca142235d39d14709d96a897bef23539737b6c84a29a9be32"),
+    (Height(50), "771c003218bc5b44376355941d520dda4bc218535e6ee6cc38a976e486f656d4"),
+    (Height(100), "fed46d01bb946b60b096443d4eff7d6d47c63014e54e1b71a63fb0732264f2b3"),
+    (Height(200), "45a9286d33d2b063af1f6d5869259782f232c4b5ec6a124c22f60ca91858b0b2"),
+    (Height(300), "65b33830f23b4d40741d48c1dd08ab31978c8aa3a47bb6306199af4533804336"),
+    (Height(499), "6e0d4064dbbd44c72795db169f3631929cc56e18ee7ce0a53280b68992cff07d"),
+    (Height(500), "1d472535e03e0d97ee8921597fdc2e8940a4ff68fad2aedc35316e2aa8b647f8"),
 ];

@@ -203,7 +203,7 @@ impl Teller {
         let name = NAMES[usize::from(visitor)].to_owned();
         let licence = *dice.pick(&AssetLicence::ALL).expect("there are some");
         let color = look(dice).color;
-        match dice.below(25) {
+        match dice.below(27) {
             0..=5 => Build::Place(Blueprint {
                 kind: "thing".to_owned(),
                 name,
@@ -218,12 +218,11 @@ impl Teller {
             6 => Build::Move { object, position },
             7 => Build::Rotate { object, angle },
             8 => Build::Resize { object, outline },
-            9 if color.is_multiple_of(2) => {
-                let (_, material) =
-                    BuiltMaterial::ALL[color as usize / 2 % BuiltMaterial::ALL.len()];
+            9 | 25 => Build::Recolor { object, color },
+            26 => {
+                let (_, material) = BuiltMaterial::ALL[color as usize % BuiltMaterial::ALL.len()];
                 Build::MakeOf { object, material }
             }
-            9 => Build::Recolor { object, color },
             10 => Build::Rename { object, name },
             11 => Build::Write { object, text: format!("{name} was here") },
             12 => Build::Copy { object, position },

@@ -358,6 +358,7 @@ fn the_bytes_of_all_who_may_come_into_a_zone_are_for_nobody_else() {
 fn the_zone_of_a_script_that_is_taken_off_ends_with_it() {
     let (_, mut yard, object) = porch(PORCH);
     yard.walk_to(1, vec2(20, 2));
+    yard.walk_to(100, vec2(18, 2));
     let detach = Build::Detach { object, script: ScriptId(1) };
     assert_eq!(yard.try_act(100, Act::Build(detach)), Outcome::Ok);
     yard.walk_to(1, vec2(20, 8));
