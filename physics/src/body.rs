@@ -254,8 +254,7 @@ impl Body {
     /// Returns the greatest spin: at which the outermost point has the greatest speed, or the limit
     /// for all bodies.
     pub(crate) fn spin_bound(&self) -> Q20 {
-        let own = (SPEED_MAX.to_bits() << 8) / i64::from(self.geometry.bounding_radius().0);
-        Q20(narrow(own.min(i64::from(Q20::constant(SPIN_MAX).0))))
+        spin_bound(self.geometry.bounding_radius())
     }
 
     /// Returns one over the mass, with 28 fraction bits (2^14 to 2^32), or zero for an infinite mass.
@@ -265,6 +264,12 @@ impl Body {
             Motion::Dynamic => (1 << 44) / i64::from(self.mass.max(1)),
         }
     }
+}
+
+/// Returns the greatest spin of a body whose outermost point is this far from its position.
+pub(crate) fn spin_bound(bounding_radius: Q20) -> Q20 {
+    let own = (SPEED_MAX.to_bits() << 8) / i64::from(bounding_radius.0);
+    Q20(narrow(own.min(i64::from(Q20::constant(SPIN_MAX).0))))
 }
 
 /// Returns the cosine and the sine of an angle, rounded to 30 fraction bits.

@@ -7,7 +7,7 @@
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use metatopia_math::{Fx, Vec2};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The bits that an [`Fx`] has below the last bit of a [`Q20`].
 const BELOW: u32 = 12;
@@ -27,10 +27,7 @@ pub(crate) const fn rounded(wide: i64, bits: u32) -> i64 {
 
 /// Metres, metres a second, radians a second and plain factors: 12 integer and 20 fraction bits.
 /// One unit is about a millionth, the greatest magnitude 2048.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Q20(pub(crate) i32);
 
 impl Q20 {
@@ -134,8 +131,7 @@ impl Mul<Q20> for Q24 {
 }
 
 /// Sines, cosines and ratios: 2 integer and 30 fraction bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Q30(pub(crate) i32);
 
 impl Q30 {
@@ -159,6 +155,28 @@ impl Mul<Q20> for Q30 {
         Q20(narrow(rounded(i64::from(self.0) * i64::from(other.0), 30)))
     }
 }
+
+/// Encodes a number as its bits. What serde derives is not inlined, and a snapshot has numbers by the
+/// hundred thousand.
+macro_rules! encode_as_bits {
+    ($($number:ident)*) => {$(
+        impl Serialize for $number {
+            #[inline]
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_i32(self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $number {
+            #[inline]
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                i32::deserialize(deserializer).map(Self)
+            }
+        }
+    )*};
+}
+
+encode_as_bits!(Q20 Q30);
 
 /// A position, an offset or a velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

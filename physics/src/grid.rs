@@ -64,7 +64,7 @@ fn line(level: usize, coordinate: i64) -> u32 {
 }
 
 /// The bodies of a region by cells.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grid {
     cells: BTreeSet<(Cell, ObjectId)>,
     /// The number of bodies on each level.
@@ -72,12 +72,20 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Returns the grid of many bodies at once, which takes a fraction of the time of adding each.
-    pub(crate) fn of(bodies: impl Iterator<Item = (Cell, ObjectId)>) -> Self {
-        let cells: BTreeSet<(Cell, ObjectId)> = bodies.collect();
+    /// Returns the grid of many bodies at once, which takes a fraction of the time of adding each. The ids
+    /// are in order, and each cell is that of the id at its place.
+    pub(crate) fn of(cells: impl Iterator<Item = Cell>, ids: &[ObjectId]) -> Self {
         let mut counts = [0; LEVELS.len()];
-        cells.iter().for_each(|(cell, _)| counts[cell.level()] += 1);
-        Self { cells, counts }
+        let placed = cells.zip(0_u32..).map(|(cell, index)| {
+            counts[cell.level()] += 1;
+            u64::from(cell.0) << 32 | u64::from(index)
+        });
+        // One number each: they are sorted in half of the time of pairs.
+        let mut placed: Vec<u64> = placed.collect();
+        placed.sort_unstable();
+        let id = |place: u64| ids[(place & u64::from(u32::MAX)) as usize];
+        let cells = placed.into_iter().map(|place| (Cell((place >> 32) as u32), id(place)));
+        Self { cells: cells.collect(), counts }
     }
 
     /// Adds a body to a cell.

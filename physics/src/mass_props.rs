@@ -3,7 +3,7 @@
 //! They are a pure function of the body and change only when its shape, mass or motion does. So a
 //! region caches them beside the body, and they are no part of the state.
 
-use crate::body::Body;
+use crate::body::{Body, spin_bound};
 use crate::fixed::{Q20, Q30, narrow};
 use crate::limits::{STEPS_PER_SECOND, SUBSTEPS};
 use crate::material::Surface;
@@ -33,19 +33,34 @@ pub(crate) struct MassProps {
 impl MassProps {
     /// Computes the constants of a body.
     pub(crate) fn of(body: &Body) -> Self {
+        Self::after(None, body)
+    }
+
+    /// Computes the constants of bodies.
+    pub(crate) fn of_all(bodies: &[Body]) -> Vec<Self> {
+        let mut all = Vec::with_capacity(bodies.len());
+        for body in bodies {
+            all.push(Self::after(all.last(), body));
+        }
+        all
+    }
+
+    /// Computes the constants of a body. Those of the body before it only save work.
+    fn after(before: Option<&Self>, body: &Body) -> Self {
         let inverse_mass = body.inverse_mass();
         let inverse_gyration = if inverse_mass == 0 || body.fixed_rotation {
             0
         } else {
             body.geometry.inverse_gyration()
         };
+        let bounding_radius = body.geometry.bounding_radius();
         Self {
             inverse_mass,
             inverse_gyration,
-            bounding_radius: body.geometry.bounding_radius(),
-            surface: Surface::new(body.friction, body.restitution, body.role.rules),
+            bounding_radius,
+            surface: Surface::after(before.map(|before| &before.surface), body),
             speed_bound: body.speed_bound(),
-            spin_bound: body.spin_bound(),
+            spin_bound: spin_bound(bounding_radius),
             linear_damping_factor: damping_factor(body.linear_damping),
             angular_damping_factor: damping_factor(body.angular_damping),
         }

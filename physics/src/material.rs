@@ -3,6 +3,7 @@
 use metatopia_math::Fx;
 use serde::{Deserialize, Serialize};
 
+use crate::body::Body;
 use crate::fixed::{Q20, narrow, rounded};
 use crate::limits::FRICTION_MAX;
 
@@ -61,6 +62,16 @@ impl Surface {
     pub(crate) fn new(friction: Q20, restitution: Q20, rules: SurfaceRules) -> Self {
         let friction_root = Q20(narrow((i64::from(friction.0) << 20).isqrt()));
         Self { friction, friction_root, restitution, rules }
+    }
+
+    /// Returns the surface of a body, which is often of the same stuff as the body before it.
+    pub(crate) fn after(before: Option<&Self>, body: &Body) -> Self {
+        let (restitution, rules) = (body.restitution, body.role.rules);
+        match before.filter(|before| before.friction == body.friction) {
+            // A root takes longer than all else that a body's constants need.
+            Some(before) => Self { restitution, rules, ..*before },
+            None => Self::new(body.friction, restitution, rules),
+        }
     }
 
     /// Returns the friction of a contact of both, 0 to [`FRICTION_MAX`].

@@ -21,6 +21,8 @@ mod commands;
 mod edits;
 mod errors;
 mod joints;
+#[cfg(test)]
+mod tests;
 
 pub use edits::Aspect;
 pub use errors::{
@@ -92,6 +94,27 @@ pub struct Changes {
     pub tier: bool,
 }
 
+/// Returns the ends of contacts that are no bodies, in the order of the contacts. A state may be taken
+/// between a command and a step, so contacts may name removed bodies.
+fn missing_ends(ids: &[ObjectId], contacts: &[Contact]) -> Vec<ObjectId> {
+    let mut missing = Vec::new();
+    // Contacts are in the order of their first ends, so those are found on one way through the ids.
+    let mut first = 0;
+    for contact in contacts {
+        first += ids[first..].iter().take_while(|id| **id < contact.a).count();
+        if ids.get(first) != Some(&contact.a) {
+            missing.push(contact.a);
+        }
+        // Ids mostly have no gaps: then the second end is as far from the first one as its id.
+        let apart = usize::try_from(contact.b.0 - contact.a.0).unwrap_or(usize::MAX);
+        let guess = ids.get(first.saturating_add(apart));
+        if guess != Some(&contact.b) && ids[first..].binary_search(&contact.b).is_err() {
+            missing.push(contact.b);
+        }
+    }
+    missing
+}
+
 impl PartialEq for Region {
     fn eq(&self, other: &Self) -> bool {
         self.surroundings == other.surroundings
@@ -113,15 +136,13 @@ impl Region {
 
     /// Creates a region of a state that the caller has checked.
     pub(crate) fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
-        let mass_props: Vec<MassProps> = bodies.iter().map(MassProps::of).collect();
+        let mass_props = MassProps::of_all(&bodies);
         let flags = bodies.iter().zip(&mass_props).map(|(body, props)| BodyFlags::of(body, props));
         let flags: Vec<BodyFlags> = flags.collect();
-        let grid = Grid::of(bodies.iter().zip(&flags).map(|(body, flags)| (flags.cell, body.id)));
-        // A state may be taken between a command and a step, so contacts may name removed bodies.
         // Bodies are large: a search among their ids alone stays in the processor's memory.
         let ids: Vec<ObjectId> = bodies.iter().map(|body| body.id).collect();
-        let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);
-        let removed = ends.filter(|id| ids.binary_search(id).is_err()).collect();
+        let grid = Grid::of(flags.iter().map(|flags| flags.cell), &ids);
+        let removed = missing_ends(&ids, &contacts);
         Self {
             bodies,
             mass_props,

@@ -5,13 +5,17 @@
 //! the bodies, the contacts and the joints, behind its length in four bytes, the lowest first; and after it
 //! the state of the tier.
 
+use core::fmt;
+
 use metatopia_types::{Digest, wire};
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::body::Body;
 use crate::contact::Contact;
 use crate::fixed::{Q20, Vector};
 use crate::joint::Joint;
+use crate::limits::BODIES_MAX;
 use crate::region::{OutOfBounds, Region};
 use crate::restore::RestoreRegionError;
 use crate::surroundings::Surroundings;
@@ -77,7 +81,39 @@ pub(crate) struct SurroundingsForm {
 }
 
 /// What is encoded of a region beside the state of its tier, in this order.
-type SnapshotContent = (String, SurroundingsForm, Vec<Body>, Vec<Contact>, Vec<Joint>);
+type SnapshotContent = (String, SurroundingsForm, BodyList, Vec<Contact>, Vec<Joint>);
+
+/// Bodies that are read into room for all of them: serde begins with room for 1 MiB, and moves the bodies
+/// when there are more.
+#[derive(PartialEq, Serialize)]
+#[serde(transparent)]
+struct BodyList(Vec<Body>);
+
+impl<'de> Deserialize<'de> for BodyList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(BodyListVisitor).map(Self)
+    }
+}
+
+struct BodyListVisitor;
+
+impl<'de> Visitor<'de> for BodyListVisitor {
+    type Value = Vec<Body>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("bodies")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Vec<Body>, A::Error> {
+        // The count may be a lie: what is beyond the limit gets room as it comes, and is refused later.
+        let count = sequence.size_hint().unwrap_or_default().min(BODIES_MAX);
+        let mut bodies = Vec::with_capacity(count);
+        while let Some(body) = sequence.next_element()? {
+            bodies.push(body);
+        }
+        Ok(bodies)
+    }
+}
 
 impl Region {
     /// Returns all that the region is, in bytes. [`Region::from_snapshot`] makes a region of them that goes on
@@ -119,7 +155,7 @@ impl Region {
     ///
     /// # Errors
     /// Returns [`RegionSnapshotError`]. Every number is checked, and what is allocated is in proportion to
-    /// the bytes.
+    /// the bytes, but for room for as many bodies as they say, of [`BODIES_MAX`] at most.
     pub fn from_snapshot(bytes: &[u8]) -> Result<Self, RegionSnapshotError> {
         Self::from_snapshot_with(bytes, &[])
     }
@@ -135,7 +171,7 @@ impl Region {
         let (content, state) = opened(bytes)?;
         // One region has one snapshot, so no longer forms of numbers are taken.
         let content: Result<SnapshotContent, _> = wire::decode(content, content.len());
-        let (tier, surroundings, bodies, contacts, joints) =
+        let (tier, surroundings, BodyList(bodies), contacts, joints) =
             content.map_err(|_| RegionSnapshotError::Malformed)?;
         let surroundings =
             Surroundings::try_from(surroundings).map_err(RegionSnapshotError::Parameter)?;
