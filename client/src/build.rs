@@ -171,7 +171,8 @@ pub fn outline(form: PartForm, size: Vec2) -> Outline {
 #[must_use]
 pub fn resized(shape: &Shape, size: Vec2) -> Outline {
     let polygon = match shape {
-        Shape::Rect { .. } => return outline(PartForm::Box, size),
+        // What is thin has no outline of its own to stretch.
+        Shape::Rect { .. } | Shape::Segment(_) => return outline(PartForm::Box, size),
         Shape::Circle { .. } => return outline(PartForm::Disc, size),
         Shape::Capsule { .. } => return outline(PartForm::Rod, size),
         Shape::Polygon(polygon) => polygon,

@@ -154,6 +154,10 @@ fn outline(body: &Body) -> String {
             )
         }
         Shape::Polygon(outline) => polygon(class, outline.corners().map(place)),
+        Shape::Segment(segment) => {
+            let [(a, b), (c, d)] = segment.ends().map(place);
+            format!("<path stroke=\"#8b8c89\" stroke-width=\"2\" d=\"M{a} {b}L{c} {d}\"/>\n")
+        }
     }
 }
 

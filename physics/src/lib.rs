@@ -131,6 +131,7 @@ mod active_set;
 mod body;
 mod bounds;
 mod broad_phase;
+mod chain;
 mod constraint;
 mod contact;
 mod contact_pair;
@@ -153,6 +154,7 @@ mod ray;
 mod recording;
 mod region;
 mod restore;
+mod segment;
 mod shape;
 mod shape_cast;
 mod snapshot;
@@ -172,6 +174,7 @@ struct ReadmeExample;
 
 pub use body::Body;
 pub use bounds::{Bounds, BoundsError};
+pub use chain::{Chain, ChainError};
 pub use contact::Contact;
 pub use filter::Filter;
 pub use joint::{
@@ -189,6 +192,7 @@ pub use region::{
     ReshapeError, RevertError, VelocityError,
 };
 pub use restore::RestoreRegionError;
+pub use segment::{Segment, SegmentError};
 pub use shape::{Shape, ShapeError, SizeError};
 pub use shape_cast::ShapeCast;
 pub use snapshot::RegionSnapshotError;

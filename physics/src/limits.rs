@@ -40,6 +40,9 @@ pub const STATIC_SIZE_MAX: Fx = Fx::from_int(256);
 /// Corners of a polygon.
 pub const CORNERS_MAX: usize = 8;
 
+/// Points of a chain.
+pub const CHAIN_POINTS_MAX: usize = 64;
+
 /// Smallest mass, in kilograms.
 pub const MASS_MIN: Fx = Fx::from_ratio(1, 16);
 

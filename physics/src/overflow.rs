@@ -9,8 +9,8 @@ use crate::contact::ContactPoint;
 use crate::fixed::{Q20, Q30};
 use crate::limits::{CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::{
-    BodySpec, CombineRule, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon,
-    Pose, Region, Shape, Spring,
+    BodySpec, Chain, CombineRule, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor,
+    Polygon, Pose, Region, Shape, Spring,
 };
 
 /// Draws any number, often an extreme one, and often one of everyday size.
@@ -56,7 +56,28 @@ fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
         (size(motion), any::<u32>(), 3..=CORNERS_MAX).prop_map(|(size, turn, corners)| {
             polygon(size, turn, corners).unwrap_or(Shape::Circle { radius: size })
         }),
+        (size(motion), any::<u32>(), 3_usize..6).prop_map(move |(size, turn, points)| {
+            link(size, turn, points)
+                .filter(|_| motion == Motion::Static)
+                .unwrap_or(Shape::Circle { radius: size })
+        }),
     ]
+}
+
+/// Returns a link of a chain that turns at random, open or closed, if it is one.
+fn link(size: Fx, turn: u32, points: usize) -> Option<Shape> {
+    let mut angle = Angle::from_bits(turn);
+    let mut last = Vec2::ZERO;
+    let point = |n: usize| {
+        angle = Angle::from_bits(angle.to_bits().wrapping_add(turn.rotate_left(7 * n as u32)));
+        last = last.saturating_add(Vec2::new(size, Fx::ZERO).rotate(angle));
+        last
+    };
+    let points: Vec<Vec2> = (0..points).map(point).collect();
+    let chain = Chain::new(&points, turn % 2 == 0).ok()?;
+    let like = BodySpec::new(Shape::Circle { radius: size }, Motion::Static, Vec2::ZERO);
+    let links = chain.bodies(&like);
+    Some(links[turn as usize % links.len()].shape)
 }
 
 /// Returns a polygon with corners at random places on a circle, if it is one.

@@ -194,7 +194,7 @@ fn excess_bits(length: Q20, bits: u32) -> u32 {
 }
 
 /// Returns the cross product, in units of 2^-40: above zero if `other` turns left.
-fn turn(way: Vector, other: Vector) -> i64 {
+pub(crate) fn turn(way: Vector, other: Vector) -> i64 {
     i64::from(way.x.0) * i64::from(other.y.0) - i64::from(way.y.0) * i64::from(other.x.0)
 }
 

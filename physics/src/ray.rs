@@ -113,6 +113,7 @@ impl Body {
             Shape::Circle { radius } => circle_met(from, way, radius),
             Shape::Rect { half } => rect_met(from, way, half),
             Shape::Capsule { half, radius } => capsule_met(from, way, half, radius),
+            Shape::Segment(segment) => segment.met_by_ray(from, way),
             Shape::Polygon(polygon) => {
                 convex_met(from, way, &polygon.corners().collect::<Vec<Vec2>>())
             }

@@ -7,6 +7,7 @@ use crate::fixed::{Q20, Vector};
 use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::motion::Motion;
 use crate::polygon::{Polygon, PolygonError};
+use crate::segment::{Segment, SegmentError};
 
 /// The shape of a body around its position, in metres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub enum Shape {
     /// A convex polygon. The distances of its corners from its centre of mass, which is the position,
     /// are at most the largest radius for the kind of motion.
     Polygon(Polygon),
+    /// A thin line that others meet from both sides; of static bodies only.
+    Segment(Segment),
 }
 
 impl Shape {
@@ -48,6 +51,7 @@ impl Shape {
                 disc(*radius).saturating_add(half.saturating_mul(*radius).saturating_mul(four))
             }
             Self::Polygon(polygon) => polygon.area(),
+            Self::Segment(_) => Fx::ZERO,
         }
     }
 
@@ -59,6 +63,7 @@ impl Shape {
             Self::Rect { half } => half.length(),
             Self::Capsule { half, radius } => half.saturating_add(*radius),
             Self::Polygon(polygon) => polygon.bounding_radius().fx(),
+            Self::Segment(segment) => segment.bounding_radius().fx(),
         }
     }
 
@@ -75,6 +80,7 @@ impl Shape {
                 nearest_of_disc(middle, *radius, point)
             }
             Self::Polygon(polygon) => polygon.nearest(point),
+            Self::Segment(segment) => segment.nearest(point),
         }
     }
 
@@ -100,6 +106,7 @@ impl Shape {
                 let (x, y) = (turned.x.saturating_abs(), turned.y.saturating_abs());
                 Vec2::new(most.x.max(x), most.y.max(y))
             }),
+            Self::Segment(segment) => segment.half_extents(angle),
         }
     }
 }
@@ -124,6 +131,9 @@ pub enum ShapeError {
     /// The corners are no polygon.
     #[error(transparent)]
     Polygon(#[from] PolygonError),
+    /// The body is no segment.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
 }
 
 /// A size outside the range for this kind of motion.
@@ -149,6 +159,7 @@ pub(crate) enum Geometry {
     /// Half the length of the segment, and the radius.
     Capsule(Q20, Q20),
     Polygon(Polygon),
+    Segment(Segment),
 }
 
 /// Returns the largest radius or half width for a kind of motion.
@@ -184,6 +195,8 @@ impl Geometry {
                 fit("reach", reach.fx())?;
                 Self::Polygon(polygon)
             }
+            Shape::Segment(segment) if motion == Motion::Static => Self::Segment(segment),
+            Shape::Segment(_) => return Err(SegmentError::Moves(motion).into()),
         })
     }
 
@@ -194,6 +207,7 @@ impl Geometry {
             Self::Rect(half) => Shape::Rect { half: half.vec2() },
             Self::Capsule(half, radius) => Shape::Capsule { half: half.fx(), radius: radius.fx() },
             Self::Polygon(polygon) => Shape::Polygon(polygon),
+            Self::Segment(segment) => Shape::Segment(segment),
         }
     }
 
@@ -209,6 +223,7 @@ impl Geometry {
             Self::Rect(half) => half.x.min(half.y),
             Self::Capsule(_, radius) => radius,
             Self::Polygon(polygon) => polygon.inscribed_radius(),
+            Self::Segment(_) => Q20::ZERO,
         }
     }
 
@@ -219,6 +234,7 @@ impl Geometry {
             Self::Rect(half) => half.length() + Q20(1),
             Self::Capsule(half, radius) => half + radius,
             Self::Polygon(polygon) => polygon.bounding_radius(),
+            Self::Segment(segment) => segment.bounding_radius(),
         }
     }
 
@@ -231,6 +247,11 @@ impl Geometry {
             Self::Rect(half) => half.length_squared() as i64 / 3,
             Self::Capsule(half, radius) => capsule_gyration_squared(half.fx(), radius.fx()),
             Self::Polygon(polygon) => polygon.gyration_squared(),
+            // A thin rod, about the middle; none moves.
+            Self::Segment(segment) => {
+                let radius = i64::from(segment.bounding_radius().0);
+                radius * radius / 3
+            }
         };
         // 2^24 / (squared / 2^40), without leaving 63 bits: sizes of 2^16 and more square to 2^31.
         (1 << 62) / (squared >> 2).max(1)
@@ -246,6 +267,7 @@ impl Geometry {
                 !(point - middle).is_longer_than(radius)
             }
             Self::Polygon(polygon) => polygon.contains(point),
+            Self::Segment(segment) => segment.contains(point),
         }
     }
 }

@@ -108,6 +108,7 @@ impl RoundedOutline {
                 (ends.to_vec(), *radius)
             }
             Shape::Polygon(polygon) => (polygon.corners().collect(), Fx::ZERO),
+            Shape::Segment(segment) => (segment.ends().to_vec(), Fx::ZERO),
         };
         Self { corners, radius }
     }

@@ -114,7 +114,7 @@ impl BodyShift {
 pub(crate) enum BodyOutline {
     Circle(Q20),
     Rect(Vector),
-    /// A capsule or a polygon, by its index in the list of hulls.
+    /// A capsule, a polygon or a segment, by its index in the list of hulls.
     Hull(u32),
 }
 
@@ -126,6 +126,7 @@ impl BodyOutline {
             Geometry::Rect(half) => return Self::Rect(*half),
             Geometry::Capsule(half, radius) => Hull::capsule(*half, *radius),
             Geometry::Polygon(polygon) => Hull::polygon(polygon),
+            Geometry::Segment(segment) => Hull::segment(segment),
         };
         hulls.push(hull);
         Self::Hull(hulls.len() as u32 - 1)

@@ -313,6 +313,10 @@ fn shape(shape: Shape) -> SharedShape {
         Shape::Circle { radius } => SharedShape::ball(float(radius)),
         Shape::Rect { half } => SharedShape::cuboid(float(half.x), float(half.y)),
         Shape::Capsule { half, radius } => SharedShape::capsule_x(float(half), float(radius)),
+        Shape::Segment(segment) => {
+            let [from, to] = segment.ends().map(float_vector);
+            SharedShape::segment(from, to)
+        }
         Shape::Polygon(polygon) => {
             let corners: Vec<_> = polygon.corners().map(float_vector).collect();
             // A polygon of a body has an inscribed circle, so it has corners that are no line.
@@ -326,7 +330,9 @@ fn shape(shape: Shape) -> SharedShape {
 fn mass(spec: &BodySpec, shape: &SharedShape) -> MassProperties {
     let mass = float(spec.mass);
     let of_shape = shape.mass_properties(1.0);
-    let inertia = of_shape.principal_inertia() / of_shape.mass() * mass;
+    // A segment has no area. It is static, so that nothing turns it.
+    let is_thin = of_shape.mass() <= 0.0;
+    let inertia = if is_thin { 0.0 } else { of_shape.principal_inertia() / of_shape.mass() * mass };
     MassProperties::new(
         float_vector(Vec2::ZERO),
         mass,

@@ -8,7 +8,10 @@ use super::{AXIS_TOLERANCE, Manifold, ManifoldPoint, scaled_by_ratio};
 use crate::fixed::{Q20, Unit, Vector, narrow};
 use crate::limits::CORNERS_MAX;
 use crate::polygon::{Polygon, side_normal};
+use crate::segment::Segment;
 use crate::solver_body::SolverBody;
+
+mod segment;
 
 /// Hulls further apart than this may meet with two corners, which no side's normal tells.
 const APART: Q20 = Q20::constant(Fx::from_ratio(1, 2_048));
@@ -21,6 +24,8 @@ pub(crate) struct Hull {
     normals: [Unit; CORNERS_MAX],
     count: usize,
     radius: Q20,
+    /// Where the neighbours of a segment end, if it has any; nothing for what is no segment.
+    neighbours: Option<[Option<Vector>; 2]>,
 }
 
 type Placed<'a> = (&'a SolverBody, &'a Hull);
@@ -33,6 +38,7 @@ impl Hull {
             normals: [Unit::X; CORNERS_MAX],
             count,
             radius,
+            neighbours: None,
         };
         hull.points[..count].copy_from_slice(corners);
         for (index, normal) in hull.normals[..count].iter_mut().enumerate() {
@@ -63,6 +69,11 @@ impl Hull {
         Self::new(polygon.points(), Q20::ZERO)
     }
 
+    pub(crate) fn segment(segment: &Segment) -> Self {
+        let hull = Self::new(&segment.points(), Q20::ZERO);
+        Self { neighbours: Some(segment.neighbours()), ..hull }
+    }
+
     /// Returns half the width and half the height of the box around the position that holds the hull.
     pub(crate) fn half_extents(&self, facing: Unit) -> Vector {
         let corners = self.points[..self.count].iter().map(|corner| corner.rotated(facing));
@@ -91,19 +102,21 @@ impl Hull {
 
     /// Returns the side that is furthest from another hull, and how far; corners only, without radii.
     fn furthest_side(&self, other: &Self) -> (usize, Q20) {
-        let separation = |side: usize| {
-            let (from, normal) = (self.points[side], self.normals[side]);
-            let corners = other.points[..other.count].iter();
-            corners.map(|corner| (*corner - from).dot(normal)).min().unwrap_or(Q20::ZERO)
-        };
-        let mut best = (0, separation(0));
+        let mut best = (0, self.separation(0, other));
         for side in 1..self.count {
-            let found = separation(side);
+            let found = self.separation(side, other);
             if found > best.1 {
                 best = (side, found);
             }
         }
         best
+    }
+
+    /// Returns how far another hull is from a side; corners only, without radii.
+    fn separation(&self, side: usize, other: &Self) -> Q20 {
+        let (from, normal) = (self.points[side], self.normals[side]);
+        let corners = other.points[..other.count].iter();
+        corners.map(|corner| (*corner - from).dot(normal)).min().unwrap_or(Q20::ZERO)
     }
 
     /// Returns the side that faces most against a direction.
@@ -118,6 +131,12 @@ impl Hull {
 
 /// Returns the manifold of two hulls, at least one of which is no disc.
 pub(super) fn collide(a: Placed<'_>, b: Placed<'_>, margin: Q20) -> Manifold {
+    if let Some(neighbours) = a.1.neighbours {
+        return segment::collide(a, neighbours, b, margin);
+    }
+    if let Some(neighbours) = b.1.neighbours {
+        return segment::collide(b, neighbours, a, margin).flipped();
+    }
     if a.1.count == 1 {
         return collide_disc(b, a, margin).flipped();
     }
@@ -144,14 +163,21 @@ pub(super) fn collide(a: Placed<'_>, b: Placed<'_>, margin: Q20) -> Manifold {
     let corners = if apart { clip.corners() } else { None };
     let found = corners.map_or_else(|| clip.sides(), |corners| clip.of_corners(corners));
     let manifold = if of_second { found.flipped() } else { found };
-    // From the frame of the first body, with the second at its position there.
-    let mut turned = Manifold { normal: manifold.normal.rotated(a.0.facing), ..manifold };
-    for point in &mut turned.points[..manifold.count] {
-        point.feature |= u8::from(of_second) << 6;
-        point.anchor_a = point.anchor_a.rotated(a.0.facing);
-        point.anchor_b = (point.anchor_b - position).rotated(a.0.facing);
+    manifold.out_of_frame(of_second, a.0.facing, position)
+}
+
+impl Manifold {
+    /// Returns the manifold in the region's frame, from that of the first body, with the second at its
+    /// position there. `of_second` says whose side the points were found by.
+    fn out_of_frame(self, of_second: bool, facing: Unit, position: Vector) -> Self {
+        let mut turned = Self { normal: self.normal.rotated(facing), ..self };
+        for point in &mut turned.points[..self.count] {
+            point.feature |= u8::from(of_second) << 6;
+            point.anchor_a = point.anchor_a.rotated(facing);
+            point.anchor_b = (point.anchor_b - position).rotated(facing);
+        }
+        turned
     }
-    turned
 }
 
 /// The side of one hull that another hull meets, both in one frame.

@@ -3,7 +3,7 @@
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
     Aspect, BodySpec, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
-    RegionCommand, Shape, ShapeCast, Spring, limits,
+    RegionCommand, Segment, Shape, ShapeCast, Spring, limits,
 };
 use metatopia_types::ObjectId;
 
@@ -50,10 +50,14 @@ fn shape(dice: &mut Stream) -> Shape {
         1 => number(dice),
         _ => cm(10 + dice.below(90) as i64),
     };
-    match dice.below(4) {
+    match dice.below(5) {
         0 => Shape::Circle { radius: size(dice) },
         1 => Shape::Rect { half: Vec2::new(size(dice), size(dice)) },
         2 => Shape::Capsule { half: size(dice), radius: size(dice) },
+        3 => {
+            let (from, to) = (vector(dice), vector(dice));
+            Segment::new(from, to).map_or(Shape::Circle { radius: Fx::HALF }, Shape::Segment)
+        }
         _ => {
             let corners: Vec<Vec2> = (0..3 + dice.below(6)).map(|_| vector(dice)).collect();
             let triangle = [at(-20, -10), at(20, -10), at(0, 20)];

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod casts;
+mod chains;
 mod collisions;
 mod commands;
 mod determinism;

@@ -144,6 +144,7 @@ fn inscribed(shape: Shape) -> Fx {
     match shape {
         Shape::Circle { radius } | Shape::Capsule { radius, .. } => radius,
         Shape::Rect { half } => half.x.min(half.y),
+        Shape::Segment(_) => Fx::ZERO,
         Shape::Polygon(polygon) => {
             let corners: Vec<Vec2> = polygon.corners().collect();
             let sides = corners.iter().zip(corners.iter().cycle().skip(1));

@@ -288,6 +288,8 @@ impl ObjectFile {
             Shape::Polygon(polygon) => {
                 corners = Some(polygon.corners().map(Into::into).collect());
             }
+            // No place has one. Whoever reads two corners says that they are no polygon.
+            Shape::Segment(segment) => corners = Some(segment.ends().map(Into::into).to_vec()),
         }
         let (degrees, turn) = shown_angle(body.pose.angle);
         Self {

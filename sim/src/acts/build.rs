@@ -333,6 +333,8 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
         Shape::Capsule { half, radius } => (radius.min(half), half.saturating_add(radius)),
         // Physics knows no thinner polygon.
         Shape::Polygon(_) => (SIZE_MIN, shape.reach()),
+        // Nobody builds a thin line.
+        Shape::Segment(_) => return Err(Refusal::BadSize),
     };
     if least < SIZE_MIN || most > rules.size_max.saturating_mul(Fx::HALF) {
         return Err(Refusal::BadSize);

@@ -248,6 +248,7 @@ fn drawn_corners(shape: Shape) -> Option<Vec<[f64; 2]>> {
     match shape {
         Shape::Circle { .. } | Shape::Rect { .. } => None,
         Shape::Polygon(polygon) => Some(polygon.corners().map(drawn).collect()),
+        Shape::Segment(segment) => Some(segment.ends().map(drawn).to_vec()),
         Shape::Capsule { half, radius } => {
             // From the lowest point of the right end around it, and then around the left one.
             let end = |middle: Fx, first: i64| {

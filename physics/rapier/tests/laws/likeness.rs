@@ -1,7 +1,7 @@
 //! One scene on both tiers: what people see is the same, within what two engines may differ.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Filter, Motion, Region, Touch};
+use metatopia_physics::{BodySpec, Chain, Filter, Motion, Region, Touch};
 use metatopia_types::ObjectId;
 
 use crate::newton2;
@@ -62,6 +62,31 @@ fn every_shape_comes_to_rest_at_the_same_height() {
         assert_near(one.x, other.x, 100, &format!("x of {id}"));
         assert_near(one.y, other.y, 6, &format!("y of {id}"));
     }
+}
+
+#[test]
+fn a_chain_holds_what_lies_on_it_and_over_its_joints() {
+    let mut regions = both(|| {
+        let mut region = Region::new().with_gravity(at(0, -1_000));
+        let points: Vec<Vec2> = (0..=16).map(|n| at(n * 100 - 800, 0)).collect();
+        let chain = Chain::new(&points, false).expect("it is a chain");
+        for (id, link) in (10..).zip(chain.bodies(&fixed(circle(50), at(0, 0)))) {
+            put(&mut region, id, link);
+        }
+        put(&mut region, 2, moving(rect(60, 30), at(0, 100)));
+        put(&mut region, 3, moving(capsule(40, 20), at(250, 100)));
+        put(&mut region, 4, moving(circle(30), at(-300, 100)));
+        region
+    });
+    regions.iter_mut().for_each(|region| run(region, 300));
+    for id in 2..=4 {
+        let [one, other] = regions.each_ref().map(|region| body(region, id).position());
+        assert_near(one.x, other.x, 100, &format!("x of {id}"));
+        assert_near(one.y, other.y, 6, &format!("y of {id}"));
+    }
+    assert!(regions.iter().all(Region::is_asleep));
+    // The second tier says what it holds in whole numbers, and all of it is there after a restart.
+    assert_eq!(crate::restored(&regions[1]), regions[1]);
 }
 
 #[test]
