@@ -5,15 +5,15 @@ use metatopia_math::{Fx, Vec2};
 use crate::fixed::{Q20, Vector};
 use crate::limits::{CHAIN_POINTS_MAX, COORDINATE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::motion::Motion;
-use crate::segment::{SPAN_MAX, Segment};
+use crate::segment::{LineSegment, SPAN_MAX};
 use crate::shape::Shape;
 use crate::spec::{BodySpec, Pose};
 
 /// A line through up to [`CHAIN_POINTS_MAX`] points, open or closed. Each of its segments becomes a static
 /// body that knows where its neighbours end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chain {
-    links: Vec<(Vector, Segment)>,
+pub struct SegmentChain {
+    segments: Vec<(Vector, LineSegment)>,
 }
 
 /// A reason why points are no chain.
@@ -38,7 +38,7 @@ pub enum ChainError {
     Long(usize),
 }
 
-impl Chain {
+impl SegmentChain {
     /// Returns the chain through these points of a region, in metres, rounded to multiples of 2^-20 m. A
     /// closed one goes back from the last point to the first.
     ///
@@ -60,22 +60,22 @@ impl Chain {
         for n in 0..segments {
             check_span(rounded[n], rounded[(n + 1) % count]).map_err(|fault| fault(n))?;
         }
-        let link = |n: usize| {
+        let segment = |n: usize| {
             let before = (closed || n > 0).then(|| rounded[(n + count - 1) % count]);
             let after = (closed || n + 2 < count).then(|| rounded[(n + 2) % count]);
-            Segment::link([rounded[n], rounded[(n + 1) % count]], [before, after])
+            LineSegment::placed([rounded[n], rounded[(n + 1) % count]], [before, after])
         };
         // What else a segment refuses is what the spans were checked for.
-        let links = (0..segments).map(|n| link(n).map_err(|_| ChainError::Short(n)));
-        Ok(Self { links: links.collect::<Result<_, _>>()? })
+        let segments = (0..segments).map(|n| segment(n).map_err(|_| ChainError::Short(n)));
+        Ok(Self { segments: segments.collect::<Result<_, _>>()? })
     }
 
     /// Returns the bodies of the chain, one for each segment in the order of the points: each as `like` is
     /// but for its shape, its motion and its pose. To move one alone, or to remove it, leaves its
-    /// neighbours with a joint that is not there.
+    /// neighbours with a corner that is not there.
     #[must_use]
     pub fn bodies(&self, like: &BodySpec) -> Vec<BodySpec> {
-        let body = |(position, segment): &(Vector, Segment)| BodySpec {
+        let body = |(position, segment): &(Vector, LineSegment)| BodySpec {
             shape: Shape::Segment(*segment),
             motion: Motion::Static,
             pose: Pose { position: position.vec2(), ..Pose::default() },
@@ -83,7 +83,7 @@ impl Chain {
             spin: Fx::ZERO,
             ..*like
         };
-        self.links.iter().map(body).collect()
+        self.segments.iter().map(body).collect()
     }
 }
 

@@ -174,7 +174,7 @@ struct ReadmeExample;
 
 pub use body::Body;
 pub use bounds::{Bounds, BoundsError};
-pub use chain::{Chain, ChainError};
+pub use chain::{ChainError, SegmentChain};
 pub use contact::Contact;
 pub use filter::Filter;
 pub use joint::{
@@ -192,7 +192,7 @@ pub use region::{
     ReshapeError, RevertError, VelocityError,
 };
 pub use restore::RestoreRegionError;
-pub use segment::{Segment, SegmentError};
+pub use segment::{LineSegment, SegmentError};
 pub use shape::{Shape, ShapeError, SizeError};
 pub use shape_cast::ShapeCast;
 pub use snapshot::RegionSnapshotError;

@@ -9,8 +9,8 @@ use crate::contact::ContactPoint;
 use crate::fixed::{Q20, Q30};
 use crate::limits::{CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::{
-    BodySpec, Chain, CombineRule, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor,
-    Polygon, Pose, Region, Shape, Spring,
+    BodySpec, CombineRule, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon,
+    Pose, Region, SegmentChain, Shape, Spring,
 };
 
 /// Draws any number, often an extreme one, and often one of everyday size.
@@ -57,15 +57,15 @@ fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
             polygon(size, turn, corners).unwrap_or(Shape::Circle { radius: size })
         }),
         (size(motion), any::<u32>(), 3_usize..6).prop_map(move |(size, turn, points)| {
-            link(size, turn, points)
+            chained(size, turn, points)
                 .filter(|_| motion == Motion::Static)
                 .unwrap_or(Shape::Circle { radius: size })
         }),
     ]
 }
 
-/// Returns a link of a chain that turns at random, open or closed, if it is one.
-fn link(size: Fx, turn: u32, points: usize) -> Option<Shape> {
+/// Returns a segment of a chain that turns at random, open or closed, if it is one.
+fn chained(size: Fx, turn: u32, points: usize) -> Option<Shape> {
     let mut angle = Angle::from_bits(turn);
     let mut last = Vec2::ZERO;
     let point = |n: usize| {
@@ -74,10 +74,10 @@ fn link(size: Fx, turn: u32, points: usize) -> Option<Shape> {
         last
     };
     let points: Vec<Vec2> = (0..points).map(point).collect();
-    let chain = Chain::new(&points, turn % 2 == 0).ok()?;
+    let chain = SegmentChain::new(&points, turn.is_multiple_of(2)).ok()?;
     let like = BodySpec::new(Shape::Circle { radius: size }, Motion::Static, Vec2::ZERO);
-    let links = chain.bodies(&like);
-    Some(links[turn as usize % links.len()].shape)
+    let segments = chain.bodies(&like);
+    Some(segments[turn as usize % segments.len()].shape)
 }
 
 /// Returns a polygon with corners at random places on a circle, if it is one.

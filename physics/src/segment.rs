@@ -1,4 +1,4 @@
-//! Segments: thin, two-sided pieces of ground, alone or as links of a chain.
+//! Segments: thin, two-sided pieces of ground, alone or as parts of a chain.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
@@ -16,11 +16,11 @@ const NEIGHBOUR_MAX: Q20 = Q20::constant(STATIC_SIZE_MAX.saturating_mul(Fx::from
 
 /// A straight line between two ends, which others meet from both sides. Only static bodies have it.
 ///
-/// A link of a [`Chain`](crate::Chain) also knows where its neighbours end. What slides over a joint of two
-/// links meets them as one line.
+/// One of a [`SegmentChain`](crate::SegmentChain) also knows where its neighbours end: what slides from one to the next
+/// meets them as one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "SegmentForm", into = "SegmentForm")]
-pub struct Segment {
+pub struct LineSegment {
     ends: [Vector; 2],
     /// The other end of the segment before, and that of the one after.
     neighbours: [Option<Vector>; 2],
@@ -50,7 +50,7 @@ pub enum SegmentError {
 /// The encoding of a segment.
 type SegmentForm = (Vector, Vector, Option<Vector>, Option<Vector>);
 
-impl Segment {
+impl LineSegment {
     /// Returns the segment between two points, in metres. It is moved so that its middle is the body's
     /// position, and rounded to multiples of 2^-20 m.
     ///
@@ -63,12 +63,12 @@ impl Segment {
             return Err(SegmentError::Far { field: "to" });
         }
         let way = Vector::clamped(way, SPAN_MAX);
-        Self::link([Vector::ZERO, way], [None; 2]).map(|(_, segment)| segment)
+        Self::placed([Vector::ZERO, way], [None; 2]).map(|(_, segment)| segment)
     }
 
     /// Returns the segment between two points of a region that are no further apart than [`SPAN_MAX`], and
     /// the position of its body. The points of the neighbours are no further from these.
-    pub(crate) fn link(
+    pub(crate) fn placed(
         [from, to]: [Vector; 2],
         neighbours: [Option<Vector>; 2],
     ) -> Result<(Vector, Self), SegmentError> {
@@ -149,7 +149,7 @@ impl Segment {
             && turn(to - from, point - from) == 0
     }
 
-    /// Returns the part of a short way at which it crosses the segment, from either side. Two links of a
+    /// Returns the part of a short way at which it crosses the segment, from either side. Two of a
     /// chain leave no gap: both ask on which side of the way their common end is, and get one answer.
     pub(crate) fn met_by_ray(&self, start: Vec2, way: Vec2) -> Option<Fx> {
         let [from, to] = self.ends();
@@ -168,14 +168,14 @@ impl Segment {
     }
 }
 
-impl From<Segment> for SegmentForm {
-    fn from(segment: Segment) -> Self {
+impl From<LineSegment> for SegmentForm {
+    fn from(segment: LineSegment) -> Self {
         let ([from, to], [before, after]) = (segment.ends, segment.neighbours);
         (from, to, before, after)
     }
 }
 
-impl TryFrom<SegmentForm> for Segment {
+impl TryFrom<SegmentForm> for LineSegment {
     type Error = SegmentError;
 
     fn try_from((from, to, before, after): SegmentForm) -> Result<Self, SegmentError> {

@@ -7,7 +7,7 @@ use crate::fixed::{Q20, Vector};
 use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::motion::Motion;
 use crate::polygon::{Polygon, PolygonError};
-use crate::segment::{Segment, SegmentError};
+use crate::segment::{LineSegment, SegmentError};
 
 /// The shape of a body around its position, in metres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum Shape {
     /// are at most the largest radius for the kind of motion.
     Polygon(Polygon),
     /// A thin line that others meet from both sides; of static bodies only.
-    Segment(Segment),
+    Segment(LineSegment),
 }
 
 impl Shape {
@@ -159,7 +159,7 @@ pub(crate) enum Geometry {
     /// Half the length of the segment, and the radius.
     Capsule(Q20, Q20),
     Polygon(Polygon),
-    Segment(Segment),
+    Segment(LineSegment),
 }
 
 /// Returns the largest radius or half width for a kind of motion.

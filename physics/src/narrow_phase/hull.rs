@@ -8,7 +8,7 @@ use super::{AXIS_TOLERANCE, Manifold, ManifoldPoint, scaled_by_ratio};
 use crate::fixed::{Q20, Unit, Vector, narrow};
 use crate::limits::CORNERS_MAX;
 use crate::polygon::{Polygon, side_normal};
-use crate::segment::Segment;
+use crate::segment::LineSegment;
 use crate::solver_body::SolverBody;
 
 mod segment;
@@ -69,7 +69,7 @@ impl Hull {
         Self::new(polygon.points(), Q20::ZERO)
     }
 
-    pub(crate) fn segment(segment: &Segment) -> Self {
+    pub(crate) fn segment(segment: &LineSegment) -> Self {
         let hull = Self::new(&segment.points(), Q20::ZERO);
         Self { neighbours: Some(segment.neighbours()), ..hull }
     }

@@ -2,8 +2,8 @@
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
-    BodySpec, Chain, ChainError, Filter, Motion, Pose, Region, Segment, SegmentError, Shape,
-    ShapeCast, ShapeError, limits,
+    BodySpec, ChainError, Filter, LineSegment, Motion, Pose, Region, SegmentChain, SegmentError,
+    Shape, ShapeCast, ShapeError, limits,
 };
 use metatopia_types::{ObjectId, wire};
 
@@ -25,7 +25,7 @@ fn like(friction: i64) -> BodySpec {
 /// Inserts a chain through points in centimetres, with ids from 1.
 fn lay(region: &mut Region, points: &[(i64, i64)], closed: bool, friction: i64) {
     let points: Vec<Vec2> = points.iter().map(|(x, y)| at(*x, *y)).collect();
-    let chain = Chain::new(&points, closed).expect("it is a chain");
+    let chain = SegmentChain::new(&points, closed).expect("it is a chain");
     for (id, spec) in (1..).zip(chain.bodies(&like(friction))) {
         put(region, id, spec);
     }
@@ -37,7 +37,7 @@ fn flat() -> Vec<(i64, i64)> {
 }
 
 fn segment(from: Vec2, to: Vec2) -> Shape {
-    Shape::Segment(Segment::new(from, to).expect("it is a segment"))
+    Shape::Segment(LineSegment::new(from, to).expect("it is a segment"))
 }
 
 fn far(a: Fx, b: Fx) -> Fx {
@@ -198,7 +198,7 @@ fn a_box_goes_over_a_crest_and_stops_at_a_wall_of_one_chain() {
 }
 
 #[test]
-fn rays_and_shapes_find_no_gap_between_the_links_of_a_chain() {
+fn rays_and_shapes_find_no_gap_between_the_segments_of_a_chain() {
     let mut region = Region::new();
     let points: Vec<(i64, i64)> = (0..=32).map(|n| (n * 37 - 600, n * n % 23)).collect();
     lay(&mut region, &points, false, 50);
@@ -247,11 +247,11 @@ fn a_region_with_chains_goes_on_from_its_snapshot() {
 
 #[test]
 fn what_is_no_segment_is_refused_by_its_field() {
-    let refused = |from, to| Segment::new(from, to).map(|_| ());
+    let refused = |from, to| LineSegment::new(from, to).map(|_| ());
     assert_eq!(refused(at(0, 0), at(0, 0)), Err(SegmentError::Short { field: "to" }));
     assert_eq!(refused(at(5, 5), at(10, 5)), Err(SegmentError::Short { field: "to" }));
     assert_eq!(refused(at(0, 0), at(51_300, 0)), Err(SegmentError::Far { field: "to" }));
-    let long = Segment::new(at(0, 0), at(50_000, 50_000)).map(|_| ());
+    let long = LineSegment::new(at(0, 0), at(50_000, 50_000)).map(|_| ());
     assert_eq!(long, Err(SegmentError::Far { field: "from" }));
     assert_eq!(
         refused(Vec2::new(Fx::MIN, Fx::MAX), at(0, 0)),
@@ -288,7 +288,7 @@ fn what_is_no_segment_is_refused_by_its_field() {
 fn what_is_no_chain_is_refused_by_its_point() {
     let refused = |points: &[(i64, i64)], closed| {
         let points: Vec<Vec2> = points.iter().map(|(x, y)| at(*x, *y)).collect();
-        Chain::new(&points, closed).map(|_| ())
+        SegmentChain::new(&points, closed).map(|_| ())
     };
     assert_eq!(refused(&[(0, 0)], false), Err(ChainError::Points { found: 1, least: 2 }));
     assert_eq!(refused(&[(0, 0), (100, 0)], true), Err(ChainError::Points { found: 2, least: 3 }));
@@ -302,6 +302,6 @@ fn what_is_no_chain_is_refused_by_its_point() {
         refused(&[(-102_400, -102_400), (102_400, 102_400)], false),
         Err(ChainError::Long(0))
     );
-    let wild = Chain::new(&[Vec2::new(Fx::MIN, Fx::MAX), Vec2::ZERO], false).map(|_| ());
+    let wild = SegmentChain::new(&[Vec2::new(Fx::MIN, Fx::MAX), Vec2::ZERO], false).map(|_| ());
     assert_eq!(wild, Err(ChainError::Outside(0)));
 }

@@ -2,8 +2,8 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
-    Aspect, BodySpec, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
-    RegionCommand, Segment, Shape, ShapeCast, Spring, limits,
+    Aspect, BodySpec, Filter, JointId, JointKind, JointSpec, LineSegment, Motion, Motor, Polygon,
+    Pose, Region, RegionCommand, Shape, ShapeCast, Spring, limits,
 };
 use metatopia_types::ObjectId;
 
@@ -56,7 +56,7 @@ fn shape(dice: &mut Stream) -> Shape {
         2 => Shape::Capsule { half: size(dice), radius: size(dice) },
         3 => {
             let (from, to) = (vector(dice), vector(dice));
-            Segment::new(from, to).map_or(Shape::Circle { radius: Fx::HALF }, Shape::Segment)
+            LineSegment::new(from, to).map_or(Shape::Circle { radius: Fx::HALF }, Shape::Segment)
         }
         _ => {
             let corners: Vec<Vec2> = (0..3 + dice.below(6)).map(|_| vector(dice)).collect();

@@ -1,7 +1,7 @@
 //! One scene on both tiers: what people see is the same, within what two engines may differ.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Chain, Filter, Motion, Region, Touch};
+use metatopia_physics::{BodySpec, Filter, Motion, Region, SegmentChain, Touch};
 use metatopia_types::ObjectId;
 
 use crate::newton2;
@@ -69,9 +69,9 @@ fn a_chain_holds_what_lies_on_it_and_over_its_joints() {
     let mut regions = both(|| {
         let mut region = Region::new().with_gravity(at(0, -1_000));
         let points: Vec<Vec2> = (0..=16).map(|n| at(n * 100 - 800, 0)).collect();
-        let chain = Chain::new(&points, false).expect("it is a chain");
-        for (id, link) in (10..).zip(chain.bodies(&fixed(circle(50), at(0, 0)))) {
-            put(&mut region, id, link);
+        let chain = SegmentChain::new(&points, false).expect("it is a chain");
+        for (id, segment) in (10..).zip(chain.bodies(&fixed(circle(50), at(0, 0)))) {
+            put(&mut region, id, segment);
         }
         put(&mut region, 2, moving(rect(60, 30), at(0, 100)));
         put(&mut region, 3, moving(capsule(40, 20), at(250, 100)));

@@ -1,6 +1,6 @@
 //! Segments of a chain, which others slide over without a jolt.
 //!
-//! Each segment of a chain is a body of its own. What lies over a joint overlaps the ends of two, and the
+//! Each segment of a chain is a body of its own. What lies over the end of one overlaps the ends of two, and the
 //! shortest way out of an end would lead along the chain: a corner that is not there. So a segment pushes
 //! only in directions that the neighbour at that end leaves to it: between its own normal and that of the
 //! neighbour where the chain bends away, and only along its own normal where it bends towards the other
@@ -18,7 +18,7 @@ use crate::polygon::{side_normal, turn};
 const SIDE_LEAN: i64 = (Q20::constant(Fx::from_ratio(1, 32)).0 as i64) << 10;
 
 /// The same for the way between two corners: no more than rounding makes of it, or a round end that is a
-/// little beyond the joint would be pushed back.
+/// little beyond the segment would be pushed back.
 const CORNER_LEAN: i64 = 1 << 16;
 
 /// The directions in which a segment pushes another body.
@@ -46,12 +46,8 @@ impl Pushes {
         let beside = |end: usize| edges[end].map(|edge| is_left(edge, centre));
         // In the hollow of a bend is what is left of both edges; around its back what is left of one.
         let mut left = is_left([from, to], centre);
-        for end in 0..2 {
-            left &= !hollow[end] || beside(end).unwrap_or(true);
-        }
-        for end in 0..2 {
-            left |= !hollow[end] && beside(end).unwrap_or(false);
-        }
+        left &= [0, 1].into_iter().all(|end| !hollow[end] || beside(end).unwrap_or(true));
+        left |= [0, 1].into_iter().any(|end| !hollow[end] && beside(end).unwrap_or(false));
         let side = usize::from(left);
         let normal = hull.normals[side];
         let limit = |end: usize| {
