@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    Body, BodySpec, Filter, Joint, JointId, JointKind, JointSpec, Motion, Motor, Region, Shape,
+    Body, BodySpec, Filter, Joint, JointId, JointKind, JointSpec, Motion, Motor, Region,
+    SegmentChain, Shape,
 };
 use metatopia_types::ObjectId;
 
@@ -21,9 +22,10 @@ struct View {
     high: (i64, i64),
 }
 
-const VIEWS: [View; 2] = [
+const VIEWS: [View; 3] = [
     View { name: "playground", build: playground, low: (-1_020, -60), high: (1_080, 420) },
     View { name: "pile", build: pile, low: (-420, -60), high: (420, 520) },
+    View { name: "slope", build: slope, low: (-1_020, -260), high: (1_020, 420) },
 ];
 
 fn main() -> ExitCode {
@@ -222,6 +224,33 @@ fn join(region: &mut Region, a: Option<u64>, b: u64, point: Vec2, kind: JointKin
 }
 
 const HINGE: JointKind = JointKind::Revolute { limits: None, motor: None };
+
+/// Builds a hill and a hollow of one chain, and what slides and rolls down to it.
+fn slope() -> Region {
+    let mut region = Region::new().with_gravity(at(0, -1_000));
+    // A parabola down to the left, a crest, and a hollow with a wall.
+    let hill = (0..=24).map(|n| at(n * 50 - 1_000, (24 - n) * (24 - n) / 2));
+    let hollow =
+        [(260, 40), (320, 40), (420, -40), (560, -140), (700, -180), (860, -120), (1_000, 300)];
+    let points: Vec<Vec2> = hill.chain(hollow.map(|(x, y)| at(x, y))).collect();
+    let chain = SegmentChain::new(&points, false).expect("a scene's points are a chain");
+    // As slippery as ice, or most would stay on the hill.
+    let ground =
+        BodySpec { friction: cm(1), ..BodySpec::new(rect(50, 50), Motion::Static, Vec2::ZERO) };
+    for (id, segment) in (1_000..).zip(chain.bodies(&ground)) {
+        region.insert(ObjectId(id), &segment).expect("a scene's bodies fit");
+    }
+    for n in 0..6 {
+        let place = at(n * 110 - 900, 380 - n * 40);
+        let shape = match n % 3 {
+            0 => rect(30, 20),
+            1 => Shape::Circle { radius: cm(25) },
+            _ => Shape::Capsule { half: cm(25), radius: cm(15) },
+        };
+        mover(&mut region, n.unsigned_abs(), shape, place);
+    }
+    region
+}
 
 /// Builds a seesaw, a chain bridge with crates, a row of dominoes, a wrecking ball and a ragdoll.
 fn playground() -> Region {
