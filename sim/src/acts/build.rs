@@ -71,13 +71,7 @@ impl ActContext<'_> {
                 let mass = self.mass_resized(*object, shape);
                 on(*object, ObjectEdit::Resize(shape, mass, drawn(*outline)))
             }
-            Build::MakeOf { object, material } => {
-                let (_, thing) = self.within_reach(*object)?;
-                if thing.held.is_some() {
-                    return Err(Refusal::Held);
-                }
-                on(*object, ObjectEdit::MakeOf(*material))
-            }
+            Build::MakeOf { object, material } => on(*object, self.make_of(*object, *material)?),
             Build::Recolor { object, color } => {
                 self.within_reach(*object)?;
                 check_color(*color)?;
@@ -120,6 +114,12 @@ impl ActContext<'_> {
         }
         // The step comes before the lease: it alone may fail, and an act that fails changes nothing.
         Ok(vec![change, StateChange::Player(self.author(), player)])
+    }
+
+    /// Decides whether a thing is made of another material. The body of a thing in hand is not its own.
+    fn make_of(&self, object: ObjectId, material: BuiltMaterial) -> Result<ObjectEdit, Refusal> {
+        let (_, thing) = self.within_reach(object)?;
+        if thing.held.is_some() { Err(Refusal::Held) } else { Ok(ObjectEdit::MakeOf(material)) }
     }
 
     /// Decides whether a script is taken off a thing.

@@ -168,7 +168,7 @@ pub enum BuiltMaterial {
     Wood,
     /// Heavy and rough: it hardly slides.
     Stone,
-    /// The heaviest.
+    /// It is the heaviest of them.
     Steel,
     /// It bounces, and grips whatever it touches.
     Rubber,
