@@ -43,12 +43,21 @@ test('all words are asked for', async () => {
   const lines = table.split('\n').slice(1, -2).filter(Boolean);
   const keys = lines.map((line) => /^ {2}"([a-z][\w.-]*)": ".*",?$/.exec(line)?.[1] ?? assert.fail(`not one key a line: ${line}`));
   // Families whose last part is a code from elsewhere.
-  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age', 'moderate', 'did', 'right'];
+  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age', 'moderate', 'did', 'right', 'material'];
   for (const key of keys) {
     if (families.includes(key.split('.')[0]) || key.startsWith('governance.delayed.') || key.startsWith('code.state.')) continue;
     assert.ok(rest.includes(`'${key}'`), `nobody asks for ${key}`);
   }
   assert.equal(new Set(keys).size, keys.length, 'a key is there twice');
+});
+
+test('every material that builders have is offered, with words for it', async () => {
+  const build = await readFile(new URL('../../sim/types/src/build.rs', WEB), 'utf8');
+  const all = [.../pub const ALL: \[\(&'static str, Self\); \d+\] = \[(.*?)\];/s.exec(build)[1].matchAll(/"([a-z]+)"/g)].map(([, name]) => name);
+  const own = await readFile(new URL('ui/own.js', WEB), 'utf8');
+  const offered = [.../const MATERIALS = \[(.*?)\]/.exec(own)[1].matchAll(/'([a-z]+)'/g)].map(([, name]) => name);
+  assert.deepEqual(offered, all);
+  for (const name of all) assert.ok(has(`material.${name}`), name);
 });
 
 test('every icon that the page asks for is there, and no other', async () => {
