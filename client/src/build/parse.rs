@@ -75,14 +75,7 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
             let shade = color(name).ok_or_else(|| BuildError::Color((*name).to_string()))?;
             Building::Color(thing, shade)
         }
-        "make" => {
-            let how = || form("make it of ice");
-            let [thing @ .., "of", material] = words.as_slice() else { return Err(how()) };
-            let thing = filled(&thing.join(" ")).ok_or_else(how)?;
-            let made_of = BuiltMaterial::named(material);
-            let made_of = made_of.ok_or_else(|| BuildError::Material((*material).to_string()))?;
-            Building::MakeOf(thing, made_of)
-        }
+        "make" => made_of(&words)?,
         "name" | "rename" => {
             let (thing, name) = named(rest).ok_or(form("name it bench"))?;
             Building::Name(thing, filled(&name).ok_or(form("name it bench"))?)
@@ -122,6 +115,16 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
         "help" | "?" if matches!(rest, "build" | "building") => Building::Help,
         _ => return Ok(None),
     }))
+}
+
+/// Reads what is made of which material.
+fn made_of(words: &[&str]) -> Result<Building, BuildError> {
+    let how = || BuildError::Form("make it of ice");
+    let [thing @ .., "of", word] = words else { return Err(how()) };
+    let thing = filled(&thing.join(" ")).ok_or_else(how)?;
+    let material = BuiltMaterial::named(word);
+    let material = material.ok_or_else(|| BuildError::Material((*word).to_string()))?;
+    Ok(Building::MakeOf(thing, material))
 }
 
 /// Reads whether a thing may leave over a border.
