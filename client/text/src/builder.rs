@@ -102,12 +102,7 @@ async fn deed(
         Way::To(place) => place,
     };
     Ok(Some(match building {
-        Building::Move(_, way) => {
-            let position = to(way);
-            let done =
-                format!("You put {name} at {:.1} east, {:.1} north.", position.x, position.y);
-            (Build::Move { object, position }, done)
-        }
+        Building::Move(_, way) => moved(object, to(way), &name),
         Building::Rotate(_, degrees) => {
             let turn = Angle::from_turns(degrees.saturating_div(Fx::from_int(360)));
             let angle = thing.angle.wrapping_add(turn);
@@ -166,6 +161,12 @@ async fn deed(
         }
         _ => return Ok(None),
     }))
+}
+
+/// Returns the deed of putting a thing elsewhere, and what is said once it is done.
+fn moved(object: ObjectId, position: Vec2, name: &str) -> (Build, String) {
+    let done = format!("You put {name} at {:.1} east, {:.1} north.", position.x, position.y);
+    (Build::Move { object, position }, done)
 }
 
 /// Carries a deed out, and says what became of it; of a refusal, what can be done about it.

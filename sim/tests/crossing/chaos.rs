@@ -36,6 +36,19 @@ struct Counted {
     rode: usize,
 }
 
+impl Counted {
+    /// Counts what became of things.
+    fn judge(&mut self, judged: BTreeSet<JudgedThing>) {
+        for (.., refused) in judged {
+            match refused {
+                None => self.things_taken += 1,
+                Some(TravelRefusal::Late) => self.things_late += 1,
+                Some(_) => self.things_refused += 1,
+            }
+        }
+    }
+}
+
 /// A word on its way to somebody.
 struct Under {
     from: SimId,
@@ -139,6 +152,15 @@ fn seat_near(place: &Place, person: &PublicKey) -> Option<ObjectId> {
     place.world.objects().find(is_it).map(|thing| thing.id)
 }
 
+/// Has a person sit down who can. Says whether she goes where her seat rolls; now and then she stands up.
+fn sit_down(place: &mut Place, person: &PublicKey, dice: &mut Stream) -> bool {
+    let seat = seat_near(place, person);
+    if let Some(on) = seat.filter(|_| !sits(place, person)) {
+        place.act(*person, 1, Act::Sit { on: Some(on) });
+    }
+    seat.is_some() && dice.below(30) > 0
+}
+
 /// Checks that everybody and everything is in one place.
 fn check_law(town: &[Place], people: &[PublicKey], balls: &[Origin], seed: u64) {
     for (p, person) in people.iter().enumerate() {
@@ -180,14 +202,8 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
                 let has_come = last[n].is_some_and(|last| last != sim);
                 counted.crossings += usize::from(has_come);
                 counted.carried += if has_come { held(&town[sim], person) } else { 0 };
-                let rides = sits(&town[sim], person);
-                counted.rode += usize::from(has_come && rides);
-                // Whoever sits goes where the ball rolls, and now and then stands up.
-                let seat = seat_near(&town[sim], person).filter(|_| seed.is_multiple_of(2));
-                rests[n] = seat.is_some() && seats.below(30) > 0;
-                if let Some(on) = seat.filter(|_| !rides) {
-                    town[sim].act(*person, 1, Act::Sit { on: Some(on) });
-                }
+                counted.rode += usize::from(has_come && sits(&town[sim], person));
+                rests[n] = seed.is_multiple_of(2) && sit_down(&mut town[sim], person, &mut seats);
                 if grabs.below(4) == 0 && !rests[n] {
                     grab(&mut town[sim], person);
                 }
@@ -229,13 +245,7 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
         }
     }
     settle(&mut town, &people, &balls, seed);
-    for (.., refused) in judged {
-        match refused {
-            None => counted.things_taken += 1,
-            Some(TravelRefusal::Late) => counted.things_late += 1,
-            Some(_) => counted.things_refused += 1,
-        }
-    }
+    counted.judge(judged);
     counted
 }
 
