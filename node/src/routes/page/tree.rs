@@ -263,7 +263,7 @@ mod tests {
         let unpacked = unpacked(ContentCoding::Brotli, packed);
         assert_eq!(Some(&unpacked[..]), module::bytes());
         assert!(
-            packed.len() < 1_600_000,
+            packed.len() < 1_500_000,
             "{} bytes to fetch before anything is seen",
             packed.len()
         );
