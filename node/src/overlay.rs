@@ -19,6 +19,7 @@
 //! | the record of the own site, signed by a beacon | [`speaker`] |
 //! | addresses of sites, for the overlay and for clients | [`address`] |
 //! | the last good contacts, on the disk | [`contacts`] |
+//! | the last map, on the disk | [`map_file`] |
 //! | members that were found, as contacts | `finds` |
 //! | what a node tells of its world | [`learned`] |
 //! | invites to a world, as text | [`world_invite`] |
@@ -34,6 +35,7 @@ mod finds;
 pub mod folder;
 pub mod following;
 pub mod learned;
+pub mod map_file;
 pub mod member;
 pub mod office;
 mod old_shelves;

@@ -166,10 +166,10 @@ pub(super) async fn run(command: BorderCommand, console: Console) -> Result<(), 
 async fn open(args: OpenBorderArgs, console: Console) -> Result<(), Failure> {
     let node = args.admin.at.node.first().cloned();
     let neighbour = Neighbour::learn(&args.neighbour, args.at, node.as_ref()).await?;
-    if let Some(dir) = &args.data_dir {
-        neighbour::note(dir, &BTreeMap::from([(neighbour.sim(), neighbour.nodes.clone())]))?;
-    }
+    let places = args.data_dir.as_deref().map(neighbour::places).transpose()?;
     let changed = open_to(&args.admin, &neighbour, console).await?;
+    let nodes = BTreeMap::from([(neighbour.sim(), neighbour.nodes.clone())]);
+    neighbour::note(&places.unwrap_or_default(), &nodes)?;
     console.show(&changed)
 }
 

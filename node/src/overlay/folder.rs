@@ -1,7 +1,7 @@
 //! The folder `overlay` in a data directory: keys, the land office, and contacts.
 //!
 //! What is kept of the successor of the land office lies in a folder `next` in it, and so on: `office`,
-//! `links`, `office-servers`, `contacts` and `map-from`. Keys, `endpoints` and `followers` are the node's own
+//! `links`, `office-servers`, `contacts`, `map` and `map-from`. Keys, `endpoints` and `followers` are the node's own
 //! and stay where they are.
 
 use std::{
@@ -10,6 +10,7 @@ use std::{
 };
 
 use metatopia_client::{LandOfficeError, OFFICE_LINKS_MAX};
+use metatopia_raynet::limits::{SHELF_PROOF_BYTES_MAX, SHELVES_KEPT_MAX};
 use metatopia_types::{
     GenesisHead, Height, Link, SigningKey, SimId,
     wire::{self, DecodeError},
@@ -32,6 +33,9 @@ pub const HEAD_BYTES_MAX: usize = 8 * 1_024;
 
 /// The longest file of links: a header, 31 signatures and a set for each.
 const LINKS_BYTES_MAX: usize = OFFICE_LINKS_MAX * 8 * 1_024;
+
+/// The longest file with a map: what goes before each proof has three bytes at most, as has their count.
+const MAP_BYTES_MAX: usize = SHELVES_KEPT_MAX * (SHELF_PROOF_BYTES_MAX + 3) + 3;
 
 /// The longest file with a height.
 const MAP_FROM_BYTES_MAX: usize = 16;
@@ -138,6 +142,20 @@ impl OverlayFolder {
         }
         heads.reverse();
         Ok(heads)
+    }
+
+    /// Keeps in one data directory the land offices that are kept in another, for the server of an office that
+    /// carries the newest of them on.
+    ///
+    /// # Errors
+    /// As [`OverlayFolder::office`], and with what the system said.
+    pub fn carry_on(from: &Path, to: &Path) -> Result<(), OverlayFolderError> {
+        let (mut source, mut target) = (Self::first(from), Self::first(to));
+        while let Some(sets) = source.office()? {
+            target.keep_office(&sets)?;
+            (source, target) = (source.next(), target.next());
+        }
+        Ok(())
     }
 
     /// Removes all that is kept of this world, and of those that succeed it.
@@ -254,6 +272,28 @@ impl OverlayFolder {
         Ok(Some(sets))
     }
 
+    /// Returns the path of the map that the member knew last.
+    pub(super) fn map_path(&self) -> PathBuf {
+        self.world.join("map")
+    }
+
+    /// Writes the proofs of a map.
+    ///
+    /// # Errors
+    /// With what the system said.
+    pub fn keep_map(&self, proofs: &[&[u8]]) -> Result<(), OverlayFolderError> {
+        self.write(&self.map_path(), &wire::encode(&proofs))
+    }
+
+    /// Returns the proofs of the map that was written; none if there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or holds no such proofs.
+    pub fn map(&self) -> Result<Vec<Vec<u8>>, OverlayFolderError> {
+        let proofs = read::<Vec<Vec<u8>>>(&self.map_path(), MAP_BYTES_MAX)?;
+        Ok(proofs.unwrap_or_default())
+    }
+
     fn map_from_path(&self) -> PathBuf {
         self.world.join("map-from")
     }
@@ -335,6 +375,27 @@ mod tests {
         newest.forget_world().unwrap();
         assert!(kept(new.world()).is_none());
         assert!(kept(old.world()).is_some());
+    }
+
+    /// The servers of a successor knew no office before it, so a sim that was off during two successions could
+    /// follow neither.
+    #[test]
+    fn the_server_of_a_successor_keeps_the_offices_that_it_carries_on() {
+        let (scratch, other) = (Scratch::new("carried"), Scratch::new("carries"));
+        let old = office_of_tests();
+        let new = successor_of_tests(&old);
+        let first = OverlayFolder::at(&scratch.0);
+        first.keep_office(&old).unwrap();
+        first.next().keep_office(&new).unwrap();
+
+        OverlayFolder::carry_on(&scratch.0, &other.0).unwrap();
+
+        let newest = OverlayFolder::at(&other.0);
+        assert_eq!(newest.office().unwrap().map(|sets| sets.world()), Some(new.world()));
+        let before: Vec<SimId> =
+            newest.next().parents().unwrap().iter().map(GenesisHead::id).collect();
+        assert_eq!(before, [new.world(), old.world()], "the newest first");
+        assert!(!newest.exists(), "keys are not copied");
     }
 
     /// Every member began with height 0, so the oldest map of a liar counted.

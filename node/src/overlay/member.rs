@@ -28,6 +28,7 @@ use super::{
     address::SiteAddress,
     contacts::ContactFile,
     finds::{FoundMembers, kept_contacts},
+    map_file::MapFile,
     old_shelves::OldShelves,
     reach::{self, DialBacks, ReachCheck, ReachFound},
     shelves::WantedShelf,
@@ -76,6 +77,8 @@ pub struct MemberSetup {
     pub contacts: Vec<SiteEndpoint>,
     /// Where good contacts are kept, if they are.
     pub file: Option<ContactFile>,
+    /// Where the map is kept, if it is.
+    pub map: Option<MapFile>,
     /// Makes the speaker of the own site, if there is one, from the address that is listened on.
     pub speaker: Option<MakeSpeaker>,
     /// Takes points whose shelves are wanted, and gives shelves; none if nobody fetches any.
@@ -177,6 +180,7 @@ struct MemberTask {
     proofs: Option<mpsc::Receiver<Vec<u8>>>,
     speaker: Option<SiteSpeaker>,
     file: Option<ContactFile>,
+    map: Option<MapFile>,
     found: FoundMembers,
     /// Lookups under way, with when each began.
     lookups: BTreeMap<u64, (oneshot::Sender<LookupAnswer>, Instant)>,
@@ -206,7 +210,7 @@ pub async fn start(
     setup: MemberSetup,
     stop: watch::Receiver<bool>,
 ) -> Result<OverlayMember, StartPeersError> {
-    let MemberSetup { config, key, listen, contacts, file, speaker, shelves, .. } = setup;
+    let MemberSetup { config, key, listen, contacts, file, map, speaker, shelves, .. } = setup;
     let network = config.world.to_string();
     let discovery = DiscoverySetup { network, lan: setup.lan, is_guest: setup.is_guest };
     let clock = SystemClock::default();
@@ -228,6 +232,9 @@ pub async fn start(
     // that the operator named.
     let first: Vec<SiteEndpoint> = kept.into_iter().rev().chain(contacts).collect();
     overlay.handle(clock.now(), OverlayInput::Contacts(first.clone()));
+    for proof in map.iter().flat_map(MapFile::read) {
+        overlay.handle(clock.now(), OverlayInput::Shelf(proof));
+    }
     let task = MemberTask {
         world,
         overlay,
@@ -239,6 +246,7 @@ pub async fn start(
         proofs,
         speaker,
         file,
+        map,
         found: FoundMembers::new(first, Instant::now()),
         lookups: BTreeMap::new(),
         next_lookup: 0,
@@ -282,7 +290,7 @@ impl MemberTask {
                 self.overlay.handle(self.clock.now(), input);
             }
         }
-        self.keep_contacts();
+        self.keep();
         let Self { handle, events, .. } = self;
         handle.leave().await;
         drop(events);
@@ -424,7 +432,7 @@ impl MemberTask {
         self.figures.1.take(&self.figures.0, self.handle.up());
         if self.written.elapsed() >= CONTACTS {
             self.written = Instant::now();
-            self.keep_contacts();
+            self.keep();
         }
         self.note_met();
         let now = self.clock.now();
@@ -468,6 +476,14 @@ impl MemberTask {
             *known = urls;
             is_news
         });
+    }
+
+    /// Writes what a new start goes on with.
+    fn keep(&mut self) {
+        self.keep_contacts();
+        if let Some(map) = &mut self.map {
+            map.write(self.overlay.land().shelves());
+        }
     }
 
     /// Writes the contacts that answered lately. A member that knows nobody keeps what it had.

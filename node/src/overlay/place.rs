@@ -18,6 +18,7 @@ use super::{
     address::SiteAddress,
     answers::{EndpointEntry, FindAnswer, MapAnswer, ReachAnswer, ReachEntry, WorldAnswer, hex},
     folder::{OverlayFolder, OverlayFolderError},
+    map_file::MapFile,
     member::{MakeSpeaker, SHELVES_UNDER_WAY_MAX},
     office::OfficeSets,
     renewal::{GrantRenewal, NewestHeight},
@@ -113,11 +114,15 @@ pub fn office_of(
     let kept = newest.office()?;
     if let Some(founding) = &genesis.office {
         let own = genesis.id();
-        let sets = match kept.filter(|kept| kept.world() == own) {
-            Some(kept) => kept,
-            None => OfficeSets::new(own, genesis.head())?,
-        };
-        return Ok(Some((newest, sets, founding.square)));
+        let sets = OfficeSets::new(own, genesis.head())?;
+        return Ok(Some(match kept {
+            Some(kept) if kept.world() == own => (newest, kept, founding.square),
+            // `sim succeed` kept the offices that this one carries on.
+            Some(kept) if sets.parent() == Some(kept.world()) => {
+                (newest.next(), sets, founding.square)
+            }
+            _ => (newest, sets, founding.square),
+        }));
     }
     let Some(founded) = genesis.site else { return Ok(None) };
     let world = site.map_or(founded.world, |site| site.world);
@@ -230,6 +235,7 @@ impl WorldPlace {
                 is_guest,
                 contacts: folder.endpoints().read(),
                 file: Some(folder.contacts()),
+                map: Some(MapFile::of(folder.clone(), Arc::clone(&sets))),
                 speaker,
                 shelves: Some((want, proofs)),
                 refresh: setup.refresh,

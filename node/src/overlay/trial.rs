@@ -169,6 +169,7 @@ impl DrawnWorld {
             is_guest: false,
             contacts,
             file,
+            map: None,
             speaker,
             shelves: None,
             refresh: cycle,

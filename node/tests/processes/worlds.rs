@@ -183,6 +183,14 @@ fn sims_are_found_proved_and_entered_when_the_land_office_of_their_world_is_dead
     assert_ne!(claim.status.code(), Some(0), "nobody grants land");
     at_east.stop();
     at_north.stop();
+
+    // One of them starts anew, and nobody else is there: it proves with the last map, and so does who had one.
+    let at_east = Plaza::start(&east, 1);
+    let asked = ["3", "9", "--node", &at_east.servers[0].url];
+    find_until(&asked, |answer| answer["sim"] == *sims[1] && answer["proven"] == true);
+    let asked = ["9", "3", "--data-dir", &me];
+    find_until(&asked, |answer| answer["sim"] == *sims[0] && answer["proven"] == true);
+    at_east.stop();
 }
 
 #[test]

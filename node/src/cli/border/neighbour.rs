@@ -9,7 +9,11 @@ use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
 use metatopia_types::{GenesisHead, SimId, limits::BORDER_OFFICES_MAX};
 
 use crate::{
-    cli::{failure::Failure, invite, up::world::server_path},
+    cli::{
+        failure::Failure,
+        invite,
+        up::world::{GENESIS, server_path},
+    },
     courier::address_book::NeighbourFile,
     overlay::{
         answers::MapAnswer,
@@ -159,25 +163,39 @@ fn offices_between(
     }
 }
 
-/// Writes where neighbours are, for the servers of a directory of `metatopia up`, or for the one server whose
-/// data directory it is.
+/// Returns the data directories of the servers in a directory of `metatopia up`, or the one that it is.
 ///
 /// # Errors
-/// When the disk fails, or there is no such directory.
-pub(in crate::cli) fn note(
-    dir: &Path,
-    neighbours: &BTreeMap<SimId, Vec<NodeUrl>>,
-) -> Result<(), Failure> {
+/// When it is neither.
+pub(in crate::cli) fn places(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !dir.is_dir() {
         return Err(Failure::not_found(format!("there is no directory {}", dir.display())));
     }
     let servers = (0..).map(|index| server_path(dir, index)).take_while(|path| path.is_dir());
-    let mut places: Vec<PathBuf> = servers.collect();
-    if places.is_empty() {
-        places.push(dir.to_owned());
+    let servers: Vec<PathBuf> = servers.collect();
+    if !servers.is_empty() {
+        return Ok(servers);
     }
+    // A server that `up` made has its genesis there, and every one has its log.
+    if [GENESIS, "log"].iter().any(|name| dir.join(name).exists()) {
+        return Ok(vec![dir.to_owned()]);
+    }
+    let message = format!("{} holds no server", dir.display());
+    Err(Failure::not_found(message).hint(
+        "--data-dir names a directory of `metatopia up`, or the data directory of one server",
+    ))
+}
+
+/// Writes where neighbours are, for the servers with these data directories.
+///
+/// # Errors
+/// When the disk fails.
+pub(in crate::cli) fn note(
+    places: &[PathBuf],
+    neighbours: &BTreeMap<SimId, Vec<NodeUrl>>,
+) -> Result<(), Failure> {
     for place in places {
-        let file = NeighbourFile::at(&place);
+        let file = NeighbourFile::at(place);
         let failed = |error| Failure::failed(format!("{file}: {error}"));
         file.note(neighbours).map_err(failed)?;
     }

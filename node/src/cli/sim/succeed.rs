@@ -11,11 +11,14 @@ use metatopia_types::PublicKey;
 use serde::Serialize;
 
 use super::{ParentLine, last_state::read_last_state};
-use crate::cli::{
-    arguments,
-    console::Console,
-    failure::Failure,
-    up::world::{self as kept, Beginning, Founders, SERVERS},
+use crate::{
+    cli::{
+        arguments,
+        console::Console,
+        failure::Failure,
+        up::world::{self as kept, Beginning, Founders, SERVERS},
+    },
+    overlay::OverlayFolder,
 };
 
 #[derive(Debug, Args)]
@@ -93,6 +96,12 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
         Ok(Beginning { genesis, state })
     })?;
     let (world, sim) = founded.expect("what was made was founded");
+    if world.charter().is_office() && args.snapshot.is_dir() {
+        for index in 0..args.servers as usize {
+            let server = kept::server_path(&args.data_dir, index);
+            OverlayFolder::carry_on(&args.snapshot, &server)?;
+        }
+    }
     let (parent, height) = (last.world.sim(), last.world.height());
     console.note(&format!(
         "if servers of sim {parent} live elsewhere, there are two sims from turn {height} on"

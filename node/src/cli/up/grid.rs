@@ -137,6 +137,10 @@ pub(super) async fn run(
         Some(path) => path.clone(),
         None => default_dir("world", |name| env::var_os(name).map(PathBuf::from))?,
     };
+    if kept_servers(&path)?.is_some() {
+        let message = format!("{} is the directory of a sim", path.display());
+        return Err(Failure::usage(message).hint("name another place for the grid by --data-dir"));
+    }
     let sims = size.sims(&path);
     let servers = args.servers.unwrap_or(1) as usize;
     let ready = tokio::select! {
@@ -282,7 +286,7 @@ impl GridProcesses {
         for world in worlds {
             let nodes = |sim: SimId| urls.iter().map(|url| url.of(sim)).collect::<Vec<_>>();
             let beside = touching(worlds, world).map(|other| (other.sim(), nodes(other.sim())));
-            neighbour::note(world.path(), &beside.collect())?;
+            neighbour::note(&neighbour::places(world.path())?, &beside.collect())?;
         }
         let (mut processes, mut pipes) = (Vec::new(), Vec::new());
         for (index, ports) in first.iter().enumerate() {

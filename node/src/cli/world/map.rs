@@ -106,7 +106,10 @@ impl MapLines {
             "square", "name", "sim", "holder", "licence", "people"
         ));
         lines.extend(self.sites.iter().map(row));
-        lines.push(format!("{} squares are granted, as far as is known here", self.sites.len()));
+        lines.push(match self.sites.len() {
+            1 => "1 square is granted, as far as is known here".to_owned(),
+            count => format!("{count} squares are granted, as far as is known here"),
+        });
         lines.join("\n")
     }
 }
