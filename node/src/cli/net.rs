@@ -124,9 +124,9 @@ fn advice(
             "forward TCP port {port} of your router to this machine and let it through the firewall, or \
              run a follower of the sim on a machine with a public address"
         )),
-        (PortReach::Unknown, _) if asked.is_empty() => {
-            Some("the node has met no member of its world yet; ask again in a while".to_owned())
-        }
+        (PortReach::Unknown, _) if asked.is_empty() => Some(
+            "the node is in touch with no member of its world; ask again in a while".to_owned(),
+        ),
         (PortReach::Unknown, _) => Some(
             "those who were asked do not answer, or dial too often already; ask again".to_owned(),
         ),

@@ -161,7 +161,9 @@ impl fmt::Display for AskedClaim {
         writeln!(f, "ask somebody who holds land beside it, or an admin of the land office, for:")?;
         write!(
             f,
-            "  metatopia world vouch --key THEIR.key --world {} --claim {}",
+            "  metatopia world vouch --key THEIR.key --world {} --claim {}\n\
+             then claim it with the text that this prints: the same command with --vouch TEXT in \
+             place of --ask",
             self.world, self.claim
         )
     }
@@ -201,7 +203,19 @@ pub(super) async fn run(args: WorldClaimArgs, console: Console) -> Result<(), Fa
     let learned = LearnedWorld::from(&args.node, args.world).await?;
     let world = learned.sets.world();
     let squares = candidates(&args, &learned).await?;
+    // A directory is made once: before that, all is read that may be missing.
+    args.sponsor.as_deref().map(keys::load).transpose()?;
+    let is_there = kept_servers(&args.dir)?.is_some();
     let local = open_or_found(&args, &learned, squares[0])?;
+    let own = site_of(local.genesis(), world)?;
+    if is_there && own != squares[0] {
+        console.warn(&format!(
+            "{} holds a sim that was founded for square {}: that one is claimed, and not {}",
+            args.dir.display(),
+            WrittenSquare(own),
+            WrittenSquare(squares[0])
+        ));
+    }
     if args.ask {
         let admin = keys::load(&args.dir.join(ADMIN_KEY))?;
         let square = site_of(local.genesis(), world)?;
@@ -262,7 +276,8 @@ async fn have_granted(
 fn site_of(genesis: &Genesis, world: SimId) -> Result<Square, Failure> {
     let site = genesis.site.filter(|site| site.world == world);
     let message = "the sim in this directory lies in no world, or in another one";
-    site.map(|site| site.square).ok_or_else(|| Failure::refused(message))
+    let hint = "name a new directory for the sim of the square";
+    site.map(|site| site.square).ok_or_else(|| Failure::refused(message).hint(hint))
 }
 
 /// Returns the squares that may be claimed, those that are proved to be taken left out. A node that shows an
@@ -276,7 +291,9 @@ async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec
         Some(sim) => known.iter().find(|grant| grant.sim == sim).map(|grant| grant.square),
     };
     let Some(of) = of else {
-        return Err(Failure::not_found("that sim is not on the map, as far as the node proves it"));
+        let message = "that sim is not on the map, as far as the node proves it";
+        return Err(Failure::not_found(message)
+            .hint("a square that was granted just now is there in a minute: ask again"));
     };
     let mut squares = beside(of, args.edge, args.founding.side);
     if squares.is_empty() {
@@ -362,6 +379,8 @@ impl ClaimDesk<'_> {
                     Refusal::LandTaken(_) => {
                         refused.hint("`metatopia world map` shows what is free: try another --edge")
                     }
+                    Refusal::SponsorUsed => refused
+                        .hint("another holder beside it may vouch, or an admin of the land office"),
                     Refusal::NoSponsor => refused
                         .hint("somebody beside it vouches by `metatopia world vouch`: see --ask"),
                     _ => refused,

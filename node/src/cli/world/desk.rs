@@ -17,6 +17,9 @@ use crate::{
     keys,
 };
 
+/// Advice where no server of the land office answers.
+const AWAY: &str = "the land office is away: orders about land wait for it, and nothing else does";
+
 /// A session with a land office, whose owner is logged in there.
 #[derive(Debug)]
 pub(super) struct OfficeDesk {
@@ -44,7 +47,8 @@ impl OfficeDesk {
         let world = learned.sets.world();
         let at = NodeArgs { node: office.clone(), sim: Some(world) };
         let player = PlayerArgs { at, key, name: None, ticket };
-        let trust = GenesisTrust::learn_from(&office, Some(world)).await?;
+        let trust = GenesisTrust::learn_from(&office, Some(world)).await;
+        let trust = trust.map_err(|error| Failure::from(error).hint(AWAY))?;
         let key = Arc::new(keys::load(&player.key)?);
         let driver = ClientDriver::open(office, trust, key).await?;
         let mut desk = Self { driver };
@@ -77,8 +81,10 @@ impl OfficeDesk {
         Ok((place.0.0, prove(&mut self.driver, place, act).await?))
     }
 
-    /// Ends the session.
-    pub(super) async fn close(self) {
+    /// Ends the session. Its owner came for an order alone, so no avatar stays behind.
+    pub(super) async fn close(mut self) {
+        // Whoever does not get through is gone when the lease is over.
+        let _ = self.driver.submit(Act::Leave, Vec::new()).await;
         self.driver.leave().await;
     }
 }

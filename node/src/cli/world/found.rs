@@ -128,7 +128,9 @@ impl fmt::Display for FoundedWorld {
         let Self { world, name, square, servers, data_dir } = self;
         writeln!(f, "{name} founds world {world}")?;
         writeln!(f, "its own square is {square}\n")?;
-        writeln!(f, "run its {servers} servers with: metatopia up --data-dir {data_dir}")?;
+        let servers =
+            if *servers == 1 { "server".to_owned() } else { format!("{servers} servers") };
+        writeln!(f, "run its {servers} with: metatopia up --data-dir {data_dir}")?;
         write!(f, "the key of its admin is {data_dir}/{ADMIN_KEY}")
     }
 }

@@ -120,7 +120,7 @@ fn row(site: &MapSite) -> String {
     let people = site.people.map_or_else(|| "?".to_owned(), |people| people.to_string());
     let licence = printable(site.licence.as_deref().unwrap_or("?"));
     let at = site.endpoints.iter().find_map(|endpoint| endpoint.http.clone());
-    let at = at.map_or_else(|| "not met".to_owned(), |at| printable(&at));
+    let at = at.map_or_else(|| "not heard of".to_owned(), |at| printable(&at));
     format!(
         "{:<14} {:<20} {:<16} {:<16} {licence:<16} {people:>6}  {at}",
         written(x, y, side),

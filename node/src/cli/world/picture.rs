@@ -119,11 +119,11 @@ fn lines_of(site: &MapSite, age: Duration, is_narrow: bool) -> [SquareLine; 5] {
         false => (format!("proof {age} old"), format!("held by {holder}")),
     };
     [
-        line("name", said(site.label.as_deref(), "no name")),
+        line("name", said(site.label.as_deref(), "name not known")),
         line("", health),
         line(age_class, age),
         line("key", holder),
-        line("quiet", said(site.licence.as_deref(), "no licence")),
+        line("quiet", said(site.licence.as_deref(), "licence not known")),
     ]
 }
 
@@ -381,7 +381,7 @@ mod tests {
         has("quiet", "proof 5 min old");
         has("key", "held by abcdef0123456789");
         has("quiet", "CC0-1.0");
-        has("quiet", "no licence");
+        has("quiet", "licence not known");
         // One sign more of each explains it below.
         let count = |class| picture.matches(&format!("<rect class=\"{class}\"")).count();
         assert_eq!([count("up"), count("silent"), count("old")], [2, 2, 1]);
