@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn where_nobody_can_say_the_command_asks_for_patience() {
         let (none, busy) = (line(Vec::new()), line(vec![asked("203.0.113.9", "busy")]));
-        assert!(none.to_string().contains("has met no member"), "{none}");
+        assert!(none.to_string().contains("in touch with no member"), "{none}");
         assert!(busy.to_string().contains("ask again"), "{busy}");
         assert_eq!((none.reach, busy.reach), (PortReach::Unknown, PortReach::Unknown));
     }
