@@ -290,7 +290,8 @@ impl MemberTask {
                 self.overlay.handle(self.clock.now(), input);
             }
         }
-        self.keep();
+        self.keep_contacts();
+        self.keep_map();
         let Self { handle, events, .. } = self;
         handle.leave().await;
         drop(events);
@@ -432,8 +433,9 @@ impl MemberTask {
         self.figures.1.take(&self.figures.0, self.handle.up());
         if self.written.elapsed() >= CONTACTS {
             self.written = Instant::now();
-            self.keep();
+            self.keep_contacts();
         }
+        self.keep_map();
         self.note_met();
         let now = self.clock.now();
         let old = self.old_shelves.next(self.overlay.land(), (Instant::now(), now.wall));
@@ -478,9 +480,8 @@ impl MemberTask {
         });
     }
 
-    /// Writes what a new start goes on with.
-    fn keep(&mut self) {
-        self.keep_contacts();
+    /// Writes the map if it is news. A server that stops does not wait for this task, so it is done at once.
+    fn keep_map(&mut self) {
         if let Some(map) = &mut self.map {
             map.write(self.overlay.land().shelves());
         }
