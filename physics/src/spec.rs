@@ -7,7 +7,7 @@ use crate::filter::{ContactRole, Filter};
 use crate::limits::{MASS_MAX, MASS_MIN};
 use crate::material::{CombineRule, SurfaceRules};
 use crate::motion::Motion;
-use crate::shape::Shape;
+use crate::shape::{Geometry, Shape, ShapeError};
 
 /// A position and a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,14 @@ impl BodySpec {
     pub fn with_density(self, density: Fx) -> Self {
         let mass = self.shape.area().saturating_mul(density);
         Self { mass: mass.clamp(MASS_MIN, MASS_MAX), ..self }
+    }
+
+    /// Checks that a body of this definition can be inserted into a region that has room.
+    ///
+    /// # Errors
+    /// Returns [`ShapeError`]; everything else of a definition is clamped.
+    pub fn check(&self) -> Result<(), ShapeError> {
+        Geometry::new(self.shape, self.motion).map(drop)
     }
 
     /// Returns how the body takes part in contacts.

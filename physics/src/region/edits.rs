@@ -18,9 +18,9 @@ pub enum Aspect {
     Position,
     /// The direction that the body faces.
     Facing,
-    /// The shape and the mass of the body.
+    /// The shape and the mass of the body. Whatever gave it another material since is lost in part.
     Shape,
-    /// The mass of the body, its frictions, restitution and dampings.
+    /// The mass of the body, its frictions, restitution and dampings. The mass is that of the shape of then.
     Material,
 }
 
@@ -59,19 +59,7 @@ impl Region {
     /// # Errors
     /// Returns [`MissingBody`] if there is no such body.
     pub fn set_material(&mut self, id: ObjectId, of: &BodySpec) -> Result<(), MissingBody> {
-        let body = self.body(id).ok_or(MissingBody(id))?;
-        let spec = BodySpec {
-            mass: of.mass,
-            friction: of.friction,
-            restitution: of.restitution,
-            friction_rule: of.friction_rule,
-            restitution_rule: of.restitution_rule,
-            linear_damping: of.linear_damping,
-            angular_damping: of.angular_damping,
-            ..body.spec()
-        };
-        let model = Body::new(id, &spec).expect("a body that is there has a sound shape");
-        self.edit(id, |body| copy_material(body, &model))
+        self.edit(id, |body| *body = body.with_material(of))
     }
 
     /// Gives a body another filter. The bodies that it touched wake; what it no longer meets is let go in
@@ -133,6 +121,31 @@ impl Region {
             self.wake_touching(id);
         }
         Ok(())
+    }
+}
+
+impl Body {
+    /// Returns this body with the mass, friction, restitution, rules and damping of a definition, of which
+    /// nothing else counts. All are clamped to the limits.
+    ///
+    /// # Panics
+    /// Does not panic for a body of a region, whose shape is sound.
+    #[must_use]
+    pub fn with_material(&self, of: &BodySpec) -> Self {
+        let spec = BodySpec {
+            mass: of.mass,
+            friction: of.friction,
+            restitution: of.restitution,
+            friction_rule: of.friction_rule,
+            restitution_rule: of.restitution_rule,
+            linear_damping: of.linear_damping,
+            angular_damping: of.angular_damping,
+            ..self.spec()
+        };
+        let model = Self::new(self.id, &spec).expect("a body that is there has a sound shape");
+        let mut body = self.clone();
+        copy_material(&mut body, &model);
+        body
     }
 }
 

@@ -12,12 +12,12 @@ use super::{
     building::{BuildStep, ObjectEdit},
     changes::StateChange,
     context::{ActContext, ActResult},
-    materials::of_material,
+    materials::{mass_reshaped, of_material},
     quota::QuotaUse,
     request::footprint_after,
 };
 use crate::{
-    limits::{BUILD_BYTES_MAX, BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DENSITY},
+    limits::{BUILD_BYTES_MAX, BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX},
     scripts::Fallback,
     space::Footprint,
     state::{AVATAR, BuildingParameters, Object, is_line, is_name},
@@ -33,13 +33,8 @@ impl ActContext<'_> {
 
     /// Returns the mass that a thing has with another shape: its material stays.
     fn mass_resized(&self, object: ObjectId, shape: Shape) -> Fx {
-        let Some(body) = self.state.bodies.body(object) else { return mass(shape) };
-        let (now, of_wood) = (body.spec().mass, mass(body.shape()));
-        if now == of_wood {
-            return mass(shape);
-        }
-        let share = now.checked_div(of_wood).unwrap_or(Fx::ONE);
-        mass(shape).saturating_mul(share)
+        let body = self.state.bodies.body(object);
+        mass_reshaped(body.expect("the body of a thing that was just checked"), shape)
     }
 
     /// Decides a building act.
@@ -366,9 +361,4 @@ fn drawn(outline: Outline) -> BodyShape {
         Outline::Disc { .. } => BodyShape::Round,
         Outline::Box { .. } | Outline::Capsule { .. } | Outline::Polygon(_) => BodyShape::Square,
     }
-}
-
-/// Returns the mass of what builders make with this shape, in kilograms.
-fn mass(shape: Shape) -> Fx {
-    shape.area().saturating_mul(DENSITY)
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{Aspect, BodySpec, InsertError, JointSpec, Motion, Pose, Shape};
+use metatopia_physics::{Aspect, Body, BodySpec, InsertError, JointSpec, Motion, Pose, Shape};
 use metatopia_types::{BodyShape, BuiltMaterial, ObjectId, PackageId, PublicKey, ScriptId};
 
 use super::{
     history::{BuildHistory, DeletedObject, Inverse, UndoEntry},
-    materials::of_material,
+    materials::{mass_of_shape_before, material_before, of_material},
 };
 use crate::{
     scripts::{Fallback, GasPool, Script, ScriptChange},
@@ -178,13 +178,7 @@ impl State {
             Inverse::Delete => drop(self.delete_object(id)),
             Inverse::Restore(deleted) => self.restore_object(id, *deleted)?,
             Inverse::RevertBody(before, aspect, outline) => {
-                // The act was refused if the body is gone or has no place. A body that physics does not
-                // take back all the same stays as it is.
-                if self.bodies.revert(&before, aspect).is_ok()
-                    && let Some(object) = self.objects.get_mut(&id)
-                {
-                    object.look.shape = outline;
-                }
+                self.revert_body(&before, aspect, outline);
             }
             Inverse::Recolor(color) => drop(self.edit_object(id, ObjectEdit::Recolor(color))),
             Inverse::Rename(name) => drop(self.edit_object(id, ObjectEdit::Rename(name))),
@@ -200,6 +194,31 @@ impl State {
             Inverse::Nothing => {}
         }
         Ok(())
+    }
+
+    /// Restores one aspect of a body. Its mass comes from its shape and its material, and it may have got
+    /// another one of the other since.
+    fn revert_body(&mut self, before: &Body, aspect: Aspect, outline: BodyShape) {
+        let id = before.id();
+        // The act was refused if the body is gone or has no place. A body that physics does not take back all
+        // the same stays as it is.
+        let Some(now) = self.bodies.body(id).cloned() else { return };
+        match aspect {
+            Aspect::Position | Aspect::Facing => {
+                let _ = self.bodies.revert(before, aspect);
+            }
+            Aspect::Material => {
+                let _ = self.bodies.set_material(id, &material_before(&now, before));
+            }
+            Aspect::Shape => {
+                let mass = mass_of_shape_before(&now, before);
+                if self.bodies.set_shape(id, before.shape(), mass).is_ok()
+                    && let Some(object) = self.objects.get_mut(&id)
+                {
+                    object.look.shape = outline;
+                }
+            }
+        }
     }
 
     /// Records a building step, so that its builder can undo it.
@@ -244,9 +263,7 @@ impl State {
 
     /// Stops a body that moves, because what is put somewhere by hand does not slide on.
     pub(crate) fn stop_body(&mut self, id: ObjectId) {
-        let moves = |body: &metatopia_physics::Body| {
-            body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO
-        };
+        let moves = |body: &Body| body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO;
         if self.bodies.body(id).is_some_and(moves) {
             // A dynamic body takes every velocity within the bounds, and zero is one.
             let _ = self.bodies.set_velocity(id, Vec2::ZERO);
@@ -260,6 +277,7 @@ impl State {
         let joints = self.kept_joints(id, None);
         // Whoever sits there stands up, and no joint breaks.
         self.vacate(id);
+        self.seats.remove(&id);
         let object = self.objects.remove(&id)?;
         let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);

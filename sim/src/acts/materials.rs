@@ -1,7 +1,7 @@
 //! Materials: what builders make things of, in the numbers of physics.
 
 use metatopia_math::Fx;
-use metatopia_physics::{BodySpec, CombineRule as Rule};
+use metatopia_physics::{Body, BodySpec, CombineRule as Rule, Shape};
 use metatopia_types::BuiltMaterial;
 
 use crate::limits::DENSITY;
@@ -52,4 +52,44 @@ pub(super) fn of_material(material: BuiltMaterial, body: BodySpec) -> BodySpec {
         angular_damping: part(damping),
         ..body
     }
+}
+
+/// Returns the material that a body is made of; none if a founder gave it numbers of its own.
+fn material_of(body: &Body) -> Option<BuiltMaterial> {
+    let is_made_of = |material: &BuiltMaterial| {
+        let model = body.with_material(&of_material(*material, body.spec()));
+        // The mass was rounded with the shape that the builder asked for, before physics rounded that.
+        let gap = model.mass().saturating_sub(body.mass()).saturating_abs();
+        let is_as_heavy = gap <= body.mass().saturating_mul(Fx::from_ratio(1, 1_024));
+        is_as_heavy && body.with_material(&BodySpec { mass: body.mass(), ..model.spec() }) == *body
+    };
+    BuiltMaterial::ALL.iter().map(|(_, material)| *material).find(is_made_of)
+}
+
+/// Returns the mass that a body has with another shape: what it is made of stays. Physics clamps it.
+pub(super) fn mass_reshaped(body: &Body, shape: Shape) -> Fx {
+    if shape == body.shape() {
+        return body.mass();
+    }
+    match material_of(body) {
+        // A share would go on from a mass that was clamped.
+        Some(material) => of_material(material, BodySpec { shape, ..body.spec() }).mass,
+        None => {
+            let share = body.mass().checked_div(body.shape().area()).unwrap_or(DENSITY);
+            shape.area().saturating_mul(share)
+        }
+    }
+}
+
+/// Returns the mass of a body that gets the shape back that it had `before`. If it is of the same stuff as then,
+/// that is the mass that it had.
+pub(super) fn mass_of_shape_before(now: &Body, before: &Body) -> Fx {
+    let mass = mass_reshaped(before, now.shape());
+    let is_same = now.with_material(&BodySpec { mass, ..before.spec() }) == *now;
+    if is_same { before.mass() } else { mass_reshaped(now, before.shape()) }
+}
+
+/// Returns the material that a body had `before`, with the mass for the shape that it has now.
+pub(super) fn material_before(now: &Body, before: &Body) -> BodySpec {
+    BodySpec { mass: mass_reshaped(before, now.shape()), ..before.spec() }
 }

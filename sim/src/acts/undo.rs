@@ -68,7 +68,8 @@ impl ActContext<'_> {
             Aspect::Position => position = before.position(),
             Aspect::Facing => angle = before.angle(),
             Aspect::Shape => shape = before.shape(),
-            Aspect::Material => {}
+            // It takes no other place, whoever stands or sits there.
+            Aspect::Material => return Ok(()),
         }
         self.state.check_nobody_is_there(&Footprint { shape, pose: Pose { position, angle } })
     }

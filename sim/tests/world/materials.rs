@@ -1,13 +1,15 @@
 //! Materials of what people build: how heavy things are, how far they slide, and that this can be taken back.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::BodySpec;
-use metatopia_types::{Act, Blueprint, Build, BuiltMaterial, ObjectId, Outcome, Outline, Refusal};
+use metatopia_physics::{BodySpec, Motion, limits};
+use metatopia_types::{
+    Act, Blueprint, BodyShape, Build, BuiltMaterial, ObjectId, Outcome, Outline, Refusal,
+};
 
 use crate::{
     building::{block, built, place, refused, site},
     undo_of::{ADA, MODERATOR, PEST, Scene, build, scene, undo},
-    yard::{Builder, Yard, vec2},
+    yard::{Builder, Yard, public, vec2},
 };
 
 /// The body of a thing, as one would found a sim with it.
@@ -108,4 +110,99 @@ fn a_moderator_takes_back_what_a_pest_made_of_ice() {
     assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
     assert_eq!(made(body(&yard, bench)), before);
     yard.check_leaves();
+}
+
+/// Returns what a crate is once these steps were taken, and the one before the last `undone` ones was undone.
+fn after(steps: &[fn(ObjectId) -> Build], undone: Option<u8>) -> (BodySpec, BodyShape) {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.avatar.reach = Fx::from_int(10);
+    builder.genesis.parameters.avatar.spawn_radius = Fx::HALF;
+    let mut yard = builder.build();
+    yard.login(1);
+    yard.play();
+    let id = place(&mut yard, 1, Blueprint { movable: true, ..block(8, 0) });
+    for step in steps {
+        assert_eq!(built(&mut yard, 1, step(id)), Outcome::Ok);
+    }
+    if let Some(skip) = undone {
+        assert_eq!(built(&mut yard, 1, Build::Undo { skip }), Outcome::Ok);
+    }
+    yard.check_leaves();
+    let look = yard.world.object(id).expect("it is there").look;
+    (body(&yard, id), look.shape)
+}
+
+const fn sized(object: ObjectId, half: Fx) -> Build {
+    Build::Resize { object, outline: Outline::Box { half: Vec2::new(half, half) } }
+}
+
+fn large(object: ObjectId) -> Build {
+    sized(object, Fx::from_int(5))
+}
+
+fn small(object: ObjectId) -> Build {
+    sized(object, Fx::from_ratio(1, 16))
+}
+
+fn of(object: ObjectId, material: BuiltMaterial) -> Build {
+    Build::MakeOf { object, material }
+}
+
+fn steel(object: ObjectId) -> Build {
+    of(object, BuiltMaterial::Steel)
+}
+
+fn foam(object: ObjectId) -> Build {
+    of(object, BuiltMaterial::Foam)
+}
+
+/// The undo of a step wrote the mass of then onto the size or the material of now, so a stone of 12 cm weighed
+/// three tons, and one of 10 m some grams.
+#[test]
+fn whoever_undoes_another_step_than_the_last_gets_the_mass_that_goes_with_size_and_material() {
+    type Step = fn(ObjectId) -> Build;
+    let cases: [(&[Step], Step, Step); 6] = [
+        (&[], steel, small),
+        (&[], steel, large),
+        (&[], small, steel),
+        (&[large], foam, small),
+        (&[small, foam], large, steel),
+        (&[large, steel], foam, small),
+    ];
+    for (n, (before, first, second)) in cases.into_iter().enumerate() {
+        let both = [before, &[first, second]].concat();
+        // As if the first step had never been.
+        let alone = [before, &[second]].concat();
+        assert_eq!(after(&both, Some(1)), after(&alone, None), "case {n}");
+        // And the last one alone is taken back to the last bit.
+        let one = [before, &[first]].concat();
+        assert_eq!(after(&both, Some(0)), after(&one, None), "case {n}");
+    }
+}
+
+/// A share of the mass of wood was multiplied, also of a mass that physics had clamped.
+#[test]
+fn a_thing_has_the_mass_of_its_material_whatever_sizes_it_had_before() {
+    for make in [steel, foam] {
+        let mass = |steps: &[fn(ObjectId) -> Build]| after(steps, None).0.mass;
+        assert_eq!(mass(&[make, large, small]), mass(&[small, make]));
+        assert_eq!(mass(&[make, small, large]), mass(&[large, make]));
+    }
+    let [least, most] = [[foam, small], [steel, large]].map(|steps| after(&steps, None).0.mass);
+    println!("from {least} to {most} kg");
+    assert_eq!((least, most), (limits::MASS_MIN, limits::MASS_MAX), "both are clamped");
+}
+
+#[test]
+fn the_material_of_a_seat_is_taken_back_under_whoever_sits_there() {
+    let mut builder = Builder::new();
+    let bench = builder.thing(Motion::Dynamic, (3, 0), &[]);
+    let spec = builder.genesis.objects.last_mut().expect("the bench");
+    (spec.owner, spec.seat) = (Some(public(1)), Some(Vec2::ZERO));
+    let mut yard = site(&mut builder);
+    let before = made(body(&yard, bench));
+    assert_eq!(built(&mut yard, 1, steel(bench)), Outcome::Ok);
+    assert_eq!(yard.try_act(1, Act::Sit { on: Some(bench) }), Outcome::Ok);
+    assert_eq!(built(&mut yard, 1, Build::Undo { skip: 0 }), Outcome::Ok);
+    assert_eq!(made(body(&yard, bench)), before);
 }
