@@ -47,6 +47,12 @@ impl Area {
         Vec2::new(place.x.max(low.x).min(high.x), place.y.max(low.y).min(high.y))
     }
 
+    /// Returns what of it is further than so many metres from its rim. Of a narrow one there is nothing.
+    pub(crate) fn shrunk(&self, metres: Fx) -> Self {
+        let rim = Vec2::new(metres, metres);
+        Self { low: self.low.saturating_add(rim), high: self.high.saturating_sub(rim) }
+    }
+
     /// Says whether a place is so near to one of the corners, by easting and by northing.
     pub(crate) fn is_near_corner(&self, place: Vec2, metres: i32) -> bool {
         let metres = Fx::from_int(metres);

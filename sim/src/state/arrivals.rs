@@ -125,7 +125,6 @@ impl State {
             return Err(TravelRefusal::Full);
         }
         let brought = self.check_brought(rules.neighbour, &person)?;
-        self.take_seat(&key, known.as_ref())?;
         let mount = person.mount.as_deref().zip(brought.last().map(|ready| &ready.body));
         let (place, mount_at) = match mount {
             Some((mount, body)) => {
@@ -137,6 +136,8 @@ impl State {
                 (self.arrival(place, ahead, self.charter.parameters.avatar.radius), None)
             }
         };
+        // After all that may be refused: somebody idle may lose her seat by it.
+        self.take_seat(&key, known.as_ref())?;
         let (object, mut body) = self.avatar_of(key, &person.name, person.look, place);
         body.velocity = person.velocity;
         let avatar = self.spawn(object, &body).map_err(|_| TravelRefusal::Full)?;

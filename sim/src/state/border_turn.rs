@@ -4,6 +4,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
+use metatopia_scripting::limits::SEAT_REACH;
 use metatopia_types::{
     CrossingPass, Height, Millis, NearPerson, ObjectId, Parcel, PublicKey, SimId, Traveller,
     TravellingPerson, TravellingThing,
@@ -25,6 +26,10 @@ use crate::{
 
 /// So far past the line a body departs.
 const DEPARTS_AT: Fx = Fx::HALF;
+
+/// Within so many metres of the edge of the ground people are looked at, whether they depart: what somebody sits
+/// on may be past a line, and the hinge that holds her gives a little.
+const DEPARTURE_REACH: i32 = 2 * SEAT_REACH;
 
 /// Returns the bounds of a sim's ground, with the bands behind its open borders.
 pub(super) fn bounds_with(charter: &Charter, borders: &Borders) -> Result<Bounds, ParametersError> {
@@ -132,7 +137,10 @@ impl State {
     fn may_go(&self, neighbour: &SimId, id: ObjectId) -> bool {
         let player = |id: ObjectId| self.objects.get(&id).and_then(|object| object.player);
         if let Some(person) = player(id) {
-            return self.may_pass(neighbour, &person);
+            // What she sits on holds her at the line if it may not come along.
+            let is_held =
+                self.mount(id).is_some() && self.mount_along_of(neighbour, &person).is_none();
+            return !is_held && self.may_pass(neighbour, &person);
         }
         // What somebody sits on goes where she goes.
         let Some(rider) = self.sitter(id).and_then(player) else {
@@ -210,7 +218,12 @@ impl State {
     /// Returns the people who are past a line and may go.
     fn leaving_people(&self, lines: &[(SimId, BorderLine)]) -> Vec<(PublicKey, SimId)> {
         let mut leaving = Vec::new();
+        let inner = self.charter.parameters.ground.shrunk(Fx::from_int(DEPARTURE_REACH));
         for (person, avatar) in &self.present {
+            let place = self.bodies.body(*avatar).map(metatopia_physics::Body::position);
+            if place.is_some_and(|place| inner.contains(place)) {
+                continue;
+            }
             // Who sits departs as soon as one of both is past the line.
             let bodies = core::iter::once(*avatar).chain(self.mount(*avatar));
             let departs = |id: ObjectId| {

@@ -45,12 +45,19 @@ impl State {
         self.brought(avatar).filter(|id| self.lets_go(*id).is_ok()).collect()
     }
 
-    /// Returns the thing that goes over a border with the avatar that sits on it: both sims let it.
+    /// Returns the thing that goes over a border with the avatar that sits on it: both sims let it, and the
+    /// parcel has room.
     pub(super) fn mount_along(&self, pass: &CrossingPass, avatar: ObjectId) -> Option<ObjectId> {
-        let (mount, things) = (self.mount(avatar)?, self.let_go(avatar));
-        let answers = self.hands_answered(pass, &things)?;
-        let at = things.iter().position(|thing| *thing == mount)?;
-        answers[at].is_none().then_some(mount)
+        let mount = self.mount(avatar)?;
+        let goes = |(id, thing): &CarriedThing| *id == mount && thing.is_ok();
+        self.all_carried(avatar, Some(pass)).last().is_some_and(goes).then_some(mount)
+    }
+
+    /// Returns all that an avatar would bring along, however long it waits for that.
+    fn all_carried(&self, avatar: ObjectId, pass: Option<&CrossingPass>) -> Vec<CarriedThing> {
+        let person = self.objects.get(&avatar).and_then(|object| object.player);
+        let person = person.expect("an avatar is somebody's");
+        self.carried(avatar, pass, (u64::MAX, self.room_for_hands(&person)))
     }
 
     /// Returns what goes over the border to a neighbour with somebody, and how.
@@ -64,11 +71,10 @@ impl State {
         let (Some(avatar), Some(pass)) = (self.present.get(person), pass) else {
             return Vec::new();
         };
-        let (things, mount) = (self.let_go(*avatar), self.mount(*avatar));
-        let Some(answers) = self.hands_answered(pass, &things) else { return Vec::new() };
-        let taken = things.iter().zip(answers).filter(|(_, refused)| refused.is_none());
+        let mount = self.mount(*avatar);
         let how = |id: ObjectId| if Some(id) == mount { "ridden" } else { "in hand" };
-        taken.map(|(id, _)| (*id, how(*id))).collect()
+        let carried = self.all_carried(*avatar, Some(pass)).into_iter();
+        carried.filter(|(_, thing)| thing.is_ok()).map(|(id, _)| (id, how(id))).collect()
     }
 
     /// Returns the mark of these things.
@@ -273,8 +279,7 @@ impl World {
             return BorderAnswer::default();
         };
         let pass = border.pass_of(person);
-        let room = self.state.room_for_hands(person);
-        let hands = self.state.carried(avatar, pass, (0, room)).into_iter();
+        let hands = self.state.all_carried(avatar, pass).into_iter();
         BorderAnswer {
             refused: pass.and_then(|pass| pass.refused),
             hands: hands.filter_map(|(id, thing)| Some((id, thing.err()?))).collect(),

@@ -141,6 +141,7 @@ impl State {
         let is_right = body.motion == Motion::Dynamic
             && body.pose.position == thing.position
             && body.velocity == thing.velocity
+            && body.check().is_ok()
             && !body.sensor;
         is_right.then_some(body)
     }

@@ -2,7 +2,8 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Motion, Shape};
-use metatopia_sim::{ObjectSpec, WorldObject};
+use metatopia_scripting::{ScriptState, Value};
+use metatopia_sim::{Genesis, ObjectSpec, WorldObject};
 use metatopia_types::{
     Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, Parcel, PublicKey, Refusal,
     TravelRefusal, Traveller, TravellingPerson, TravellingThing,
@@ -11,7 +12,7 @@ use metatopia_types::{
 use crate::{
     lies::{Liar, ada as honest, parcel},
     people::{EAST, said},
-    rolling::{ball, geneses, package, thing},
+    rolling::{QUIET, ball, geneses, package, thing},
     thing_lies::honest as honest_thing,
     town::{ADMIN, Place, at, drive, places, places_of_thing, public, step, town_of},
 };
@@ -32,6 +33,14 @@ fn on_refused(why) { self_.text = self_.text + \"<\"; }
 /// A town of two, in the west of which Ada sits on a cart that rolls towards the east; gives its origin. One sits
 /// at `seat`, as the cart sees it, and it has this mass in kilograms.
 fn riding(seat: Vec2, mass: i32, travels: bool) -> (Vec<Place>, PublicKey, Origin) {
+    riding_with((seat, mass, travels), |_| {})
+}
+
+/// The same town, of which `more` is founded.
+fn riding_with(
+    (seat, mass, travels): (Vec2, i32, bool),
+    more: impl FnOnce(&mut [Genesis]),
+) -> (Vec<Place>, PublicKey, Origin) {
     let ada = public(1);
     let mut founded = geneses(2, 4, 0);
     let source = package("cart", CART_SOURCE);
@@ -43,6 +52,7 @@ fn riding(seat: Vec2, mass: i32, travels: bool) -> (Vec<Place>, PublicKey, Origi
         genesis.parameters.avatar.spawn = at(22, 2);
         genesis.parameters.avatar.reach = Fx::from_int(8);
     });
+    more(&mut founded);
     let mut town = town_of(founded);
     let origin = Origin { sim: town[0].id(), number: CART };
     town[0].login(ada);
@@ -152,6 +162,57 @@ fn a_cart_that_may_not_go_holds_at_the_line_and_says_why_until_she_stands_up() {
     }
     assert!(town[1].world.avatar(&ada).is_some());
     assert_eq!(cart(&town, 0, origin).1, None);
+    check_roots(&town);
+}
+
+/// Somebody who sat ahead of her cart went over alone, and the cart stayed.
+#[test]
+fn a_cart_that_may_not_go_holds_who_sits_ahead_of_it() {
+    let (mut town, ada, origin) = riding(at(2, 0), 90, false);
+    for _ in 0..200 {
+        drive(&mut town, ada, Vec2::ZERO);
+        step(&mut town, 50);
+        assert!(town[0].world.avatar(&ada).is_some(), "{:?}", town[0].world.height());
+    }
+    let (here, sitter) = cart(&town, 0, origin);
+    assert_eq!(sitter, town[0].world.avatar(&ada));
+    let place = town[0].place_of(&ada).expect("here");
+    assert!(place.x <= Fx::from_int(33), "{place:?}");
+    assert!(!here.text.contains("ridden"), "{}", here.text);
+    check_roots(&town);
+}
+
+/// A mount for which the parcel had no room left went in a second one, and its rider was on foot over there.
+#[test]
+fn a_cart_that_finds_no_room_in_her_parcel_stays_with_who_sits_there() {
+    // Her lantern has 36 KB, as has the cart: a parcel has 48 KiB.
+    let heavy = package("heavy", QUIET);
+    let long = |n: usize| (format!("text{n}"), Value::Text("x".repeat(3_000)));
+    let state = ScriptState((0..3).map(long).collect());
+    let (mut town, ada, origin) = riding_with((at(0, 0), 90, true), |founded| {
+        let lantern = ball(at(22, 5), &[heavy.id(); 4], &state);
+        founded[0].objects[0].scripts.extend(lantern.scripts.clone());
+        founded[0].objects.push(ObjectSpec { owner: Some(public(1)), ..lantern });
+        founded.iter_mut().for_each(|genesis| {
+            genesis.packages.insert(heavy.id(), heavy.encode());
+        });
+    });
+    let object = ObjectId(2);
+    for build in [Build::LetTravel { object, travels: true }, Build::Take { object }] {
+        let act = town[0].act(ada, 1, Act::Build(build));
+        step(&mut town, 50);
+        assert_eq!(town[0].outcome(&act), Outcome::Ok);
+    }
+    let told = |town: &[Place]| town[0].world.border_answer(&town[1].id(), &ada).hands;
+    ride_until(&mut town, (ada, origin), |town| told(town) == [(CART, HandRefusal::TooMuch)]);
+    for _ in 0..100 {
+        drive(&mut town, ada, Vec2::ZERO);
+        step(&mut town, 50);
+        assert!(town[0].world.avatar(&ada).is_some());
+    }
+    let (here, sitter) = cart(&town, 0, origin);
+    assert_eq!(sitter, town[0].world.avatar(&ada));
+    assert_eq!(here.text, "+", "it was never told that it departs");
     check_roots(&town);
 }
 

@@ -177,7 +177,9 @@ impl Place {
     pub(crate) fn restore(&mut self) {
         let (root, tools) = (self.world.root(), self.world.tools().clone());
         let restored = World::from_snapshot(&self.world.snapshot(), root, &tools);
-        self.world = restored.expect("what was just written");
+        let restored = restored.expect("what was just written");
+        assert_eq!(restored.indexes(), self.world.indexes());
+        self.world = restored;
     }
 
     /// Returns who proposes the next turn.
