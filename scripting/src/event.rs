@@ -121,6 +121,15 @@ pub enum Event {
         /// How it goes: `alone`, `in hand` or `ridden`.
         how: String,
     },
+    /// Nobody got a message of the script.
+    Undelivered {
+        /// For whom it was.
+        to: ObjectId,
+        /// What it was about.
+        topic: String,
+        /// Where that object is: `away` or `gone`.
+        why: String,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -164,11 +173,13 @@ pub enum EventKind {
     Stand,
     /// It calls `on_depart`.
     Depart,
+    /// It calls `on_undelivered`.
+    Undelivered,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -188,6 +199,7 @@ impl EventKind {
         Self::Sit,
         Self::Stand,
         Self::Depart,
+        Self::Undelivered,
     ];
 
     /// The name of the function that handles it.
@@ -213,6 +225,7 @@ impl EventKind {
             Self::Sit => "on_sit",
             Self::Stand => "on_stand",
             Self::Depart => "on_depart",
+            Self::Undelivered => "on_undelivered",
         }
     }
 
@@ -235,6 +248,7 @@ impl EventKind {
             Self::Refused => &["why"],
             Self::Sit | Self::Stand => &["who"],
             Self::Depart => &["how"],
+            Self::Undelivered => &["to", "topic", "why"],
         }
     }
 
@@ -256,6 +270,7 @@ impl EventKind {
             Self::Hit => &[K::Object, K::Fixed],
             Self::Break => &[K::Any],
             Self::Refused | Self::Depart => &[K::Text],
+            Self::Undelivered => &[K::Object, K::Text, K::Text],
         }
     }
 }
@@ -284,6 +299,7 @@ impl Event {
             Self::Sit { .. } => EventKind::Sit,
             Self::Stand { .. } => EventKind::Stand,
             Self::Depart { .. } => EventKind::Depart,
+            Self::Undelivered { .. } => EventKind::Undelivered,
         }
     }
 }

@@ -114,6 +114,16 @@ impl ScriptContext {
         self.view.object(id).is_some()
     }
 
+    /// Returns the word for where an object is: `here`, `away` under way to another sim, or `gone`.
+    #[must_use]
+    pub fn presence(&self, id: ObjectId) -> &'static str {
+        match () {
+            () if self.exists(id) => "here",
+            () if self.view.is_away(id) => "away",
+            () => "gone",
+        }
+    }
+
     /// An object at the start of the tick; the own one with what the script wrote to it since.
     ///
     /// # Errors

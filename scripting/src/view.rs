@@ -31,6 +31,12 @@ pub trait WorldView: Send + Sync {
         false
     }
 
+    /// Says whether a thing is under way to another sim, from which it may come back. Where nothing leaves, none
+    /// is.
+    fn is_away(&self, _id: ObjectId) -> bool {
+        false
+    }
+
     /// The tick that is being computed.
     fn tick(&self) -> Tick;
 

@@ -220,6 +220,10 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
         Event::Message { from, topic, data } => {
             stack.extend([Datum::Object(*from), Datum::text(topic.as_str()), datum_of(data)]);
         }
+        Event::Undelivered { to, topic, why } => {
+            let (topic, why) = (Datum::text(topic.as_str()), Datum::text(why.as_str()));
+            stack.extend([Datum::Object(*to), topic, why]);
+        }
         Event::Timer { name } => stack.push(Datum::text(name.as_str())),
         Event::Spawn { thing, tag } => {
             let thing = thing.map_or(Datum::Unit, Datum::Object);

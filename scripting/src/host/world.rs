@@ -19,6 +19,13 @@ pub(super) fn exists(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     }
 }
 
+pub(super) fn presence(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(id)] => Ok(Value::Text(scene.presence(*id).into())),
+        _ => Err(wrong_types("presence", args)),
+    }
+}
+
 pub(super) fn nearby(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     let [radius] = args else {
         return Err(wrong_types("nearby", args));

@@ -111,7 +111,7 @@ impl ScriptContext {
         self.queue(ScriptEffect::Seat { at })
     }
 
-    /// Sends a message to the scripts on an object. It may be gone: then nobody gets it.
+    /// Sends a message to the scripts on an object. It may be gone: then the sender is told.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for a topic longer than [`TOPIC_BYTES_MAX`], or data that no

@@ -214,6 +214,10 @@ fn a_gone_object_is_an_error_that_can_be_asked_for() {
     let part = gone("state.there = exists(from); state.here = exists(self_);").unwrap();
     let state = part.state.unwrap().0;
     assert_eq!((&state["there"], &state["here"]), (&Value::Bool(false), &Value::Bool(true)));
+    let part = gone("state.there = presence(from); state.here = presence(self_);").unwrap();
+    let state = part.state.unwrap().0;
+    let words = ["there", "here"].map(|name| state[name].clone());
+    assert_eq!(words, ["gone", "here"].map(|word| Value::Text(word.into())));
 }
 
 #[test]
@@ -224,7 +228,8 @@ fn every_event_reaches_its_handler() {
         fn on_touch(other, at, impulse) { log(`${other.name} ${at} ${impulse}`); }
         fn on_chat(from, text) { log(`${from.name}: ${text}`); }
         fn on_message(from, topic, data) { log(`${from.name} ${topic} ${data}`); }
-        fn on_timer(name) { log(name); }";
+        fn on_timer(name) { log(name); }
+        fn on_undelivered(to, topic, why) { log(`${to.name} ${topic} ${why}`); }";
     let handler = handler(source);
     let log = |event| run_in(world(), &handler, &event, ScriptState::default()).unwrap().log;
     let other = ObjectId(3);
@@ -236,6 +241,8 @@ fn every_event_reaches_its_handler() {
     let data = Value::Array(vec![Value::Int(1)]);
     assert_eq!(log(Event::Message { from: other, topic: "t".into(), data }), ["Ada t [1]"]);
     assert_eq!(log(Event::Timer { name: "ring".into() }), ["ring"]);
+    let undelivered = Event::Undelivered { to: other, topic: "t".into(), why: "away".into() };
+    assert_eq!(log(undelivered), ["Ada t away"]);
 }
 
 #[test]

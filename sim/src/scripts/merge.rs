@@ -58,7 +58,11 @@ pub(crate) fn merge(
                     let event = Event::Message { from: run.object, topic, data };
                     let sender = Sender::Script(run.script);
                     let queued = QueuedEvent { sender, raised: tick, index, event };
-                    send(state, programs, to, &queued);
+                    if state.objects.contains(&to) {
+                        send(state, programs, to, &queued);
+                    } else {
+                        come_back(state, programs, to, queued);
+                    }
                 }
                 ScriptEffect::Push { object, impulse } => {
                     let sum = impulses.entry(object).or_default();
@@ -335,15 +339,28 @@ fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
     }
 }
 
-/// Sends a message to every script on an object; nobody gets it if the object is gone.
+/// Sends a message to every script on an object that is here.
 fn send(state: &mut State, programs: &Programs, to: ObjectId, message: &QueuedEvent) {
-    let Some(object) = state.objects.get(&to) else {
-        return;
-    };
+    let object = state.objects.get(&to).expect("an object that was just seen");
     let scripts: Vec<ScriptId> = programs.listening(EventKind::Message, &object.scripts).collect();
     for script in scripts {
         state.deliver(script, message.clone());
     }
+}
+
+/// Tells the script that sent a message to an object that is not here, if it wants to know.
+fn come_back(state: &mut State, programs: &Programs, to: ObjectId, message: QueuedEvent) {
+    let (Sender::Script(script), Event::Message { topic, .. }) = (message.sender, message.event)
+    else {
+        unreachable!("scripts send messages")
+    };
+    if programs.listening(EventKind::Undelivered, &[script]).next().is_none() {
+        return;
+    }
+    let why = if state.borders.away.contains_key(&to) { "away" } else { "gone" };
+    let event = Event::Undelivered { to, topic, why: why.to_owned() };
+    let sender = Sender::Script(script);
+    state.deliver(script, QueuedEvent { sender, event, ..message });
 }
 
 /// Sets a timer, which reserves its bytes. A timer that is set already, or whose event was handled in this

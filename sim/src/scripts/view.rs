@@ -29,6 +29,10 @@ impl WorldView for State {
         })
     }
 
+    fn is_away(&self, id: ObjectId) -> bool {
+        self.borders.away.contains_key(&id)
+    }
+
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby {
         let (near, looked) = self.bodies.nearby_with_cost(center, radius, max as usize);
         Nearby { objects: near.into_iter().map(|near| near.id).collect(), looked }

@@ -134,6 +134,7 @@ pub fn describe(event: &Event) -> String {
         Event::Stand { who } => format!("{who} stands up"),
         Event::Arrive => "arrive".to_owned(),
         Event::Depart { how } => format!("depart {how}"),
+        Event::Undelivered { topic, why, .. } => format!("{topic:?} undelivered: {why}"),
         Event::Refused { why } => format!("refused: {why}"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),
     }

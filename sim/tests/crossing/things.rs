@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Plays until something is so.
-fn until(town: &mut [Place], origin: Origin, is_so: impl Fn(&[Place]) -> bool) -> u64 {
+fn until(town: &mut [Place], origin: Origin, mut is_so: impl FnMut(&[Place]) -> bool) -> u64 {
     for turns in 0..400 {
         if is_so(town) {
             return turns;
@@ -71,6 +71,47 @@ fn a_thing_rolls_over_with_its_script_its_timers_and_whose_it_is_and_rolls_back(
     check_roots(&town);
     town[0].restore();
     until(&mut town, origin, |town| text(&town[1], origin) == "came 3");
+}
+
+/// What looks where the first ball is that it found, and sends it a message.
+const CALLER: &str = "\
+fn on_start() { timer(\"call\", 0.1); }
+fn on_timer(name) {
+    if state.ball == () { state.ball = find(\"a ball\")[0]; state.back = \"\"; }
+    self_.text = presence(state.ball) + state.back;
+    state.back = \"\";
+    send(state.ball, \"hello\", 1);
+    timer(\"call\", 0.05);
+}
+fn on_undelivered(to, topic, why) { if to == state.ball { state.back = `: ${topic} ${why}`; } }
+";
+
+#[test]
+fn a_handle_of_what_departed_is_away_and_then_gone_and_messages_to_it_come_back() {
+    let mut founded = geneses(2, 4, 1);
+    let caller = package("caller", CALLER);
+    founded[0].packages.insert(caller.id(), caller.encode());
+    let number = ObjectId(founded[0].objects.len() as u64 + 1);
+    let spec = ball(at(0, 0), &[caller.id()], &ScriptState::default());
+    let owner = founded[0].objects[0].owner;
+    founded[0].objects.push(metatopia_sim::ObjectSpec { owner, ..spec });
+    let mut town = town_of(founded);
+    let origin = first(&town);
+    let object = ObjectId(1);
+    town[0].act(public(ADMIN), 1, Act::Build(Build::LetTravel { object, travels: true }));
+    let caller = Origin { sim: town[0].id(), number };
+    let mut heard: Vec<String> = Vec::new();
+    until(&mut town, origin, |town| {
+        let said = text(&town[0], caller);
+        if heard.last() != Some(&said) {
+            heard.push(said);
+        }
+        heard.last().is_some_and(|said| said == "gone: hello gone")
+    });
+    println!("{heard:?}");
+    let order = ["here", "away: hello away", "gone: hello gone"];
+    let places = order.map(|said| heard.iter().position(|heard| heard == said));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{heard:?}");
 }
 
 #[test]
