@@ -35,6 +35,11 @@ impl CallMachine<'_> {
                 self.meter.pay(prices::MAP_LOOKUP + name.len() as u64)?;
                 Ok(Datum::Bool(map.get(name).is_some()))
             }
+            ("contains", [Datum::State, Datum::Text(name)]) => {
+                let name = self.state_name(name)?;
+                let variable = self.state_get(&name)?;
+                Ok(Datum::Bool(!matches!(variable, Datum::Unit)))
+            }
             ("contains", [Datum::Range(start, end), Datum::Int(value)]) => {
                 Ok(Datum::Bool((*start..*end).contains(value)))
             }

@@ -167,6 +167,8 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "values"(map: Map) -> Array, 15 ns, Executor, "its values in the order of their names";
     "contains"(map: Map, name: Text) -> Bool, 15 ns, Executor,
         "is there such a name? also: name in map";
+    "contains"(state: State, name: Text) -> Bool, 15 ns, Executor,
+        "does the script remember a variable of this name? also: name in state";
     "remove"(map: Map, name: Text) -> Any, 15 ns, Executor, "takes an entry, or gives ()";
     "clear"(map: Map) -> Unit, 15 ns, Executor, "takes all entries";
     "=="(a: Map, b: Map) -> Bool, 27 ns, Executor, "equal in names and values";

@@ -274,6 +274,17 @@ fn state_is_kept_between_calls() {
     assert!(!state.0.contains_key("list"));
 }
 
+/// An author asks so for a name in a map, and was told that nothing takes a state.
+#[test]
+fn a_script_asks_for_a_variable_of_its_state_as_for_a_name_in_a_map() {
+    let part = start(
+        "state.n = 0; state.gone = 1; state.gone = ();
+         state.seen = [\"n\" in state, \"gone\" in state, state.contains(\"m\")];",
+    );
+    let state = part.unwrap().state.unwrap();
+    assert_eq!(state.0["seen"].to_string(), "[true, false, false]");
+}
+
 #[test]
 fn inner_parts_of_the_state_can_be_written() {
     let part = start(

@@ -43,7 +43,8 @@ const fn plural(kind: ValueKind) -> &'static str {
         ValueKind::Map => "maps",
         ValueKind::Range => "ranges",
         ValueKind::Function => "functions",
-        ValueKind::State | ValueKind::Any => "values",
+        ValueKind::State => "the variables of the state",
+        ValueKind::Any => "values",
     }
 }
 
