@@ -128,8 +128,8 @@ pub use rules::{
     GrantedSim, HeardSaid, IssuedTicket, Judging, KeptWords, KeyFriends, LandKeyChanges, LandWeek,
     LaneKey, LaneWindows, Motd, OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role,
     RotatedKey, Sanction, Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount,
-    TurnAdmission, TurnFault, Wall, Warrant, Window, check_name, judge_act, judge_turn, limits,
-    skeleton_of,
+    TurnAdmission, TurnFault, Wall, Warrant, Whereabouts, Window, check_name, judge_act,
+    judge_turn, limits, skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,

@@ -25,6 +25,7 @@ mod names;
 mod people;
 mod readiness;
 mod reports;
+mod roles;
 mod rotations;
 mod standing;
 mod tickets;
@@ -32,7 +33,7 @@ mod traces;
 mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
-pub use authority::{ActTarget, Denied, Right, Warrant};
+pub use authority::{ActTarget, Denied, Right, Warrant, Whereabouts};
 pub use bans::Sanction;
 pub use borders::{Border, BorderSummary};
 #[cfg(feature = "controls")]

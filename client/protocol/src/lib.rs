@@ -58,9 +58,9 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use pages::{Listed, take_page};
 pub use people::{
-    AdminCountdown, CharterAnswer, DryRunEntry, GovernedThing, IntendedChange, IntendedChangeEntry,
-    IntendedOrder, KeyHoldings, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, RightEntry,
-    SanctionEntry, TracedThings, span,
+    AdminCountdown, AreaRightEntry, CharterAnswer, DryRunEntry, GovernedThing, IntendedChange,
+    IntendedChangeEntry, IntendedOrder, KeyHoldings, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
+    PersonEntry, RightEntry, SanctionEntry, TracedThings, span,
 };
 pub use private::{MAILBOX_PER_ANSWER_MAX, ToldMessage};
 pub use question::{

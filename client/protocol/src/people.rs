@@ -3,13 +3,15 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use metatopia_types::{
-    Act, Certificate, GovernOrder, Header, ObjectId, PublicKey, Refusal, RoleRight, StateProof,
+    Act, Certificate, GovernOrder, Header, ObjectId, PublicKey, Refusal, RightsArea, RoleRight,
+    StateProof,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{CandidateEntry, GovernanceEntry};
 
-/// Keys in one answer: 256 of at most 900 bytes are below 230 KiB.
+/// Keys in one answer: 256 of at most 900 bytes are below 230 KiB. With all rights for areas that a sim has,
+/// they are below 330 KiB.
 pub const PEOPLE_PER_ANSWER_MAX: usize = 256;
 
 /// A key with what was ordered about it. Times are milliseconds of governance time that are left.
@@ -25,8 +27,10 @@ pub struct PersonEntry {
     pub admin: bool,
     /// Whether the player acts for the admins now.
     pub temp_admin: bool,
-    /// The rights of the role.
+    /// The rights of the role for the whole sim.
     pub rights: Vec<RightEntry>,
+    /// The rights of the role for areas.
+    pub area_rights: Vec<AreaRightEntry>,
     /// Why the key is shut out, if it is.
     pub ban: Option<SanctionEntry>,
     /// Why the key is silent, if it is.
@@ -42,6 +46,15 @@ pub struct RightEntry {
     pub by: PublicKey,
     /// How long it lasts; none if it is for good.
     pub left: Option<u64>,
+}
+
+/// A right that a key was given for an area alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AreaRightEntry {
+    /// The ground on which it holds.
+    pub area: RightsArea,
+    /// The right, and its terms.
+    pub given: RightEntry,
 }
 
 /// A ban or a mute.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_client::text::printable;
-use metatopia_protocol::{Answer, DelayedEntry, Question, SanctionEntry};
+use metatopia_protocol::{Answer, AreaRightEntry, DelayedEntry, Question, SanctionEntry};
 use metatopia_types::{PublicKey, SetChange};
 
 use super::room::TextClient;
@@ -41,6 +41,9 @@ pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> 
             let right = format!("You may {}, {}.", given.right.word(), lasts(given.left));
             room.tell(LineKind::Answer, &right)?;
         }
+        for on_area in &own.area_rights {
+            room.tell(LineKind::Answer, &area_right(on_area))?;
+        }
         if let Some(mute) = &own.mute {
             room.tell(LineKind::Answer, &muted(mute))?;
         }
@@ -68,6 +71,11 @@ pub(super) async fn tell_mute(room: &mut TextClient) -> Result<(), TextClientErr
         room.tell(LineKind::Refused, &muted(mute))?;
     }
     Ok(())
+}
+
+fn area_right(entry: &AreaRightEntry) -> String {
+    let AreaRightEntry { area, given } = entry;
+    format!("You may {} on {area}, {}.", given.right.word(), lasts(given.left))
 }
 
 fn muted(mute: &SanctionEntry) -> String {
@@ -116,7 +124,18 @@ fn span(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_protocol::RightEntry;
+    use metatopia_types::{RightsArea, RoleRight};
+
     use super::*;
+
+    #[test]
+    fn a_right_for_an_area_is_told_with_the_area_and_for_how_long() {
+        let (right, by, left) = (RoleRight::Build, PublicKey([2; 32]), None);
+        let area = RightsArea { x: 4, y: -20, width: 16, depth: 8 };
+        let entry = AreaRightEntry { area, given: RightEntry { right, by, left } };
+        assert_eq!(area_right(&entry), "You may build on 16 m x 8 m at 4, -20, for good.");
+    }
 
     #[test]
     fn a_mute_is_told_with_who_for_how_long_and_why() {

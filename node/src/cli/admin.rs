@@ -1,6 +1,7 @@
 //! `admin` changes who votes, the sim's name and numbers, and who may do what, by acts that an admin signs.
 
 mod admins;
+mod area;
 mod log;
 mod orders;
 mod reports;

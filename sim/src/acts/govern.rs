@@ -1,9 +1,11 @@
 //! Orders about people: decides them by the rules, and carries them out.
 
+use std::collections::BTreeSet;
+
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Pose};
 use metatopia_types::{
-    Act, GovernOrder, LandOrder, ObjectId, PublicKey, Refusal, ScriptId,
+    Act, GovernOrder, LandOrder, ObjectId, PublicKey, Refusal, RightsArea, RoleRight, ScriptId,
     limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 
@@ -16,7 +18,7 @@ use crate::{
     limits::{BUILD_BYTES_MAX, BUILDS_PER_TURN_MAX, HOME_TRIES, UNDONE_PER_ACT_MAX},
     rules::{
         ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right, Sanction,
-        Warrant, build_word,
+        Warrant, Whereabouts, build_word,
     },
     space::{Area, Footprint, Title, distance_to},
     state::{State, World, is_line},
@@ -111,6 +113,10 @@ impl State {
                 let great = rights.iter().any(|right| right.is_great());
                 (if great { Right::Appoint } else { Right::Administer }, person)
             }
+            // None of the great rights is given for an area.
+            GovernOrder::GrantArea { .. } | GovernOrder::RevokeArea { .. } => {
+                (Right::Administer, person)
+            }
             // Permanent admins have as much to say as each other, and yet name and remove each other.
             GovernOrder::NameAdmin { .. } | GovernOrder::RemoveAdmin { .. } => {
                 (Right::Appoint, ActTarget::SIM)
@@ -129,7 +135,9 @@ impl State {
             | GovernOrder::Thaw { object }
             | GovernOrder::Return { object } => {
                 let thing = Some(self.thing(*object)?);
-                (Right::Moderate, ActTarget { thing, ..ActTarget::SIM })
+                // Whoever owns what is returned may build where it goes, so that ground is nobody else's matter.
+                let whereabouts = self.standing(*object).map(Whereabouts::at);
+                (Right::Moderate, ActTarget { thing, whereabouts, ..ActTarget::SIM })
             }
             GovernOrder::Announce { .. } => (Right::Announce, ActTarget::SIM),
             GovernOrder::Decide { report, .. } => self.ruling_request(*report)?,
@@ -154,6 +162,19 @@ impl State {
                 need(!rights.is_empty(), Refusal::OutOfRange)?;
                 let has = rights.iter().all(|right| people.has_right(key, *right, time));
                 need(has, Refusal::AlreadySo)
+            }
+            GovernOrder::GrantArea { key, rights, area, seconds } => {
+                need(!rights.is_empty() && *seconds != Some(0), Refusal::OutOfRange)?;
+                self.check_rights_area(rights, *area)?;
+                self.check_trusted(key)?;
+                let has_room =
+                    people.has_room_for_role(key) && people.has_room_for_area(key, *area);
+                need(has_room, Refusal::ListFull)
+            }
+            GovernOrder::RevokeArea { key, rights, area } => {
+                need(!rights.is_empty(), Refusal::OutOfRange)?;
+                let has = |right| people.has_very_right(key, Some(*area), right, time);
+                need(rights.iter().all(|right| has(*right)), Refusal::AlreadySo)
             }
             GovernOrder::NameAdmin { key } => {
                 need(!admins.contains(key), Refusal::AlreadySo)?;
@@ -205,6 +226,20 @@ impl State {
         }
     }
 
+    /// Checks that these are rights for an area, and that there is such an area on the sim's own ground.
+    fn check_rights_area(
+        &self,
+        rights: &BTreeSet<RoleRight>,
+        area: RightsArea,
+    ) -> Result<(), Refusal> {
+        if !rights.iter().all(|right| right.is_for_area()) {
+            return Err(Refusal::NotForArea);
+        }
+        let ground = Area::of_rights(area);
+        let is_own = self.is_own_ground(ground.low) && self.is_own_ground(ground.high);
+        if ground.is_proper() && is_own { Ok(()) } else { Err(Refusal::OutOfRange) }
+    }
+
     /// Checks that rights can be given to a key: a player's, who is not shut out. A key that nobody has
     /// would be an admin whom nobody can be.
     fn check_trusted(&self, key: &PublicKey) -> Result<(), Refusal> {
@@ -223,9 +258,16 @@ impl State {
         };
         match order {
             GovernOrder::Grant { key, rights, seconds } => {
-                self.people.grant(key, &rights, GivenRight { by, until: until(seconds) });
+                self.people.grant(key, None, &rights, GivenRight { by, until: until(seconds) });
             }
-            GovernOrder::Revoke { key, rights } => self.people.revoke(key, &rights),
+            GovernOrder::Revoke { key, rights } => self.people.revoke(key, None, &rights),
+            GovernOrder::GrantArea { key, rights, area, seconds } => {
+                let given = GivenRight { by, until: until(seconds) };
+                self.people.grant(key, Some(area), &rights, given);
+            }
+            GovernOrder::RevokeArea { key, rights, area } => {
+                self.people.revoke(key, Some(area), &rights);
+            }
             GovernOrder::NameAdmin { key } => self.recounted(key, |state| {
                 state.governance.admins.insert(key);
             }),

@@ -13,7 +13,7 @@ use crate::{
         HOME_TRIES, HOMECOMERS_PER_TURN_MAX, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN,
         SENDINGS_PER_AUTHOR_MAX, SENDINGS_PER_TURN_MAX,
     },
-    rules::{ActTarget, Right},
+    rules::{ActTarget, Right, Whereabouts},
     space::{Area, Footprint, Lot},
     state::{State, is_name},
 };
@@ -127,7 +127,15 @@ impl State {
             LotOrder::SendHome { object, .. } => self.people.frozen.contains(object),
             _ => false,
         };
-        Ok((Right::Lot, ActTarget { ground, person, frozen, ..ActTarget::SIM }))
+        let lot = order.lot().map(|lot| self.lot(lot)).transpose()?.map(|lot| lot.area);
+        let whereabouts = match order {
+            // What goes home stands on the lot, and may stick out of it.
+            LotOrder::SendHome { object, .. } => {
+                lot.zip(self.standing(*object)).map(|(before, after)| Whereabouts { before, after })
+            }
+            _ => lot.map(Whereabouts::at),
+        };
+        Ok((Right::Lot, ActTarget { ground, person, frozen, whereabouts, ..ActTarget::SIM }))
     }
 
     /// Returns a lot as it is after an order that its holder may give.

@@ -9,8 +9,8 @@ use super::{
     history::Inverse,
 };
 use crate::{
-    rules::{ActTarget, Right},
-    space::Footprint,
+    rules::{ActTarget, Right, Whereabouts},
+    space::{Area, Footprint},
     state::{Object, State},
 };
 
@@ -70,14 +70,21 @@ impl ActContext<'_> {
         let thing = |id: &ObjectId| {
             let thing = Some(self.thing(*id)?);
             let frozen = self.state.people.frozen.contains(id);
-            Ok::<_, Refusal>(ActTarget { thing, frozen, ..ActTarget::SIM })
+            let whereabouts = self.state.standing(*id).map(Whereabouts::at);
+            Ok::<_, Refusal>(ActTarget { thing, frozen, whereabouts, ..ActTarget::SIM })
         };
         let ground = |id: &ObjectId| {
             let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
             Ok::<_, Refusal>(footprint_after(build, body).area())
         };
-        let onto =
-            |id: &ObjectId| Ok::<_, Refusal>(ActTarget { ground: Some(ground(id)?), ..thing(id)? });
+        let put = |target: ActTarget<'_>, after: Option<Area>| {
+            let before = target.whereabouts.map(|whereabouts| whereabouts.before);
+            before.zip(after).map(|(before, after)| Whereabouts { before, after })
+        };
+        let onto = |id: &ObjectId| {
+            let (target, ground) = (thing(id)?, Some(ground(id)?));
+            Ok::<_, Refusal>(ActTarget { ground, whereabouts: put(target, ground), ..target })
+        };
         match build {
             Build::Place(blueprint) => {
                 // Without a size that a thing may have there is no ground to ask for.
@@ -98,12 +105,17 @@ impl ActContext<'_> {
             Build::Move { object, .. } | Build::Rotate { object, .. } => {
                 Ok((Right::Build, onto(object)?))
             }
-            Build::Unjoin { object, .. } | Build::Join { object, to: None, .. } => {
-                Ok((Right::Build, onto(object)?))
+            Build::Unjoin { object, .. } => Ok((Right::Build, onto(object)?)),
+            Build::Join { object, to: None, at, .. } => {
+                let target = onto(object)?;
+                let whereabouts = put(target, Some(Area { low: *at, high: *at }));
+                Ok((Right::Build, ActTarget { whereabouts, ..target }))
             }
             Build::Join { object, to: Some(to), .. } => {
                 let frozen = thing(object)?.frozen || thing(to)?.frozen;
-                Ok((Right::Build, ActTarget { frozen, ..onto(object)? }))
+                let target = onto(object)?;
+                let whereabouts = put(target, self.state.standing(*to));
+                Ok((Right::Build, ActTarget { frozen, whereabouts, ..target }))
             }
             Build::Attach { object, .. }
             | Build::Detach { object, .. }
@@ -115,8 +127,11 @@ impl ActContext<'_> {
             | Build::MakeOf { object, .. }
             | Build::Rename { object, .. }
             | Build::Write { object, .. }
-            | Build::LetTravel { object, .. }
-            | Build::Take { object } => Ok((Right::Build, thing(object)?)),
+            | Build::LetTravel { object, .. } => Ok((Right::Build, thing(object)?)),
+            // What somebody has in hand goes wherever that person goes.
+            Build::Take { object } => {
+                Ok((Right::Build, ActTarget { whereabouts: None, ..thing(object)? }))
+            }
             Build::Undo { skip } => Ok((Right::Build, self.undo_target(*skip)?)),
         }
     }
@@ -133,7 +148,8 @@ impl ActContext<'_> {
             _ => self.thing(entry.object)?,
         };
         let frozen = self.state.people.frozen.contains(&entry.object);
-        Ok(ActTarget { thing: Some(thing), frozen, ..ActTarget::SIM })
+        let whereabouts = self.state.whereabouts_undone(entry);
+        Ok(ActTarget { thing: Some(thing), frozen, whereabouts, ..ActTarget::SIM })
     }
 
     /// Returns a thing that can be built with: any object but people.
@@ -149,6 +165,13 @@ impl State {
         let missing = if is_away { Refusal::Away } else { Refusal::NoObject };
         let thing = self.objects.get(&id).ok_or(missing)?;
         if thing.player.is_some() { Err(Refusal::Person) } else { Ok(thing) }
+    }
+
+    /// Returns the ground that a thing covers. What is not there, or in somebody's hands, stands nowhere.
+    pub(super) fn standing(&self, id: ObjectId) -> Option<Area> {
+        let is_held = self.objects.get(&id)?.held.is_some();
+        let body = self.bodies.body(id).filter(|_| !is_held)?;
+        Some(Footprint::of(body).area())
     }
 }
 

@@ -6,10 +6,11 @@ use metatopia_types::{ObjectId, PackageId, Refusal, ScriptId};
 use super::{
     changes::StateChange,
     context::ActContext,
-    history::{DeletedObject, Inverse},
+    history::{DeletedObject, Inverse, UndoEntry},
     quota::QuotaUse,
 };
 use crate::{
+    rules::Whereabouts,
     space::Footprint,
     state::{Object, State},
 };
@@ -63,15 +64,11 @@ impl ActContext<'_> {
             return Err(Refusal::Held);
         }
         let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
-        let Footprint { mut shape, pose: Pose { mut position, mut angle } } = Footprint::of(body);
-        match aspect {
-            Aspect::Position => position = before.position(),
-            Aspect::Facing => angle = before.angle(),
-            Aspect::Shape => shape = before.shape(),
-            // It takes no other place, whoever stands or sits there.
-            Aspect::Material => return Ok(()),
+        // Another material takes no other place, whoever stands or sits there.
+        if aspect == Aspect::Material {
+            return Ok(());
         }
-        self.state.check_nobody_is_there(&Footprint { shape, pose: Pose { position, angle } })
+        self.state.check_nobody_is_there(&footprint_reverted(body, before, aspect))
     }
 
     /// Checks that a script may be put on its object again.
@@ -83,7 +80,47 @@ impl ActContext<'_> {
     }
 }
 
+/// Returns the ground that a body covers when one aspect of it is what it was.
+fn footprint_reverted(body: &Body, before: &Body, aspect: Aspect) -> Footprint {
+    let Footprint { mut shape, pose: Pose { mut position, mut angle } } = Footprint::of(body);
+    match aspect {
+        Aspect::Position => position = before.position(),
+        Aspect::Facing => angle = before.angle(),
+        Aspect::Shape => shape = before.shape(),
+        Aspect::Material => {}
+    }
+    Footprint { shape, pose: Pose { position, angle } }
+}
+
 impl State {
+    /// Returns where a thing stands before and after a step about it is undone; nothing if a right for an area
+    /// lets nobody undo it: what scripts do, and joints that come back, reach further than the thing.
+    pub(super) fn whereabouts_undone(&self, entry: &UndoEntry) -> Option<Whereabouts> {
+        let now = || self.standing(entry.object);
+        match &entry.inverse {
+            Inverse::Restore(deleted) if deleted.joints.is_empty() => {
+                Some(Whereabouts::at(Footprint::of(&deleted.body).area()))
+            }
+            Inverse::RevertBody(before, aspect, _) => {
+                let body = self.bodies.body(entry.object)?;
+                let after = footprint_reverted(body, before, *aspect).area();
+                Some(Whereabouts { before: now()?, after })
+            }
+            Inverse::Delete
+            | Inverse::Recolor(_)
+            | Inverse::Rename(_)
+            | Inverse::SetText(_)
+            | Inverse::LetTravel(_)
+            | Inverse::Unjoin(..) => Some(Whereabouts::at(now()?)),
+            Inverse::Restore(_)
+            | Inverse::Detach(_)
+            | Inverse::Attach(..)
+            | Inverse::Upgrade(..)
+            | Inverse::Join(_)
+            | Inverse::Nothing => None,
+        }
+    }
+
     /// Checks that the sim has a package.
     pub(super) fn check_package(&self, package: PackageId) -> Result<(), Refusal> {
         if self.packages.contains(&package) { Ok(()) } else { Err(Refusal::NoPackage) }

@@ -81,6 +81,7 @@ impl Warrant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Player,
+    Warden,
     Moderator,
     Steward,
     TempAdmin,
@@ -98,11 +99,31 @@ pub struct ActTarget<'a> {
     pub frozen: bool,
     /// The person whom it is about.
     pub person: Option<&'a PublicKey>,
+    /// The ground on which a right for an area must hold; none if only a right for the whole sim lets it.
+    pub whereabouts: Option<Whereabouts>,
+}
+
+/// Where something stands that an act changes, before and after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// The ground that it covers now.
+    pub before: Area,
+    /// The ground that it covers then, or that of what it is joined to.
+    pub after: Area,
+}
+
+impl Whereabouts {
+    /// Returns those of something that stays where it is.
+    #[must_use]
+    pub const fn at(ground: Area) -> Self {
+        Self { before: ground, after: ground }
+    }
 }
 
 impl ActTarget<'_> {
     /// The sim as a whole.
-    pub const SIM: Self = Self { thing: None, ground: None, frozen: false, person: None };
+    pub const SIM: Self =
+        Self { thing: None, ground: None, frozen: false, person: None, whereabouts: None };
 }
 
 /// The rule by which somebody may not do something.
@@ -200,7 +221,8 @@ impl State {
                 self.check_rank(author, target).map(|()| warrant)
             }
             Right::Moderate => {
-                let warrant = self.by(author, Some(RoleRight::Moderate), Denied::NoRight)?;
+                let on = target.whereabouts;
+                let warrant = self.by_on(author, RoleRight::Moderate, on, Denied::NoRight)?;
                 self.check_rank(author, target).map(|()| warrant)
             }
         }
@@ -214,36 +236,71 @@ impl State {
         target: &ActTarget<'_>,
     ) -> Result<Warrant, Denied> {
         let role = if right == Right::Script { RoleRight::Script } else { RoleRight::Build };
-        let mut warrant = Warrant::Own;
-        if target.frozen {
-            warrant = self.by(author, Some(RoleRight::Moderate), Denied::Frozen)?;
-        }
+        let mut warrant = self.may_change_frozen(author, target)?;
         if target.thing.is_some_and(|thing| thing.owner != Some(*author)) {
-            warrant = warrant.max(self.by(author, Some(role), Denied::NotYours)?);
-        }
-        if target.ground.is_some_and(|ground| !self.may_cover(author, &ground)) {
-            let by = self.by(author, Some(RoleRight::Land), Denied::ClosedLand)?;
+            let by = self.by_on(author, role, target.whereabouts, Denied::NotYours)?;
             warrant = warrant.max(by);
         }
-        Ok(warrant)
+        Ok(warrant.max(self.may_cover_target(author, target)?))
+    }
+
+    /// Says whether somebody may change a target that a moderator may have stopped.
+    fn may_change_frozen(
+        &self,
+        author: &PublicKey,
+        target: &ActTarget<'_>,
+    ) -> Result<Warrant, Denied> {
+        if !target.frozen {
+            return Ok(Warrant::Own);
+        }
+        self.by_on(author, RoleRight::Moderate, target.whereabouts, Denied::Frozen)
+    }
+
+    /// Says whether somebody may cover the new ground of a target. What stood elsewhere before is no matter of
+    /// that ground.
+    fn may_cover_target(
+        &self,
+        author: &PublicKey,
+        target: &ActTarget<'_>,
+    ) -> Result<Warrant, Denied> {
+        match target.ground {
+            Some(ground) if !self.may_cover(author, &ground) => {
+                let on = Some(Whereabouts::at(ground));
+                self.by_on(author, RoleRight::Land, on, Denied::ClosedLand)
+            }
+            _ => Ok(Warrant::Own),
+        }
     }
 
     /// Says whether somebody may take the ground of a target as a lot, or order something about the lot of
     /// the person.
     fn may_order_lot(&self, author: &PublicKey, target: &ActTarget<'_>) -> Result<Warrant, Denied> {
-        let land = Some(RoleRight::Land);
-        let mut warrant = Warrant::Own;
-        if target.frozen {
-            warrant = self.by(author, Some(RoleRight::Moderate), Denied::Frozen)?;
-        }
+        let mut warrant = self.may_change_frozen(author, target)?;
         if target.person.is_some_and(|holder| holder != author) {
-            warrant = warrant.max(self.by(author, land, Denied::NotYours)?);
+            let on = target.whereabouts;
+            warrant = warrant.max(self.by_on(author, RoleRight::Land, on, Denied::NotYours)?);
             self.check_rank(author, target)?;
         }
-        if target.ground.is_some_and(|ground| !self.may_cover(author, &ground)) {
-            warrant = warrant.max(self.by(author, land, Denied::ClosedLand)?);
+        Ok(warrant.max(self.may_cover_target(author, target)?))
+    }
+
+    /// Returns that by which somebody does what admins may, and those who have this right for the whole sim, or
+    /// on all the ground of something before and after the act.
+    fn by_on(
+        &self,
+        author: &PublicKey,
+        role: RoleRight,
+        on: Option<Whereabouts>,
+        denied: Denied,
+    ) -> Result<Warrant, Denied> {
+        let (people, time) = (&self.people, self.governance.time);
+        let has_on = |ground: &Area| people.has_right_on(author, role, ground, time);
+        match self.by(author, Some(role), denied) {
+            Err(_) if on.is_some_and(|on| has_on(&on.before) && has_on(&on.after)) => {
+                Ok(Warrant::Role)
+            }
+            told => told,
         }
-        Ok(warrant)
     }
 
     /// Returns that by which somebody does what admins may, and those who were given this right.
@@ -287,6 +344,8 @@ impl State {
             Rank::Steward
         } else if has(RoleRight::Moderate) {
             Rank::Moderator
+        } else if has(RoleRight::Land) || self.people.has_area(key, self.governance.time) {
+            Rank::Warden
         } else {
             Rank::Player
         }

@@ -408,8 +408,14 @@ pub const THINGS_FROM_SERVERS: u32 = 4;
 
 /// The longest way by which an arrival is set ahead, in milliseconds of its velocity.
 pub const AHEAD_MS_MAX: u64 = 500;
-/// Keys that have a role. Of at most 400 B each, they are 1.6 MiB in leaves of 64 KiB.
+/// Keys that have a role. Of at most 400 B each beside their areas, they are 1.6 MiB in leaves of 64 KiB.
 pub const ROLES_MAX: usize = 4_096;
+
+/// Areas of all keys for which rights were given. Of at most 160 B each, they are 80 KiB.
+pub const RIGHTS_AREAS_MAX: usize = 512;
+
+/// Such areas of one key. Every act that a right for an area may let looks at all of them.
+pub const RIGHTS_AREAS_PER_KEY_MAX: usize = 8;
 
 /// Keys that are banned at one time. Of at most 280 B each, they are 1.1 MiB.
 pub const BANS_MAX: usize = 4_096;

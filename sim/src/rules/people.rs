@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Build, GovernOrder, Height, LotId, ObjectId, PublicKey, ReportSubject, RoleRight, Ruling,
-    ScriptId, SetChange, SimId, Square, TicketOrder,
+    Build, GovernOrder, Height, LotId, ObjectId, PublicKey, ReportSubject, RightsArea, RoleRight,
+    Ruling, ScriptId, SetChange, SimId, Square, TicketOrder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,13 @@ use crate::{
     tree::Tracked,
 };
 
-/// The rights that a key was given.
+/// The rights that a key was given: for the whole sim, or for areas; never none at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Role {
-    /// The rights, each with the terms on which it was given; never none.
+    /// The rights for the whole sim, each with the terms on which it was given.
     pub rights: BTreeMap<RoleRight, GivenRight>,
+    /// The rights for each area, which are never none.
+    pub areas: BTreeMap<RightsArea, BTreeMap<RoleRight, GivenRight>>,
 }
 
 /// The terms on which a key has a right.
@@ -165,7 +167,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
 /// The kinds of what ends by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ending {
-    Right(RoleRight),
+    Right(Option<RightsArea>, RoleRight),
     Ban,
     Mute,
 }
@@ -191,6 +193,8 @@ pub(crate) struct People {
     pub(crate) friends: Friends,
     /// Index: what ends by time.
     pub(super) endings: BTreeSet<(u64, Ending, PublicKey)>,
+    /// Index: how many areas all roles have.
+    pub(super) areas: usize,
 }
 
 impl People {
@@ -224,10 +228,10 @@ impl People {
     /// Builds the index of what ends.
     pub(crate) fn index(&mut self) {
         let rights = self.roles.iter().flat_map(|(key, role)| {
-            let each = |(right, given): (&RoleRight, &GivenRight)| {
-                Some((given.until?, Ending::Right(*right), *key))
+            let each = |(area, right, given): (_, _, GivenRight)| {
+                Some((given.until?, Ending::Right(area, right), *key))
             };
-            role.rights.iter().filter_map(each)
+            role.all().filter_map(each)
         });
         let sanction = |kind: Ending| {
             move |(key, sanction): (&PublicKey, &Sanction)| Some((sanction.until?, kind, *key))
@@ -235,16 +239,11 @@ impl People {
         let bans = self.bans.iter().filter_map(sanction(Ending::Ban));
         let mutes = self.mutes.iter().filter_map(sanction(Ending::Mute));
         self.endings = rights.chain(bans).chain(mutes).collect();
+        self.areas = self.roles.iter().map(|(_, role)| role.areas.len()).sum();
         self.reports.index();
         self.traces.index();
         self.mailboxes.index();
         self.friends.index();
-    }
-
-    /// Says whether a key has this right by a role at this time.
-    pub(crate) fn has_right(&self, key: &PublicKey, right: RoleRight, time: u64) -> bool {
-        let given = self.roles.get(key).and_then(|role| role.rights.get(&right));
-        given.is_some_and(|given| lasts(given.until, time))
     }
 
     /// Says whether one more key may have a role.
@@ -255,39 +254,6 @@ impl People {
     /// Says whether one more thing may be frozen.
     pub(crate) fn has_room_for_frozen(&self) -> bool {
         self.frozen.len() < FROZEN_MAX
-    }
-
-    /// Gives a key rights.
-    pub(crate) fn grant(
-        &mut self,
-        key: PublicKey,
-        rights: &BTreeSet<RoleRight>,
-        given: GivenRight,
-    ) {
-        let mut role = self.roles.get(&key).cloned().unwrap_or_default();
-        for right in rights {
-            let before = role.rights.insert(*right, given);
-            if let Some(until) = before.and_then(|before| before.until) {
-                self.endings.remove(&(until, Ending::Right(*right), key));
-            }
-            self.endings.extend(given.until.map(|until| (until, Ending::Right(*right), key)));
-        }
-        self.roles.insert(key, role);
-    }
-
-    /// Takes rights from a key.
-    pub(crate) fn revoke(&mut self, key: PublicKey, rights: &BTreeSet<RoleRight>) {
-        let Some(mut role) = self.roles.get(&key).cloned() else { return };
-        for right in rights {
-            if let Some(until) = role.rights.remove(right).and_then(|given| given.until) {
-                self.endings.remove(&(until, Ending::Right(*right), key));
-            }
-        }
-        if role.rights.is_empty() {
-            self.roles.remove(&key);
-        } else {
-            self.roles.insert(key, role);
-        }
     }
 
     /// Takes the first thing that has ended at this time.
@@ -319,7 +285,7 @@ impl State {
         for _ in 0..ENDINGS_PER_TURN_MAX {
             let Some((ending, key)) = self.people.take_ended(self.governance.time) else { break };
             match ending {
-                Ending::Right(right) => self.people.revoke(key, &BTreeSet::from([right])),
+                Ending::Right(area, right) => self.people.revoke(key, area, &[right].into()),
                 Ending::Ban => self.recounted(key, |state| state.people.set_ban(key, None)),
                 Ending::Mute => self.people.set_mute(key, None),
             }

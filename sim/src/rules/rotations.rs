@@ -174,11 +174,8 @@ impl State {
         }
         self.first_logins.change_issuer(&old, new);
         let people = &mut self.people;
-        if let Some(role) = people.roles.get(&old).cloned() {
-            people.revoke(old, &role.rights.keys().copied().collect());
-            for (right, given) in role.rights {
-                people.grant(new, &[right].into(), given);
-            }
+        for (area, right, given) in people.revoke_all(old).all() {
+            people.grant(new, area, &[right].into(), given);
         }
     }
 
@@ -187,9 +184,7 @@ impl State {
         self.governance.admins.remove(&old);
         self.governance.temp_admin.take_if(|temp| *temp == old);
         self.governance.delayed.retain(|delayed| delayed.by != old);
-        if let Some(role) = self.people.roles.get(&old).cloned() {
-            self.people.revoke(old, &role.rights.keys().copied().collect());
-        }
+        self.people.revoke_all(old);
     }
 
     /// Moves what is said of a key, its friends and its sanctions.

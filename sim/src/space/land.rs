@@ -1,7 +1,7 @@
 //! Land: who may build where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{PublicKey, Square, limits::SQUARE_TILES_MIN};
+use metatopia_types::{PublicKey, RightsArea, Square, limits::SQUARE_TILES_MIN};
 use serde::{Deserialize, Serialize};
 
 use super::tile::TILE_METRES;
@@ -33,6 +33,15 @@ impl Area {
         let half = Fx::from_ratio(i64::from(tiles).saturating_mul(TILE_METRES), 2);
         let high = Vec2::new(half, half);
         Self { low: Vec2::new(half.saturating_neg(), half.saturating_neg()), high }
+    }
+
+    /// Returns the ground on which rights hold.
+    #[must_use]
+    pub fn of_rights(area: RightsArea) -> Self {
+        let RightsArea { x, y, width, depth } = area;
+        let low = Vec2::new(Fx::from_int(x), Fx::from_int(y));
+        let sides = Vec2::new(Fx::from_int(width.into()), Fx::from_int(depth.into()));
+        Self { low, high: low.saturating_add(sides) }
     }
 
     /// Says whether a place is in it, its rim included.
@@ -71,6 +80,41 @@ impl Area {
             && other.low.x < self.high.x
             && self.low.y < other.high.y
             && other.low.y < self.high.y
+    }
+
+    /// Says whether these areas together hold all of it, each with its rim.
+    ///
+    /// It is cut along their edges until an area holds each piece, or no edge of one goes through it: then no
+    /// area has any of it but the rim. So the answer is exact, for a line and a place as well.
+    pub(crate) fn is_covered_by(&self, areas: &[Self]) -> bool {
+        if areas.iter().any(|area| area.contains(self.low) && area.contains(self.high)) {
+            return true;
+        }
+        let cut = areas.iter().filter(|area| area.meets(self)).find_map(|area| self.cut_by(area));
+        cut.is_some_and(|pieces| pieces.iter().all(|piece| piece.is_covered_by(areas)))
+    }
+
+    /// Says whether the two have at least a point in common.
+    fn meets(&self, other: &Self) -> bool {
+        self.low.x <= other.high.x
+            && other.low.x <= self.high.x
+            && self.low.y <= other.high.y
+            && other.low.y <= self.high.y
+    }
+
+    /// Returns the two pieces into which an edge of another area cuts it; nothing if none goes through it.
+    fn cut_by(&self, other: &Self) -> Option<[Self; 2]> {
+        let Self { low, high } = *self;
+        let through = |low: Fx, edges: [Fx; 2], high: Fx| {
+            edges.into_iter().find(|edge| low < *edge && *edge < high)
+        };
+        if let Some(x) = through(low.x, [other.low.x, other.high.x], high.x) {
+            let (west, east) = (Vec2::new(x, high.y), Vec2::new(x, low.y));
+            return Some([Self { low, high: west }, Self { low: east, high }]);
+        }
+        let y = through(low.y, [other.low.y, other.high.y], high.y)?;
+        let (south, north) = (Vec2::new(high.x, y), Vec2::new(low.x, y));
+        Some([Self { low, high: south }, Self { low: north, high }])
     }
 
     /// Says whether there is any ground in it.

@@ -40,7 +40,7 @@ const FORMATS: [(&str, u32); 35] = [
     (kinds::NEIGHBOUR, 2),
     (kinds::PARCEL, 2),
     (kinds::LOTS, 1),
-    (kinds::ROLES, 1),
+    (kinds::ROLES, 2),
     (kinds::BANS, 1),
     (kinds::MUTES, 1),
     (kinds::FROZEN, 1),

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeSet, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PublicKey, Ruling};
+use crate::{ObjectId, PublicKey, RightsArea, Ruling};
 
 /// A right that an admin gives to a key. A role is a set of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,6 +56,13 @@ impl RoleRight {
     #[must_use]
     pub const fn is_great(self) -> bool {
         matches!(self, Self::Borders | Self::Servers | Self::Administer)
+    }
+
+    /// Says whether a key may have it for an area alone. The acts that it opens are about a thing that stands
+    /// somewhere, or about ground. What a script does ends at no edge, and words and people have no ground.
+    #[must_use]
+    pub const fn is_for_area(self) -> bool {
+        matches!(self, Self::Build | Self::Moderate | Self::Land)
     }
 }
 
@@ -157,6 +164,27 @@ pub enum GovernOrder {
         /// Since how long ago.
         seconds: u32,
     },
+    /// Gives a player rights that hold on some ground alone. A right that the player has there lasts for the new
+    /// time.
+    GrantArea {
+        /// The player whom it is about.
+        key: PublicKey,
+        /// The rights, at least one; see [`RoleRight::is_for_area`].
+        rights: BTreeSet<RoleRight>,
+        /// The ground on which they hold.
+        area: RightsArea,
+        /// For how long.
+        seconds: Option<u32>,
+    },
+    /// Takes rights from a player that hold on some ground alone.
+    RevokeArea {
+        /// The player whom it is about.
+        key: PublicKey,
+        /// The rights, each of which the player has there.
+        rights: BTreeSet<RoleRight>,
+        /// The very area for which they were given.
+        area: RightsArea,
+    },
 }
 
 impl GovernOrder {
@@ -164,8 +192,8 @@ impl GovernOrder {
     #[must_use]
     pub const fn verb(&self) -> &'static str {
         match self {
-            Self::Grant { .. } => "grant",
-            Self::Revoke { .. } => "revoke",
+            Self::Grant { .. } | Self::GrantArea { .. } => "grant",
+            Self::Revoke { .. } | Self::RevokeArea { .. } => "revoke",
             Self::NameAdmin { .. } => "appoint",
             Self::RemoveAdmin { .. } => "dismiss",
             Self::Kick { .. } => "kick",
@@ -188,6 +216,8 @@ impl GovernOrder {
         match self {
             Self::Grant { key, .. }
             | Self::Revoke { key, .. }
+            | Self::GrantArea { key, .. }
+            | Self::RevokeArea { key, .. }
             | Self::NameAdmin { key }
             | Self::RemoveAdmin { key }
             | Self::Kick { key }
@@ -198,6 +228,15 @@ impl GovernOrder {
             | Self::Unmute { key } => Some(key),
             Self::Freeze { .. } | Self::Thaw { .. } | Self::Return { .. } => None,
             Self::Announce { .. } | Self::Decide { .. } => None,
+        }
+    }
+
+    /// Returns the ground on which alone the rights hold that it gives or takes; none if it is about none.
+    #[must_use]
+    pub const fn area(&self) -> Option<RightsArea> {
+        match self {
+            Self::GrantArea { area, .. } | Self::RevokeArea { area, .. } => Some(*area),
+            _ => None,
         }
     }
 

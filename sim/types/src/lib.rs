@@ -56,6 +56,7 @@ mod plane;
 mod receipt;
 mod recovery;
 mod report;
+mod rights_area;
 mod roster;
 mod rotation;
 mod sealed_words;
@@ -105,6 +106,7 @@ pub use plane::{PlaneBlock, TilePoint, holds, overlap};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use report::{ReportSubject, Ruling};
+pub use rights_area::RightsArea;
 pub use roster::{Member, Roster, RosterError};
 pub use rotation::{NewKeyWord, Rotation};
 pub use sealed_words::{

@@ -381,6 +381,9 @@ pub enum Refusal {
     /// The corners of a thing are no convex polygon.
     #[error("its corners are no convex polygon that runs counter-clockwise")]
     BadCorners,
+    /// A right is one that nobody has for an area alone.
+    #[error("only the rights build, moderate and land are given for an area")]
+    NotForArea,
 }
 
 impl core::fmt::Display for Outcome {

@@ -160,6 +160,12 @@ fn governed(order: &GovernOrder) -> Value {
     let (detail, seconds) = match order {
         GovernOrder::Grant { rights, seconds, .. } => (words(rights), Some(seconds)),
         GovernOrder::Revoke { rights, .. } => (words(rights), None),
+        GovernOrder::GrantArea { rights, area, seconds, .. } => {
+            (format!("{}: {area}", words(rights)), Some(seconds))
+        }
+        GovernOrder::RevokeArea { rights, area, .. } => {
+            (format!("{}: {area}", words(rights)), None)
+        }
         GovernOrder::Ban { seconds, reason, .. } | GovernOrder::Mute { seconds, reason, .. } => {
             (reason.clone(), Some(seconds))
         }

@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    Answer, DryRunEntry, Goodbye, GovernedThing, IntendedChange, IntendedChangeEntry,
-    IntendedOrder, KeyHoldings, MAILBOX_PER_ANSWER_MAX, PEOPLE_PER_ANSWER_MAX, PersonEntry,
-    REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry, RulingEntry, SanctionEntry, ToldMessage,
-    TracedThings,
+    Answer, AreaRightEntry, DryRunEntry, Goodbye, GovernedThing, IntendedChange,
+    IntendedChangeEntry, IntendedOrder, KeyHoldings, MAILBOX_PER_ANSWER_MAX, PEOPLE_PER_ANSWER_MAX,
+    PersonEntry, REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry, RulingEntry, SanctionEntry,
+    ToldMessage, TracedThings,
 };
 use metatopia_sim::{
     FiledReport, GivenRight, GivenRuling, KeptWords, Role, Sanction, TraceCount, World,
 };
-use metatopia_types::{
-    Act, GovernOrder, LotId, ObjectId, Outcome, PublicKey, RoleRight, SignedEnvelope,
-};
+use metatopia_types::{Act, GovernOrder, LotId, ObjectId, Outcome, PublicKey, SignedEnvelope};
 
 use crate::ClientId;
 
@@ -21,29 +19,37 @@ use crate::ClientId;
 pub(super) fn person(world: &World, key: PublicKey) -> PersonEntry {
     let player = world.player(&key);
     let governance = world.governance();
-    let right = |(right, given): (&RoleRight, &GivenRight)| RightEntry {
-        right: *right,
-        by: given.by,
-        left: left(world, given.until),
-    };
-    let lasts = |(_, given): &(&RoleRight, &GivenRight)| left(world, given.until) != Some(0);
     let sanction = |sanction: &Sanction| SanctionEntry {
         by: sanction.by,
         left: left(world, sanction.until),
         reason: sanction.reason.clone(),
     };
-    let rights =
-        |role: &Role| role.rights.iter().filter(lasts).map(right).collect::<Vec<RightEntry>>();
+    let (rights, area_rights) = rights(world, &key);
     PersonEntry {
         key,
         name: player.map_or_else(String::new, |player| player.name.clone()),
         here: player.is_some_and(|player| player.session.is_some()),
         admin: governance.admins.contains(&key),
         temp_admin: governance.temp_admin == Some(key),
-        rights: world.role(&key).map_or_else(Vec::new, rights),
+        rights,
+        area_rights,
         ban: world.ban(&key).map(sanction),
         mute: world.mute(&key).map(sanction),
     }
+}
+
+/// Returns the rights that a key has for the whole sim, and those for areas.
+fn rights(world: &World, key: &PublicKey) -> (Vec<RightEntry>, Vec<AreaRightEntry>) {
+    let (mut rights, mut area_rights) = (Vec::new(), Vec::new());
+    for (area, right, GivenRight { by, until }) in world.role(key).into_iter().flat_map(Role::all) {
+        let given = RightEntry { right, by, left: left(world, until) };
+        match area {
+            _ if given.left == Some(0) => {}
+            None => rights.push(given),
+            Some(area) => area_rights.push(AreaRightEntry { area, given }),
+        }
+    }
+    (rights, area_rights)
 }
 
 /// Returns the milliseconds that are left until this governance time.

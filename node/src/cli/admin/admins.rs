@@ -5,7 +5,8 @@ use std::{fmt, time::Duration};
 use clap::Args;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{
-    Answer, GovernanceEntry, PersonEntry, Question, SanctionEntry, take_page,
+    Answer, AreaRightEntry, GovernanceEntry, PersonEntry, Question, RightEntry, SanctionEntry,
+    take_page,
 };
 use serde::Serialize;
 
@@ -38,6 +39,7 @@ struct PersonLine {
     key: String,
     name: String,
     rights: Vec<String>,
+    area_rights: Vec<String>,
     banned: Option<String>,
     muted: Option<String>,
 }
@@ -56,7 +58,7 @@ impl fmt::Display for Governed {
         }
         for person in &self.people {
             write!(f, "\n{}  {}", person.key, person.name)?;
-            for right in &person.rights {
+            for right in person.rights.iter().chain(&person.area_rights) {
                 write!(f, "\n  may {right}")?;
             }
             for (what, told) in [("banned", &person.banned), ("muted", &person.muted)] {
@@ -84,13 +86,17 @@ fn sanction(entry: &SanctionEntry) -> String {
 }
 
 fn line(person: PersonEntry) -> PersonLine {
-    let right = |given: &metatopia_protocol::RightEntry| {
-        format!("{} {} by {}", given.right.word(), lasts(given.left), &given.by.to_string()[..8])
+    let terms =
+        |given: &RightEntry| format!("{} by {}", lasts(given.left), &given.by.to_string()[..8]);
+    let right = |given: &RightEntry| format!("{} {}", given.right.word(), terms(given));
+    let on_area = |AreaRightEntry { area, given }: &AreaRightEntry| {
+        format!("{} on {area}, {}", given.right.word(), terms(given))
     };
     PersonLine {
         key: person.key.to_string(),
         name: person.name,
         rights: person.rights.iter().map(right).collect(),
+        area_rights: person.area_rights.iter().map(on_area).collect(),
         banned: person.ban.as_ref().map(sanction),
         muted: person.mute.as_ref().map(sanction),
     }

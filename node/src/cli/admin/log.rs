@@ -78,6 +78,12 @@ fn govern(order: &GovernOrder) -> (String, Option<String>, Option<String>) {
             Some(format!("{} {}", words(rights), lasting(*seconds)))
         }
         GovernOrder::Revoke { rights, .. } => Some(words(rights)),
+        GovernOrder::GrantArea { rights, area, seconds, .. } => {
+            Some(format!("{} on {area}, {}", words(rights), lasting(*seconds)))
+        }
+        GovernOrder::RevokeArea { rights, area, .. } => {
+            Some(format!("{} on {area}", words(rights)))
+        }
         GovernOrder::Ban { seconds, reason, .. } | GovernOrder::Mute { seconds, reason, .. } => {
             let lasts = lasting(*seconds);
             Some(if reason.is_empty() { lasts } else { format!("{lasts}: {reason}") })

@@ -15,6 +15,7 @@ use metatopia_types::{
 };
 use serde::Serialize;
 
+use super::area::AreaArgs;
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -27,14 +28,16 @@ pub(in crate::cli) enum GovernCommand {
     /// Give a player rights, for a time or for good.
     #[command(after_help = "Examples:\n  \
         metatopia admin grant KEY moderate,speak --for 30d --key admin.key\n  \
-        metatopia admin grant KEY build --key admin.key --dry-run\n\n\
+        metatopia admin grant KEY build,land --area 4 -20 16 8 --key admin.key --dry-run\n\n\
         Rights: build (things of others), script (scripts on them, and new source), speak (the message \
         of the day),\nmoderate (tickets, kick, ban, mute, freeze, return), land (closed ground), borders, \
         servers (who votes),\nadminister (numbers, and roles). Only a permanent admin gives borders, \
-        servers and administer.")]
+        servers and administer.\nWith --area, build, moderate (things alone) and land hold on that ground \
+        alone.")]
     Grant(GrantArgs),
     /// Take rights from a player.
-    #[command(after_help = "Example:\n  metatopia admin revoke KEY moderate --key admin.key")]
+    #[command(after_help = "Examples:\n  metatopia admin revoke KEY moderate --key admin.key\n  \
+        metatopia admin revoke KEY build,land --area 4 -20 16 8 --key admin.key")]
     Revoke(RevokeArgs),
     /// Make a player a permanent admin. Only permanent admins may.
     #[command(
@@ -120,6 +123,8 @@ pub(in crate::cli) struct GrantArgs {
     #[arg(long = "for", value_name = "DURATION", value_parser = seconds)]
     lasts: Option<u32>,
     #[command(flatten)]
+    on: AreaArgs,
+    #[command(flatten)]
     order: OrderArgs,
 }
 
@@ -130,6 +135,8 @@ pub(in crate::cli) struct RevokeArgs {
     /// The rights, with commas between them.
     #[arg(value_delimiter = ',', required = true, value_parser = right)]
     rights: Vec<RoleRight>,
+    #[command(flatten)]
+    on: AreaArgs,
     #[command(flatten)]
     order: OrderArgs,
 }
@@ -246,13 +253,24 @@ fn line(text: &str, most: usize) -> Result<String, String> {
 
 impl GovernCommand {
     /// Returns the order, and what every order takes.
-    fn order(self) -> (GovernOrder, OrderArgs) {
-        match self {
-            Self::Grant(GrantArgs { person: key, rights, lasts: seconds, order }) => {
-                (GovernOrder::Grant { key, rights: rights.into_iter().collect(), seconds }, order)
+    ///
+    /// # Errors
+    /// When an area has no ground.
+    fn order(self) -> Result<(GovernOrder, OrderArgs), Failure> {
+        Ok(match self {
+            Self::Grant(GrantArgs { person: key, rights, lasts: seconds, on, order }) => {
+                let rights = rights.into_iter().collect();
+                match on.area()? {
+                    None => (GovernOrder::Grant { key, rights, seconds }, order),
+                    Some(area) => (GovernOrder::GrantArea { key, rights, area, seconds }, order),
+                }
             }
-            Self::Revoke(RevokeArgs { person: key, rights, order }) => {
-                (GovernOrder::Revoke { key, rights: rights.into_iter().collect() }, order)
+            Self::Revoke(RevokeArgs { person: key, rights, on, order }) => {
+                let rights = rights.into_iter().collect();
+                match on.area()? {
+                    None => (GovernOrder::Revoke { key, rights }, order),
+                    Some(area) => (GovernOrder::RevokeArea { key, rights, area }, order),
+                }
             }
             Self::Appoint(KeyArgs { person: key, order }) => {
                 (GovernOrder::NameAdmin { key }, order)
@@ -288,7 +306,7 @@ impl GovernCommand {
                 let ruling = if upheld { Ruling::Upheld } else { Ruling::Dismissed };
                 (GovernOrder::Decide { report, ruling, reason }, order)
             }
-        }
+        })
     }
 }
 
@@ -353,6 +371,12 @@ fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
             format!("give {} to {whom}, {}", words(rights), lasting(*seconds))
         }
         GovernOrder::Revoke { rights, .. } => format!("take {} from {whom}", words(rights)),
+        GovernOrder::GrantArea { rights, area, seconds, .. } => {
+            format!("give {} on {area} to {whom}, {}", words(rights), lasting(*seconds))
+        }
+        GovernOrder::RevokeArea { rights, area, .. } => {
+            format!("take {} on {area} from {whom}", words(rights))
+        }
         GovernOrder::NameAdmin { .. } => format!("make {whom} a permanent admin"),
         GovernOrder::RemoveAdmin { .. } => format!("make {whom} an admin no longer"),
         GovernOrder::Kick { .. } => {
@@ -415,6 +439,7 @@ pub(super) fn refused_as(what: &str, why: Refusal) -> Failure {
         }
         Refusal::LastAdmin => failure.hint("appoint another one first"),
         Refusal::NoPlayer => failure.hint("rights are for keys that logged in once"),
+        Refusal::NotForArea => failure.hint("leave --area out to give it for the whole sim"),
         Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
         Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
         Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
@@ -423,7 +448,7 @@ pub(super) fn refused_as(what: &str, why: Refusal) -> Failure {
 }
 
 pub(in crate::cli) async fn run(command: GovernCommand, console: Console) -> Result<(), Failure> {
-    let (order, OrderArgs { dry_run, admin }) = command.order();
+    let (order, OrderArgs { dry_run, admin }) = command.order()?;
     let mut driver = admin.open().await?;
     let done = give(&mut driver, &order, &admin, dry_run, console).await;
     driver.leave().await;
@@ -492,6 +517,7 @@ mod tests {
             admin: false,
             temp_admin: false,
             rights: Vec::new(),
+            area_rights: Vec::new(),
             ban: None,
             mute: None,
         };

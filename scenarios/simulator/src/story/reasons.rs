@@ -136,6 +136,7 @@ reasons! {
         Refusal::BeaconsWait(_) => "beacons-wait",
         Refusal::NoKeyWord => "no-key-word",
         Refusal::BadCorners => "bad-corners",
+        Refusal::NotForArea => "not-for-area",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

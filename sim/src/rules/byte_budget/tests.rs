@@ -24,9 +24,9 @@ use crate::{
     limits::{
         BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FRIENDS_KEPT_MAX, FROZEN_MAX, LANES_MAX,
         MUTES_MAX, OBJECT_JOINTS_MAX, ORDERS_KEPT, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
-        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX, ROLES_MAX,
-        ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TRACES_MAX, UNDO_ENTRIES_MAX,
-        WORLD_BYTES_MAX,
+        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX,
+        RIGHTS_AREAS_MAX, ROLES_MAX, ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
+        TRACES_MAX, UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
     state::{
@@ -167,7 +167,7 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
 
     let beside = singles + outcomes + players + windows + owners + objects + contacts;
     // See the comments of these limits.
-    let people = ROLES_MAX * 400 + (BANS_MAX + MUTES_MAX) * 280;
+    let people = ROLES_MAX * 400 + RIGHTS_AREAS_MAX * 160 + (BANS_MAX + MUTES_MAX) * 280;
     let people = people + (REPORTS_OPEN_MAX + REPORTS_DECIDED_KEPT) * 900;
     let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800 + ROTATED_MAX * 80;
     let people = people + FRIENDS_KEPT_MAX * 1_500;

@@ -1,0 +1,62 @@
+//! The ground on which alone rights hold, on the command line.
+
+use clap::Args;
+use metatopia_types::RightsArea;
+
+use crate::cli::failure::Failure;
+
+/// The ground on which alone rights hold.
+#[derive(Debug, Args)]
+pub(super) struct AreaArgs {
+    /// Only on this ground, in whole metres: its south-western corner, how wide it is, and how deep.
+    #[arg(long, num_args = 4, value_names = ["X", "Y", "WIDTH", "DEPTH"], allow_negative_numbers = true)]
+    area: Option<Vec<i32>>,
+}
+
+impl AreaArgs {
+    /// Returns the area, if there is one.
+    pub(super) fn area(self) -> Result<Option<RightsArea>, Failure> {
+        let Some(numbers) = self.area else { return Ok(None) };
+        let side = |metres: i32| u16::try_from(metres).ok().filter(|metres| *metres > 0);
+        match numbers[..] {
+            [x, y, width, depth] => match (side(width), side(depth)) {
+                (Some(width), Some(depth)) => Ok(Some(RightsArea { x, y, width, depth })),
+                _ => Err(Failure::usage("an area is 1 to 65535 m wide, and as deep")),
+            },
+            _ => unreachable!("the command line takes four numbers"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        on: AreaArgs,
+        /// Says whether more of the line is read.
+        #[arg(long)]
+        dry_run: bool,
+    }
+
+    fn read(line: &str) -> Option<Result<Option<RightsArea>, Failure>> {
+        let words = line.split_whitespace();
+        Line::try_parse_from(std::iter::once("grant").chain(words)).ok().map(|line| line.on.area())
+    }
+
+    #[test]
+    fn an_area_is_four_numbers_and_has_ground() {
+        let area = RightsArea { x: -4, y: -20, width: 16, depth: 8 };
+        let told = read("--area -4 -20 16 8 --dry-run").expect("it is read").expect("it is one");
+        assert_eq!(told, Some(area));
+        assert_eq!(read("--dry-run").expect("it is read").expect("no area"), None);
+        for none in ["--area 1 2 0 4", "--area 1 2 4 -1", "--area 1 2 70000 4"] {
+            assert!(read(none).expect(none).is_err(), "{none}");
+        }
+        assert!(read("--area 1 2 3").is_none() && read("--area 1 2 3 x").is_none());
+    }
+}
