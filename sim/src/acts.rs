@@ -37,6 +37,7 @@ mod speech;
 #[cfg(test)]
 mod tests;
 mod tickets;
+mod titles;
 mod traces;
 mod undo;
 mod undo_of;

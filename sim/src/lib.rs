@@ -140,7 +140,7 @@ pub use space::{
     FloorPlanPart, GESTURE_TICKS, GroundAt, KnownLeaves, Land, Lot, PlacedLeaf, PlacedTiles,
     RestoreBodiesError, RunningScript, Sector, SectorOpening, SectorSound, ShownTiles,
     TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TILE_METRES, Tile, TileCopy, TileEntry,
-    Title, WorldObject, may_build, tile_key,
+    WorldObject, may_build, tile_key,
 };
 #[cfg(feature = "controls")]
 pub use state::flipped;

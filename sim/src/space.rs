@@ -18,7 +18,7 @@ pub use bodies::RestoreBodiesError;
 pub use floor_plan::{
     FloorPlan, FloorPlanError, FloorPlanFault, FloorPlanPart, Sector, SectorOpening, SectorSound,
 };
-pub use land::{Area, Land, Title};
+pub use land::{Area, Land};
 pub use lot::{GroundAt, Lot, may_build};
 pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
 pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};

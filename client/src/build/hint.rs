@@ -6,10 +6,10 @@ use alloc::{
 };
 
 use metatopia_sim::{
-    Parameters, Title,
+    Parameters,
     limits::{OBJECT_JOINTS_MAX, OWNER_JOINTS_MAX},
 };
-use metatopia_types::Refusal;
+use metatopia_types::{Refusal, Title};
 
 /// What a builder can do next; nothing if there is nothing to say.
 #[must_use]

@@ -2,8 +2,8 @@ use alloc::{borrow::ToOwned as _, vec};
 
 use metatopia_math::Angle;
 use metatopia_physics::Polygon;
-use metatopia_sim::{Area, Land, Parameters, Title};
-use metatopia_types::{BuiltMaterial, PublicKey};
+use metatopia_sim::{Area, Land, Parameters};
+use metatopia_types::{BuiltMaterial, PublicKey, Title};
 
 use super::*;
 

@@ -10,7 +10,7 @@ use metatopia_client::{
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
-use metatopia_sim::{Land, Lot, Shape};
+use metatopia_sim::{Lot, Shape};
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
 use super::{
@@ -212,15 +212,14 @@ pub(super) async fn place_near(
         room.tell(LineKind::Refused, "You are not in the world yet.")?;
         return Ok(None);
     };
-    let lands = lands(room).await?;
+    let charter = room.driver.prove_charter(ANSWER).await?;
     let lots: Vec<Lot> = super::lots::lots(room).await?.iter().map(super::lots::lot_of).collect();
-    let genesis = &room.driver.trust().genesis;
     // What is in hand is in nobody's way.
     let things = scene.objects.iter().filter(|o| o.held.is_none());
     let things = things.map(|o| (o.position, o.half, o.angle)).collect();
     let ground = Ground {
-        parameters: &genesis.parameters,
-        lands: &lands,
+        parameters: &charter.parameters,
+        lands: &charter.lands,
         lots: &lots,
         builder: room.driver.author(),
         here,
@@ -341,22 +340,10 @@ async fn mine(room: &mut TextClient) -> BuilderResult {
     room.tell(LineKind::Answer, &line)
 }
 
-/// The sim's lands. Those of a successor came with the state that it carries on, and its genesis
-/// names none.
-pub(super) async fn lands(room: &mut TextClient) -> Result<Vec<Land>, TextClientError> {
-    if room.driver.trust().genesis.parent.is_none() {
-        return Ok(room.driver.trust().genesis.lands.clone());
-    }
-    if room.lands.is_none() {
-        room.lands = Some(room.driver.prove_charter(ANSWER).await?.lands);
-    }
-    Ok(room.lands.clone().unwrap_or_default())
-}
-
 async fn land(room: &mut TextClient) -> BuilderResult {
-    let lands = lands(room).await?;
-    let genesis = &room.driver.trust().genesis;
-    for land in lands.iter().rev() {
+    // Admins may have changed it since the genesis.
+    let charter = room.driver.prove_charter(ANSWER).await?;
+    for land in charter.lands.iter().rev() {
         let (low, high) = (land.area.low, land.area.high);
         let whose = build::title(land.title, &room.driver.author());
         let line = format!(
@@ -369,7 +356,7 @@ async fn land(room: &mut TextClient) -> BuilderResult {
         );
         room.tell(LineKind::Answer, &line)?;
     }
-    let rest = match genesis.parameters.building.open_ground {
+    let rest = match charter.parameters.building.open_ground {
         true => "Everywhere else everybody builds.",
         false => "Nobody but admins builds anywhere else.",
     };

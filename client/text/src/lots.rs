@@ -12,7 +12,7 @@ use metatopia_sim::{Area, GroundAt, Lot};
 use metatopia_types::{Act, LotId, LotOrder, PublicKey};
 
 use super::{
-    builder::{lands, meant, player},
+    builder::{meant, player},
     deeds::conclude,
     room::TextClient,
 };
@@ -45,10 +45,10 @@ pub(super) fn lot_of(entry: &LotEntry) -> Lot {
 
 /// Tells whose ground somebody stands on.
 pub(super) async fn tell_ground(room: &mut TextClient, here: Vec2) -> Result<(), TextClientError> {
-    let (lands, entries) = (lands(room).await?, lots(room).await?);
+    let (charter, entries) = (room.driver.prove_charter(ANSWER).await?, lots(room).await?);
     let lots: Vec<Lot> = entries.iter().map(lot_of).collect();
     let own = room.driver.author();
-    let line = match GroundAt::of(&lands, &lots, here) {
+    let line = match GroundAt::of(&charter.lands, &lots, here) {
         GroundAt::Lot(lot) => {
             let entry = entries.iter().find(|entry| entry.low == lot.area.low);
             let whose = entry.map_or_else(String::new, |entry| whose(entry, &own));

@@ -13,7 +13,7 @@ use metatopia_client::{
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
 use metatopia_math::Vec2;
 use metatopia_protocol::{FormMessage, SubmitRefusal};
-use metatopia_sim::{Introduction, Land};
+use metatopia_sim::Introduction;
 use metatopia_types::{Act, ActId, Blob, Digest, Height, ObjectId, Outcome, Refusal, Sound};
 use tokio::{
     sync::mpsc::error::TryRecvError,
@@ -62,8 +62,6 @@ pub(super) struct TextClient {
     proof: Result<ProvenSight, UnprovenSight>,
     /// What a builder calls `it`.
     pub(super) it: Option<ObjectId>,
-    /// Those of a successor, once they were asked for: no act changes them.
-    pub(super) lands: Option<Vec<Land>>,
     output: Box<dyn TextOutput>,
     pub(super) desk: Box<dyn ScriptDesk>,
     pub(super) world: Box<dyn WorldDesk>,
@@ -110,7 +108,6 @@ impl TextClient {
             scene: None,
             proof: Err(UnprovenSight::NoneYet),
             it: None,
-            lands: None,
             output,
             desk,
             world,
@@ -182,7 +179,7 @@ impl TextClient {
     pub(super) fn settle(&mut self, driver: ClientDriver) -> ClientDriver {
         let before = mem::replace(&mut self.driver, driver);
         self.proof = Err(UnprovenSight::NoneYet);
-        (self.it, self.lands, self.asked) = (None, None, None);
+        (self.it, self.asked) = (None, None);
         (self.people, self.sector, self.sounded) = (None, None, None);
         self.correspondence.move_to(self.driver.trust().sim);
         self.scene = None;

@@ -2,6 +2,7 @@
 
 mod admins;
 mod area;
+mod land;
 mod log;
 mod orders;
 mod reports;
@@ -60,6 +61,9 @@ pub(super) enum AdminCommand {
     /// Change the sim's name, or one of its agreed numbers.
     #[command(after_help = set::names())]
     Set(set::SetArgs),
+    /// List the lands, on which not everybody builds, and change them.
+    #[command(subcommand)]
+    Land(land::LandCommand),
     /// List who may do what here: admins, who takes over, roles, bans and mutes.
     Admins(admins::AdminsArgs),
     /// Tell who ordered what, under which right. It is proved, and none can be left out.
@@ -179,6 +183,7 @@ pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), F
         AdminCommand::Demote(args) => demote(args, console).await,
         AdminCommand::Candidates(args) => candidates(args, console).await,
         AdminCommand::Set(args) => set::run(args, console).await,
+        AdminCommand::Land(command) => land::run(command, console).await,
         AdminCommand::Admins(args) => admins::run(args, console).await,
         AdminCommand::Log(args) => log::run(args, console).await,
         AdminCommand::Reports(args) => reports::run(args, console).await,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_scripting::Package;
-use metatopia_sim::{Area, Land, Title, is_name, limits::LANDS_MAX};
+use metatopia_sim::{Area, Land, is_name, limits::LANDS_MAX};
 use metatopia_types::ObjectId;
 use toml::Spanned;
 
@@ -111,13 +111,10 @@ impl TomlSource<'_> {
         if !area.is_proper() {
             return Err(self.mistake(land, "`from` and `to` must be opposite corners of the land"));
         }
-        let title = match owner.get_ref().as_str() {
-            "open" => Title::Open,
-            "sim" => Title::Sim,
-            key => Title::Player(key.parse().map_err(|_| {
-                self.mistake(owner, format!("{key:?} is no owner: write open, sim or a key"))
-            })?),
-        };
+        let title = owner.get_ref().parse().map_err(|_| {
+            let message = format!("{:?} is no owner: write open, sim or a key", owner.get_ref());
+            self.mistake(owner, message)
+        })?;
         Ok(Land { name: name.get_ref().clone(), area, title })
     }
 }

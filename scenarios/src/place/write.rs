@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_sim::{Area, Land, ScriptSpec, Title};
+use metatopia_sim::{Area, Land, ScriptSpec};
 use metatopia_types::{ObjectId, PackageId};
 
 use super::{
@@ -157,16 +157,11 @@ impl PlaceFile {
 impl LandFile {
     fn of(land: &Land) -> Self {
         let Area { low, high } = land.area;
-        let owner = match land.title {
-            Title::Open => "open".to_owned(),
-            Title::Sim => "sim".to_owned(),
-            Title::Player(key) => key.to_string(),
-        };
         Self {
             name: written(land.name.clone()),
             from: low.into(),
             to: high.into(),
-            owner: written(owner),
+            owner: written(land.title.to_string()),
         }
     }
 }

@@ -6,6 +6,7 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Pose};
 use metatopia_types::{
     Act, GovernOrder, LandOrder, ObjectId, PublicKey, Refusal, RightsArea, RoleRight, ScriptId,
+    Title,
     limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 
@@ -20,7 +21,7 @@ use crate::{
         ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right, Sanction,
         Warrant, Whereabouts, build_word,
     },
-    space::{Area, Footprint, Title, distance_to},
+    space::{Area, Footprint, Land, distance_to},
     state::{State, World, is_line},
 };
 
@@ -140,6 +141,9 @@ impl State {
                 (Right::Moderate, ActTarget { thing, whereabouts, ..ActTarget::SIM })
             }
             GovernOrder::Announce { .. } => (Right::Announce, ActTarget::SIM),
+            GovernOrder::SetLand { .. } | GovernOrder::RemoveLand { .. } => {
+                (Right::Charter, ActTarget::SIM)
+            }
             GovernOrder::Decide { report, .. } => self.ruling_request(*report)?,
         })
     }
@@ -176,6 +180,8 @@ impl State {
                 let has = |right| people.has_very_right(key, Some(*area), right, time);
                 need(rights.iter().all(|right| has(*right)), Refusal::AlreadySo)
             }
+            GovernOrder::SetLand { name, area, title } => self.check_land(name, *area, *title),
+            GovernOrder::RemoveLand { name } => self.check_land_there(name),
             GovernOrder::NameAdmin { key } => {
                 need(!admins.contains(key), Refusal::AlreadySo)?;
                 self.check_trusted(key)?;
@@ -242,7 +248,7 @@ impl State {
 
     /// Checks that rights can be given to a key: a player's, who is not shut out. A key that nobody has
     /// would be an admin whom nobody can be.
-    fn check_trusted(&self, key: &PublicKey) -> Result<(), Refusal> {
+    pub(super) fn check_trusted(&self, key: &PublicKey) -> Result<(), Refusal> {
         if self.players.get(key).is_none() {
             return Err(Refusal::NoPlayer);
         }
@@ -293,6 +299,11 @@ impl State {
             GovernOrder::Unmute { key } => self.people.set_mute(key, None),
             GovernOrder::Freeze { object } => self.freeze_thing(by, object),
             GovernOrder::Thaw { object } => self.thaw_thing(object),
+            GovernOrder::SetLand { name, area, title } => {
+                let land = Land { name: name.clone(), area: Area::of_rights(area), title };
+                self.set_land(&name, Some(land));
+            }
+            GovernOrder::RemoveLand { name } => self.set_land(&name, None),
             GovernOrder::Announce { text } => {
                 self.governance.motd = (!text.is_empty()).then_some(Motd { text, by });
             }

@@ -3,11 +3,11 @@
 //! Only this file knows who decides for the sim. A right says what kind of thing somebody does, a
 //! target to what; the answer follows from the state alone.
 
-use metatopia_types::{PublicKey, Refusal, RoleRight};
+use metatopia_types::{PublicKey, Refusal, RoleRight, Title};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    space::{Area, Title, may_build},
+    space::{Area, may_build},
     state::{Object, Publishers, State, World},
 };
 

@@ -5,12 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{ObjectId, PublicKey, Tick};
+use metatopia_types::{ObjectId, PublicKey, Tick, Title};
 
 use super::{authority::Rank, governance::DAY_MS};
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
-    space::Title,
     state::{Player, Presence, State},
 };
 

@@ -3,12 +3,11 @@
 //! Everything that is a person's moves, sanctions too, so a ban is not escaped and no quota doubles. The keys of
 //! servers and beacons are no person's, and stay. What scripts remember of a key is theirs, and stays as well.
 
-use metatopia_types::{PublicKey, Refusal, Rotation};
+use metatopia_types::{PublicKey, Refusal, Rotation, Title};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     limits::{ROTATED_AGAIN_MS, ROTATED_MAX},
-    space::Title,
     state::{Player, State, World},
 };
 

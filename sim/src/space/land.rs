@@ -1,7 +1,7 @@
 //! Land: who may build where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{PublicKey, RightsArea, Square, limits::SQUARE_TILES_MIN};
+use metatopia_types::{PublicKey, RightsArea, Square, Title, limits::SQUARE_TILES_MIN};
 use serde::{Deserialize, Serialize};
 
 use super::tile::TILE_METRES;
@@ -138,17 +138,6 @@ impl Area {
     }
 }
 
-/// The title to a land: who may build there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Title {
-    /// Everybody may build there.
-    Open,
-    /// The sim's own: only its admins build there.
-    Sim,
-    /// This player's, and nobody else but admins builds there.
-    Player(PublicKey),
-}
-
 /// An area with a name. It lies on top of those that are listed before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Land {
@@ -158,17 +147,6 @@ pub struct Land {
     pub area: Area,
     /// The title to it.
     pub title: Title,
-}
-
-impl Title {
-    /// Says whether a player who is no admin may build there.
-    fn lets(self, builder: &PublicKey) -> bool {
-        match self {
-            Self::Open => true,
-            Self::Sim => false,
-            Self::Player(owner) => owner == *builder,
-        }
-    }
 }
 
 /// Says whether a player who is no admin may build in all of `area`. `lands` are in their order; ground

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{LotGround, PublicKey};
+use metatopia_types::{LotGround, PublicKey, Title};
 use serde::{Deserialize, Serialize};
 
-use super::land::{Area, Land, Title, may_build_on_lands};
+use super::land::{Area, Land, may_build_on_lands};
 
 /// Ground that a player took.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

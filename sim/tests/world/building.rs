@@ -4,12 +4,12 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion};
 use metatopia_scripting::{Event, EventKind, ScriptOutput};
 use metatopia_sim::{
-    Area, Land, ObjectSpec, Shape, Title, WorldObject,
+    Area, Land, ObjectSpec, Shape, WorldObject,
     limits::{BUILDS_PER_AUTHOR_MAX, SCRIPTS_PER_OBJECT_MAX},
 };
 use metatopia_types::{
     Act, AssetLicence, Blueprint, BodyShape, Build, Digest, Look, ObjectId, Origin, Outcome,
-    Outline, PackageId, Refusal, ScriptId,
+    Outline, PackageId, Refusal, ScriptId, Title,
 };
 
 use crate::yard::{Builder, Yard, public, vec2};

@@ -3,11 +3,11 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::JointSpec;
 use metatopia_sim::{
-    Area, JointKind, Land, Serial, Title,
+    Area, JointKind, Land, Serial,
     limits::{OBJECT_JOINTS_MAX, OWNER_JOINTS_MAX, UNDO_ENTRIES_MAX},
 };
 use metatopia_types::{
-    Act, Blueprint, Build, BuiltJoint, GovernOrder, ObjectId, Outcome, Refusal,
+    Act, Blueprint, Build, BuiltJoint, GovernOrder, ObjectId, Outcome, Refusal, Title,
     limits::LEAF_BYTES_MAX,
 };
 

@@ -7,7 +7,7 @@ use metatopia_physics::{BoundsError, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
     Area, Charter, ENGINE, Genesis, GenesisError, IntroductionError, Land, ObjectSpecError,
-    ParametersError, ScriptSpec, Sector, SectorSound, Title, World,
+    ParametersError, ScriptSpec, Sector, SectorSound, World,
     gas::SCRIPT_TICK_MAX,
     limits::{
         GENESIS_BYTES_MAX, LAND_PER_WEEK_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
@@ -16,7 +16,7 @@ use metatopia_sim::{
     picture_digest,
 };
 use metatopia_types::{
-    Digest, LeafKey, NodeContact, PackageId, PublicKey, SimId, Site, Square, SquareError,
+    Digest, LeafKey, NodeContact, PackageId, PublicKey, SimId, Site, Square, SquareError, Title,
     limits::{ADMINS_MAX, LEAF_BYTES_MAX},
     wire::{DecodeError, decode},
 };

@@ -3,10 +3,10 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Filter, Motion};
 use metatopia_scripting::Value;
-use metatopia_sim::{Area, Land, Title, WorldObject, limits::HANDS_MAX};
+use metatopia_sim::{Area, Land, WorldObject, limits::HANDS_MAX};
 use metatopia_types::{
     Act, Blueprint, Build, GovernOrder, LotGround, LotId, LotOrder, ObjectId, Outcome, Outline,
-    Refusal,
+    Refusal, Title,
 };
 
 use crate::{

@@ -53,6 +53,7 @@ mod tickets;
 mod tiers;
 mod tiles;
 mod timers;
+mod titles;
 mod totality;
 mod traces;
 mod undo_of;

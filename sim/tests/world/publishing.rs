@@ -2,7 +2,7 @@
 
 use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
 use metatopia_sim::{
-    Area, Denied, Land, Parameters, Publishers, Right, Title, World,
+    Area, Denied, Land, Parameters, Publishers, Right, World,
     limits::{
         PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PUBLISHED_BYTES_PER_AUTHOR_MAX,
         PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHES_PER_TURN_MAX, PUBLISHING_GAS_PER_BYTE,
@@ -10,7 +10,7 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Act, BlobId, Build, Digest, ObjectId, Outcome, PackageId, Refusal, ScriptId,
+    Act, BlobId, Build, Digest, ObjectId, Outcome, PackageId, Refusal, ScriptId, Title,
 };
 
 use crate::{

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
+use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, World, group_key};
 use metatopia_types::{
     ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, BuiltMaterial, Digest,
     Emote, Evidence, GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder,
     NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject,
-    RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
+    RightsArea, RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Title, Vote,
+    VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -138,6 +139,9 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let build = rights(RoleRight::Build);
     let border = Act::Border { order: BlobId(Digest::ZERO) };
     let ground = LotGround { x: 20, y: 20, width: 8, depth: 8 };
+    let area = RightsArea { x: 20, y: 20, width: 8, depth: 8 };
+    let set_land = GovernOrder::SetLand { name: "green".to_owned(), area, title: Title::Open };
+    let remove_land = GovernOrder::RemoveLand { name: "park".to_owned() };
     let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
     let name = Act::Lot(LotOrder::Name { lot: LotId(1), name: "orchard".to_owned() });
     vec![
@@ -147,6 +151,8 @@ fn governing(thing: ObjectId) -> Vec<Row> {
         row(servers, Refusal::NotAdmin, &[RoleRight::Servers]),
         row(ticket, Refusal::NotAdmin, moderate),
         row(amend, Refusal::NotAdmin, administer),
+        row(Act::Govern(set_land), Refusal::NotAdmin, administer),
+        row(Act::Govern(remove_land), Refusal::NotAdmin, administer),
         row(Act::Publish { source }, Refusal::NotPublisher, &[RoleRight::Script]),
         order(GovernOrder::Grant { key, rights: build.clone(), seconds: None }, administer),
         order(GovernOrder::Revoke { key, rights: build }, administer),

@@ -6,10 +6,10 @@ use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_scripting::{EventKind, ScriptOutput};
 use metatopia_sim::{
-    ActTarget, Area, Denied, Land, OrderedDeed, Right, Title, Warrant, limits::HOME_TRIES,
+    ActTarget, Area, Denied, Land, OrderedDeed, Right, Warrant, limits::HOME_TRIES,
 };
 use metatopia_types::{
-    Act, Build, GovernOrder, Look, ObjectId, Outcome, Refusal, RoleRight,
+    Act, Build, GovernOrder, Look, ObjectId, Outcome, Refusal, RoleRight, Title,
     limits::{MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_sim::{
-    Area, Land, Standings as _, Title, World,
+    Area, Land, Standings as _, World,
     limits::{ROTATED_AGAIN_MS, ROTATIONS_PER_TURN_MAX},
 };
 use metatopia_types::{
     Act, GovernOrder, Look, LotGround, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
-    RoleRight, Rotation, TicketOrder, limits::ACTS_PER_TURN_MAX,
+    RoleRight, Rotation, TicketOrder, Title, limits::ACTS_PER_TURN_MAX,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};

@@ -4,10 +4,10 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_scripting::Value;
 use metatopia_sim::{
-    Area, Land, QueuedEvent, Shape, Title, Tools, World, WorldObject,
+    Area, Land, QueuedEvent, Shape, Tools, World, WorldObject,
     limits::{NAMED_LOOKED_MAX, ORPHANS_PER_TICK, SPAWNED_PER_OBJECT_MAX},
 };
-use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey};
+use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Title};
 
 use crate::{
     building::{block, built, place, site},

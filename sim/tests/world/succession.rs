@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
-use metatopia_sim::{Area, Genesis, GenesisError, Land, Parent, Sector, SectorSound, Title, World};
+use metatopia_sim::{Area, Genesis, GenesisError, Land, Parent, Sector, SectorSound, World};
 use metatopia_types::{
     Act, Build, Digest, Height, LeafKey, NodeContact, ObjectId, Origin, Outcome, Root, SimId, Site,
-    Square,
+    Square, Title,
 };
 
 use crate::{

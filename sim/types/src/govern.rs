@@ -4,7 +4,7 @@ use alloc::{collections::BTreeSet, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PublicKey, RightsArea, Ruling};
+use crate::{ObjectId, PublicKey, RightsArea, Ruling, Title};
 
 /// A right that an admin gives to a key. A role is a set of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -185,6 +185,20 @@ pub enum GovernOrder {
         /// The very area for which they were given.
         area: RightsArea,
     },
+    /// Sets the land of a name: who may build there. A new one lies on top of the others.
+    SetLand {
+        /// The name, which people read.
+        name: String,
+        /// The ground that it covers.
+        area: RightsArea,
+        /// Who may build there.
+        title: Title,
+    },
+    /// Removes a land. What lies below it counts again.
+    RemoveLand {
+        /// The name of the land.
+        name: String,
+    },
 }
 
 impl GovernOrder {
@@ -207,6 +221,8 @@ impl GovernOrder {
             Self::Announce { .. } => "motd",
             Self::Decide { .. } => "decide",
             Self::Undo { .. } => "undo",
+            Self::SetLand { .. } => "land set",
+            Self::RemoveLand { .. } => "land remove",
         }
     }
 
@@ -228,6 +244,7 @@ impl GovernOrder {
             | Self::Unmute { key } => Some(key),
             Self::Freeze { .. } | Self::Thaw { .. } | Self::Return { .. } => None,
             Self::Announce { .. } | Self::Decide { .. } => None,
+            Self::SetLand { .. } | Self::RemoveLand { .. } => None,
         }
     }
 
@@ -236,6 +253,15 @@ impl GovernOrder {
     pub const fn area(&self) -> Option<RightsArea> {
         match self {
             Self::GrantArea { area, .. } | Self::RevokeArea { area, .. } => Some(*area),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the land that it is about, if it is about one.
+    #[must_use]
+    pub fn land(&self) -> Option<&str> {
+        match self {
+            Self::SetLand { name, .. } | Self::RemoveLand { name } => Some(name),
             _ => None,
         }
     }

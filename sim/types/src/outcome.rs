@@ -384,6 +384,9 @@ pub enum Refusal {
     /// A right is one that nobody has for an area alone.
     #[error("only the rights build, moderate and land are given for an area")]
     NotForArea,
+    /// There is no such land.
+    #[error("the sim has no land of this name")]
+    NoLand,
 }
 
 impl core::fmt::Display for Outcome {

@@ -152,7 +152,7 @@ fn each_number_keeps_its_refusal() {
                 NothingToSitOn SeatTaken QueueFull TooManyReports NoReport BadSeal NotOpened SlowMode \
                 QuietHours MissingImport BadImport BadFriends TooManyFriends NotFriend \
                 FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries BeaconsWait \
-                NoKeyWord BadCorners NotForArea";
+                NoKeyWord BadCorners NotForArea NoLand";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
         // All but eight are their numbers; those name a sim, a key, a package, a reason or a time behind them.

@@ -250,9 +250,10 @@ impl ClientCore {
         let me = sight.me().and_then(|me| self.picture.body(me));
         let Some(me) = me else { return Vec2::ZERO };
         let half = self.picture.body(object).map_or(Vec2::ZERO, half_of);
+        let (parameters, lands) = self.rules_of_building();
         let ground = Ground {
-            parameters: &self.genesis.parameters,
-            lands: &self.genesis.lands,
+            parameters,
+            lands,
             // The sim knows them, and refuses what is put on one of somebody else.
             lots: &[],
             builder: self.key,

@@ -170,6 +170,8 @@ fn governed(order: &GovernOrder) -> Value {
             (reason.clone(), Some(seconds))
         }
         GovernOrder::Announce { text } => (text.clone(), None),
+        GovernOrder::SetLand { name, area, title } => (format!("{name}: {area}, {title}"), None),
+        GovernOrder::RemoveLand { name } => (name.clone(), None),
         _ => (String::new(), None),
     };
     let lasts = seconds.map(|seconds| match seconds {

@@ -10,6 +10,7 @@ use metatopia_protocol::{
     GovernanceEntry, LotEntry, OrderEntry, PackageEntry, PlayerEntry, Question, ReportEntry,
     ScriptEntry, ThingEntry, span, take_page,
 };
+use metatopia_sim::{Charter, Land, Parameters};
 use metatopia_types::{
     Digest, NodeContact, PackageId, PublicKey, Refusal, ScriptId, SetChange, Square,
 };
@@ -121,6 +122,8 @@ pub(super) struct Inquiries {
     raw: BTreeMap<u32, u64>,
     learned_at: Option<Duration>,
     charter_at: Option<Duration>,
+    /// What was proved last of what the sim is by now.
+    charter: Option<Box<Charter>>,
 }
 
 /// What to do after an answer.
@@ -301,12 +304,22 @@ impl ClientCore {
         }
     }
 
+    /// Returns the numbers and the lands of the sim, as far as this core knows: those of the genesis until newer
+    /// ones are proved.
+    pub(super) fn rules_of_building(&self) -> (&Parameters, &[Land]) {
+        match &self.inquiries.charter {
+            Some(charter) => (&charter.parameters, &charter.lands),
+            None => (&self.genesis.parameters, &self.genesis.lands),
+        }
+    }
+
     /// Tells the page in which world the sim lies by now: its land office may be another one than the one that
     /// the genesis names.
     fn charter_came(&mut self, answer: &CharterAnswer) -> InquiryStep {
         let Ok((_, charter)) = self.session.light().charter(answer) else { return unproven() };
         let world = charter.site.map(|site| site.world.to_string());
         self.tell(&json!({ "type": "charter", "world": world }));
+        self.inquiries.charter = Some(Box::new(charter));
         InquiryStep::Done(Value::Null)
     }
 

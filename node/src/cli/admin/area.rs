@@ -17,14 +17,16 @@ impl AreaArgs {
     /// Returns the area, if there is one.
     pub(super) fn area(self) -> Result<Option<RightsArea>, Failure> {
         let Some(numbers) = self.area else { return Ok(None) };
-        let side = |metres: i32| u16::try_from(metres).ok().filter(|metres| *metres > 0);
-        match numbers[..] {
-            [x, y, width, depth] => match (side(width), side(depth)) {
-                (Some(width), Some(depth)) => Ok(Some(RightsArea { x, y, width, depth })),
-                _ => Err(Failure::usage("an area is 1 to 65535 m wide, and as deep")),
-            },
-            _ => unreachable!("the command line takes four numbers"),
-        }
+        of(numbers.try_into().expect("the command line takes four numbers")).map(Some)
+    }
+}
+
+/// Returns the area of these numbers: its south-western corner, its width and its depth.
+pub(super) fn of([x, y, width, depth]: [i32; 4]) -> Result<RightsArea, Failure> {
+    let side = |metres: i32| u16::try_from(metres).ok().filter(|metres| *metres > 0);
+    match (side(width), side(depth)) {
+        (Some(width), Some(depth)) => Ok(RightsArea { x, y, width, depth }),
+        _ => Err(Failure::usage("an area is 1 to 65535 m wide, and as deep")),
     }
 }
 

@@ -70,6 +70,7 @@ const fn warrant(warrant: Warrant) -> &'static str {
 fn govern(order: &GovernOrder) -> (String, Option<String>, Option<String>) {
     let about = order.person().map(ToString::to_string);
     let about = about.or_else(|| order.object().map(|object| format!("thing {object}")));
+    let about = about.or_else(|| order.land().map(str::to_owned));
     let words = |rights: &std::collections::BTreeSet<metatopia_types::RoleRight>| {
         rights.iter().map(|right| right.word()).collect::<Vec<_>>().join(", ")
     };
@@ -89,6 +90,7 @@ fn govern(order: &GovernOrder) -> (String, Option<String>, Option<String>) {
             Some(if reason.is_empty() { lasts } else { format!("{lasts}: {reason}") })
         }
         GovernOrder::Announce { text } => Some(text.clone()),
+        GovernOrder::SetLand { area, title, .. } => Some(format!("{area}, {title}")),
         _ => None,
     };
     (order.verb().to_owned(), about, terms)

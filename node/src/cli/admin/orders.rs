@@ -10,7 +10,7 @@ use metatopia_protocol::{
 };
 use metatopia_sim::{is_line, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{
-    Act, GovernOrder, ObjectId, PublicKey, Refusal, RoleRight, Ruling,
+    Act, GovernOrder, ObjectId, PublicKey, Refusal, RoleRight, Ruling, Title,
     limits::{MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 use serde::Serialize;
@@ -360,6 +360,15 @@ pub(super) fn lasting(seconds: Option<u32>) -> String {
     seconds.map_or("for good".to_owned(), |seconds| format!("for {}", span(seconds)))
 }
 
+/// Returns who may build where a title holds, in words.
+fn builders(title: Title) -> String {
+    match title {
+        Title::Open => "everybody".to_owned(),
+        Title::Sim => "nobody but admins".to_owned(),
+        Title::Player(key) => format!("{}, and nobody else but admins,", &key.to_string()[..8]),
+    }
+}
+
 /// Returns what an order does, in words.
 fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
     let (whom, what) = (whom(told.person.as_ref()), what(told.thing.as_ref()));
@@ -404,6 +413,10 @@ fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
             true => format!("move {what} to its owner's land"),
             false => format!("delete {what}, for its owner has no land with room for it"),
         },
+        GovernOrder::SetLand { name, area, title } => {
+            format!("make {area} the land {name}, where {} may build", builders(*title))
+        }
+        GovernOrder::RemoveLand { name } => format!("remove the land {name}"),
         GovernOrder::Announce { text } if text.is_empty() => "take the message away".to_owned(),
         GovernOrder::Announce { text } => format!("tell everybody who comes: {text}"),
         GovernOrder::Undo { .. } => {
@@ -439,6 +452,7 @@ pub(super) fn refused_as(what: &str, why: Refusal) -> Failure {
         }
         Refusal::LastAdmin => failure.hint("appoint another one first"),
         Refusal::NoPlayer => failure.hint("rights are for keys that logged in once"),
+        Refusal::NoLand => failure.hint("`metatopia admin land list` names them"),
         Refusal::NotForArea => failure.hint("leave --area out to give it for the whole sim"),
         Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
         Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
@@ -448,7 +462,16 @@ pub(super) fn refused_as(what: &str, why: Refusal) -> Failure {
 }
 
 pub(in crate::cli) async fn run(command: GovernCommand, console: Console) -> Result<(), Failure> {
-    let (order, OrderArgs { dry_run, admin }) = command.order()?;
+    let (order, args) = command.order()?;
+    carry_out(order, args, console).await
+}
+
+/// Gives an order, or says what it would do.
+pub(super) async fn carry_out(
+    order: GovernOrder,
+    OrderArgs { dry_run, admin }: OrderArgs,
+    console: Console,
+) -> Result<(), Failure> {
     let mut driver = admin.open().await?;
     let done = give(&mut driver, &order, &admin, dry_run, console).await;
     driver.leave().await;

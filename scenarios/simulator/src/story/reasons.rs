@@ -137,6 +137,7 @@ reasons! {
         Refusal::NoKeyWord => "no-key-word",
         Refusal::BadCorners => "bad-corners",
         Refusal::NotForArea => "not-for-area",
+        Refusal::NoLand => "no-land",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

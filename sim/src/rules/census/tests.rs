@@ -1,12 +1,14 @@
 //! The lists are held against plain counts over all players, after any steps.
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_types::{Digest, Height, Lane, Look, Millis, ObjectId, PublicKey, SimId, Tick};
+use metatopia_types::{
+    Digest, Height, Lane, Look, Millis, ObjectId, PublicKey, SimId, Tick, Title,
+};
 
 use super::super::governance::DAY_MS;
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
-    space::{Area, Land, Title},
+    space::{Area, Land},
     state::{Genesis, Player, PlayerSession, Presence, Since, State},
 };
 
