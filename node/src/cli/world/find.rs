@@ -23,7 +23,7 @@ use crate::{
     cli::{console::Console, exit::Exit, failure::Failure, session::NODE},
     overlay::{
         WorldPlace,
-        answers::{EndpointEntry, FindAnswer, MapEntry},
+        answers::{EndpointEntry, FindAnswer, MapEntry, end_of},
         world_invite::WorldInvite,
     },
 };
@@ -165,7 +165,7 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
         sim: grant.as_ref().map(|grant| grant.sim.to_string()),
         square: grant.as_ref().map(square),
         holder: grant.as_ref().map(|grant| grant.holder.to_string()),
-        until: grant.as_ref().map(|grant| grant.until.0),
+        until: grant.as_ref().and_then(end_of),
         servers: answer.endpoints,
         map,
         age: age.as_secs(),

@@ -338,7 +338,7 @@ mod tests {
                 square: SquareEntry { x, y: 0, side },
                 sim: "5a".repeat(32),
                 holder: "abcdef0123456789".repeat(4),
-                until: 9,
+                until: Some(9),
                 shown: 3,
             },
             met: true,
