@@ -27,7 +27,9 @@ use self::{
     watch::PlaceWatch,
     world::{ADMIN_KEY, LocalWorld, SERVERS},
 };
-use super::{arguments, console::Console, failure::Failure, place::folder::PlaceFolder};
+use super::{
+    arguments, console::Console, failure::Failure, numbers::number_of, place::folder::PlaceFolder,
+};
 use crate::routes::module_warning;
 
 /// The port of the first server.
@@ -210,7 +212,8 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     if let Some(warning) = guard::warning(count) {
         console.warn(&warning);
     }
-    console.note(&format!("starting {count} servers in {}", world.path().display()));
+    let named = number_of(count, "server", "servers");
+    console.note(&format!("starting {named} in {}", world.path().display()));
     console.note(&format!("engine {ENGINE}, rules: {}", rules_name(&RULES)));
     if let Some(warning) = module_warning() {
         console.warn(&format!("warning: {warning}"));

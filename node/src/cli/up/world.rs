@@ -23,6 +23,7 @@ use crate::{
     atomic_file::replace,
     cli::{
         Failure,
+        numbers::number_of,
         ports::{self, Ports},
         sources::open_directory,
     },
@@ -304,7 +305,8 @@ impl LocalWorld {
         if wanted.is_none_or(|wanted| wanted == found) {
             return Ok(());
         }
-        let message = format!("the world in {} has {found} servers", self.path.display());
+        let named = number_of(found, "server", "servers");
+        let message = format!("the world in {} has {named}", self.path.display());
         Err(Failure::usage(message)
             .hint("leave out --servers, or name another place by --data-dir"))
     }

@@ -20,7 +20,7 @@ use super::{
     square::WrittenSquare,
 };
 use crate::{
-    cli::{console::Console, exit::Exit, failure::Failure, session::NODE},
+    cli::{console::Console, exit::Exit, failure::Failure, numbers::number_of, session::NODE},
     overlay::{
         WorldPlace,
         answers::{EndpointEntry, FindAnswer, MapEntry, end_of},
@@ -141,7 +141,7 @@ impl FoundLine {
         if self.one_door {
             lines.push(console.amber(ONE_DOOR));
         }
-        lines.push(format!("asked {hops} sites in {ms} ms"));
+        lines.push(format!("asked {} in {ms} ms", number_of(*hops, "site", "sites")));
         lines.join("\n")
     }
 }

@@ -23,7 +23,7 @@ use super::{
     picture::MapPicture,
 };
 use crate::{
-    cli::{console::Console, failure::Failure},
+    cli::{console::Console, failure::Failure, numbers::number_of},
     overlay::{
         OfficeSets,
         answers::{GrantEntry, MapAnswer, MapEntry, MapSite, SquareEntry, unhex},
@@ -106,10 +106,8 @@ impl MapLines {
             "square", "name", "sim", "holder", "licence", "people"
         ));
         lines.extend(self.sites.iter().map(row));
-        lines.push(match self.sites.len() {
-            1 => "1 square is granted, as far as is known here".to_owned(),
-            count => format!("{count} squares are granted, as far as is known here"),
-        });
+        let granted = number_of(self.sites.len(), "square is", "squares are");
+        lines.push(format!("{granted} granted, as far as is known here"));
         lines.join("\n")
     }
 }
@@ -163,11 +161,12 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
     let AskedMap { world, proved, mut sites, shelves, one_door, left_out } = asked;
     if left_out > 0 {
         console.warn(&format!(
-            "the map lacks {left_out} parts that the node has, for they are older than the invite"
+            "the map lacks {parts} that the node has: nothing older than the invite counts"
         ));
     }
     if let Some(point) = args.point() {
         sites = near(sites, point, args.within);
+        let parts = number_of(left_out, "part", "parts");
     }
     let lines = MapLines::of(world, &proved, sites, one_door);
     if let Some(path) = &args.svg {

@@ -14,7 +14,7 @@ use super::{
     learned::LearnedWorld,
 };
 use crate::{
-    cli::{console::Console, failure::Failure},
+    cli::{console::Console, failure::Failure, numbers::number_of},
     overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, successor},
 };
 
@@ -48,11 +48,7 @@ impl fmt::Display for JoinedWorld {
         let Self { world, member, contacts, map_from, data_dir } = self;
         writeln!(f, "joined world {world} as {member}")?;
         writeln!(f, "no map from before height {map_from} of its land office counts here")?;
-        let contacts = if *contacts == 1 {
-            "1 contact is".to_owned()
-        } else {
-            format!("{contacts} contacts are")
-        };
+        let contacts = number_of(*contacts, "contact is", "contacts are");
         writeln!(f, "{contacts} kept in {data_dir}\n")?;
         write!(f, "find who owns a point with: metatopia world find 0 0 --data-dir {data_dir}")
     }
