@@ -267,13 +267,14 @@ async fn by_member(
     point: TilePoint,
 ) -> Result<CheckedFind, Failure> {
     let (stop, stopped) = watch::channel(false);
-    let place = member::start(dir, MemberPlan::guest(point, lan), stopped).await?;
+    let member = member::start(dir, MemberPlan::guest(point, lan), stopped).await?;
+    let place = &member.place;
     let own = place.sets().world();
     if let Some(world) = world.filter(|world| *world != own) {
         let message = format!("{} is of world {own}, not of {world}", dir.display());
         return Err(Failure::unverified(message));
     }
-    let answer = ask(&place, point).await?;
+    let answer = ask(place, point).await?;
     let found = check(place.sets(), answer);
     stop.send_replace(true);
     // Until the loop has said goodbye and written its contacts.

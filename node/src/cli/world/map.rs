@@ -233,12 +233,13 @@ async fn asked_about(
 async fn by_member(args: &MapArgs, dir: &Path) -> Result<AskedMap, Failure> {
     let (stop, stopped) = watch::channel(false);
     let plan = MemberPlan::guest(args.point().unwrap_or_default(), args.ask.lan);
-    let place = member::start(dir, plan, stopped).await?;
+    let member = member::start(dir, plan, stopped).await?;
+    let place = &member.place;
     let origin = place.sets().head().office.as_ref().map(|office| office.square);
     let origin = origin.map(TilePoint::corner).unwrap_or_default();
     let around = args.point().unwrap_or(origin);
     // Whoever answers shows the map about that point.
-    super::find::ask(&place, around).await?;
+    super::find::ask(place, around).await?;
     let answer = place.map().await;
     let answer = answer.ok_or_else(|| Failure::timed_out("the member does not answer"))?;
     let asked = AskedMap::of(place.sets(), answer);
