@@ -523,6 +523,19 @@ fn a_square_is_given_released_and_taken_back() {
     ended(&office.order(&["release", "0:-8:256"], &first), 4, "use the key file of its holder");
     ended(&office.order(&["release", "0:-8:256"], &bob), 0, "");
     office.map_until((0, -8), "holder", None);
+
+    // An admin who stood in the land office was thrown out by her own order.
+    let mut ada = Person::enter_as("Ada", &office.url, &office.sponsor);
+    ada.types("look");
+    ada.sees("what you see is proven");
+    ended(&office.order(&["take-back", "0:-8:256"], &office.sponsor), 4, "metatopia world map");
+    let mut bob = Person::enter(&office.url, &bob);
+    bob.types("say is anybody here?");
+    bob.sees("is anybody here?");
+    bob.types("who");
+    bob.sees("Ada (key ");
+    bob.leaves();
+    drop(ada);
     office.plaza.stop();
 }
 
