@@ -145,6 +145,8 @@ pub(super) async fn run(
     }
     let sims = size.sims(&path);
     let servers = args.servers.unwrap_or(1) as usize;
+    // Before land is claimed, which takes long. The ports are chosen again once that is done.
+    let _free = ports::choose_on(reach.listen(), reach.own(), servers, args.http_port)?;
     let ready = tokio::select! {
         made = make(&sims, &args, servers, console) => made,
         () = stop.come() => return Ok(()),
