@@ -28,6 +28,7 @@ mod keys;
 mod log;
 mod net;
 mod node;
+mod numbers;
 mod order;
 mod page;
 mod place;

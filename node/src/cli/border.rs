@@ -8,21 +8,25 @@ use clap::{Args, Subcommand};
 use metatopia_client::text::printable;
 use metatopia_client_driver::{ClientDriver, NodeUrl};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question};
-use metatopia_types::{Act, Blob, BorderOrder, GenesisHead, SimId};
+use metatopia_types::{
+    Act, Blob, BorderOrder, BorderRefusal, GenesisHead, Outcome, Refusal, SimId,
+};
 use serde::Serialize;
 
 use self::neighbour::Neighbour;
 use super::{
     console::Console,
-    exit::Exit,
     failure::Failure,
-    say::carry_through,
+    say::{carry_through, log_in_and_do},
     session::{ANSWER, NodeArgs, PlayerArgs},
     world::square::WrittenSquare,
 };
 
 /// Where the next step is told.
 const LIST: &str = "`metatopia border list` shows the borders";
+
+/// Where one sees which sims have a border.
+const MAP: &str = "`metatopia world map` shows the sims of a world and their squares";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BorderCommand {
@@ -183,13 +187,10 @@ async fn open_to(
     let (offices, doubt) = match neighbour::offices_to(&head, &admin.at.node).await {
         Ok(offices) => (offices, None),
         // The sim may lie in that world all the same: it decides.
-        Err(error) => (Vec::new(), Some(error)),
+        Err(error) => (Vec::new(), Some(error.to_string())),
     };
     let order = BorderOrder::Open { head: Box::new(head), offices };
-    let height = order_in(admin, order, console).await.map_err(|failure| match doubt {
-        Some(doubt) if failure.exit == Exit::Refused => failure.hint(&doubt.to_string()),
-        _ => failure,
-    })?;
+    let height = order_in(admin, order, doubt.as_deref(), console).await?;
     Ok(ChangedBorder {
         border: "open",
         neighbour: neighbour.sim().to_string(),
@@ -198,16 +199,46 @@ async fn open_to(
     })
 }
 
-/// Has an order decided and proved. Returns the height of its turn.
+/// Has an order decided and proved. Returns the height of its turn. `doubt` is what may be wrong with the worlds.
 async fn order_in(
     admin: &PlayerArgs,
     order: BorderOrder,
+    doubt: Option<&str>,
     console: Console,
 ) -> Result<u64, Failure> {
     let mut driver = admin.open().await?;
-    let done = carry_through(&mut driver, admin, ("the order", ordered(&order)), console).await;
+    let done = log_in_and_do(&mut driver, admin, ordered(&order), console).await;
     driver.leave().await;
-    Ok(done.map_err(|failure| failure.hint(LIST))?.0)
+    match done? {
+        (_, Outcome::Refused(why)) => Err(refused(why, doubt)),
+        (height, _) => Ok(height.0),
+    }
+}
+
+/// Returns the failure of an order that the sim refused, with what to do about this very reason.
+fn refused(why: Refusal, doubt: Option<&str>) -> Failure {
+    let failure = Failure::refused(format!("the order was refused: {why}"));
+    let Refusal::BadBorder(why) = why else {
+        return match why {
+            Refusal::NotAdmin | Refusal::NotPermanent | Refusal::NoRight => failure
+                .hint("--key names the key file of an admin of the own sim, not of the neighbour"),
+            _ => failure,
+        };
+    };
+    match why {
+        BorderRefusal::OtherWorld => failure.hint(doubt.unwrap_or(MAP)),
+        BorderRefusal::Apart => failure.hint(MAP),
+        BorderRefusal::TooMany | BorderRefusal::NoBorder | BorderRefusal::NotSilent => {
+            failure.hint(LIST)
+        }
+        BorderRefusal::Severed => {
+            failure.hint("wait until it is back; then the border opens again")
+        }
+        BorderRefusal::NoOrder
+        | BorderRefusal::BadHead
+        | BorderRefusal::Itself
+        | BorderRefusal::Frozen => failure,
+    }
 }
 
 /// Opens borders to the sims of these heads, as far as the sim has none to them.
@@ -267,7 +298,7 @@ async fn change(
         "closed" => BorderOrder::Close { neighbour },
         _ => BorderOrder::Sever { neighbour },
     };
-    let height = order_in(&args.admin, order, console).await?;
+    let height = order_in(&args.admin, order, None, console).await?;
     let neighbour = neighbour.to_string();
     console.show(&ChangedBorder { border, neighbour, name: None, height })
 }
@@ -280,4 +311,26 @@ async fn list(args: &ListBordersArgs, console: Console) -> Result<(), Failure> {
         console.note("no border is open; `metatopia border open --help` says how one is opened");
     }
     borders.into_iter().try_for_each(|entry| console.show(&ListedBorder::from(entry)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever gave a wrong key was sent to the list of borders, and told of worlds that were right.
+    #[test]
+    fn each_refusal_of_an_order_has_the_advice_that_is_about_it() {
+        let doubt = Some("the worlds may be two");
+        let told = |why| refused(why, doubt).message;
+        let key = told(Refusal::NotAdmin);
+        assert!(key.contains("--key names") && !key.contains("worlds"), "{key}");
+        let other = told(Refusal::BadBorder(BorderRefusal::OtherWorld));
+        assert!(other.ends_with("; the worlds may be two"), "{other}");
+        let silent = told(Refusal::BadBorder(BorderRefusal::NotSilent));
+        assert!(silent.ends_with(LIST), "{silent}");
+        let apart = told(Refusal::BadBorder(BorderRefusal::Apart));
+        assert!(apart.ends_with(MAP), "{apart}");
+        let frozen = Refusal::BadBorder(BorderRefusal::Frozen);
+        assert_eq!(told(frozen), format!("the order was refused: {frozen}"));
+    }
 }

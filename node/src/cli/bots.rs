@@ -8,7 +8,10 @@ use metatopia_load::{
     bots::{self, CrowdSettings},
 };
 
-use super::{arguments, console::Console, exit::Exit, failure::Failure, session::NodeArgs};
+use super::{
+    arguments, console::Console, exit::Exit, failure::Failure, numbers::number_of,
+    session::NodeArgs,
+};
 
 /// Arguments of `metatopia bots`.
 #[derive(Debug, Args)]
@@ -40,7 +43,8 @@ pub(super) struct BotsArgs {
 pub(super) async fn run(args: BotsArgs, console: Console) -> Result<(), Failure> {
     let trust = args.at.learn().await?;
     let BotsArgs { count, rate, duration, seed, build: builds, .. } = args;
-    console.note(&format!("{count} players act for {} s", duration.as_secs_f32()));
+    let players = number_of(count, "player acts", "players act");
+    console.note(&format!("{players} for {} s", duration.as_secs_f32()));
     let crowd = CrowdSettings { count, rate, duration, seed, builds };
     let tally = bots::play(&args.at.node, &trust, crowd).await?;
     console.note("reading all turns again");

@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 use metatopia_audit::capsule::explain;
 use metatopia_sim::{Capsule, CapsuleError};
 
-use super::{console::Console, exit::Exit, failure::Failure, sources::SourceKind};
+use super::{
+    console::Console, exit::Exit, failure::Failure, numbers::number_of, sources::SourceKind,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CapsuleCommand {
@@ -36,7 +38,8 @@ pub(super) fn run(command: CapsuleCommand, console: Console) -> Result<(), Failu
     let bytes = fs::read(&args.file)
         .map_err(|error| Failure::failed(format!("cannot read {file}: {error}")))?;
     let capsule = Capsule::decode(&bytes).map_err(|error| broken(&file, &error))?;
-    console.note(&format!("applying {} turns again", capsule.turns.len()));
+    let turns = number_of(capsule.turns.len(), "turn", "turns");
+    console.note(&format!("applying {turns} again"));
     let summary = explain(file.clone(), &capsule).map_err(|error| broken(&file, &error))?;
     console.show(&summary)
 }

@@ -10,6 +10,7 @@ use super::{
     console::Console,
     exit::Exit,
     failure::Failure,
+    numbers::number_of,
     session::{NODE, http_exit},
 };
 use crate::overlay::{
@@ -144,8 +145,8 @@ impl fmt::Display for PortLine {
             PortReach::Unreached => "is not reached",
             PortReach::Unknown => "is not known to be reached",
         };
-        let count = asked.len();
-        write!(f, "{what}: TCP port {port} {told}{at}; {open} of {count} members came through")?;
+        let members = number_of(asked.len(), "member", "members");
+        write!(f, "{what}: TCP port {port} {told}{at}; {open} of {members} came through")?;
         match &self.advice {
             Some(advice) => write!(f, "\n  {advice}"),
             None => Ok(()),

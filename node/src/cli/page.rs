@@ -12,7 +12,7 @@ use metatopia_client_driver::NodeUrl;
 use metatopia_transport::http::{ParseWebOriginError, WebOrigin};
 use serde::Serialize;
 
-use super::{console::Console, failure::Failure};
+use super::{console::Console, failure::Failure, numbers::number_of};
 use crate::routes::{PageFolder, page_folder};
 
 /// Commands that write the page.
@@ -80,7 +80,8 @@ struct Exported {
 impl fmt::Display for Exported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { folder, code, files, bytes, servers } = self;
-        writeln!(f, "{folder}  {files} files, {bytes} bytes")?;
+        let files = number_of(*files, "file", "files");
+        writeln!(f, "{folder}  {files}, {bytes} bytes")?;
         writeln!(f, "code  {code}")?;
         writeln!(f, "goes to  {}", servers.join(" "))?;
         write!(

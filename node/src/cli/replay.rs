@@ -24,6 +24,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     log::verify,
+    numbers::number_of,
     sources::{SourceKind, only_directory, pool},
     up::world::GENESIS,
 };
@@ -99,13 +100,12 @@ struct LocalDetails {
 impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { own, turns, acts, .. } = self;
+        let turns = number_of(*turns, "turn", "turns");
+        let acts = number_of(*acts, "act", "acts");
         match own {
-            None => writeln!(f, "{turns} turns with {acts} acts")?,
+            None => writeln!(f, "{turns} with {acts}")?,
             Some(LocalDetails { path, speed_x, .. }) => {
-                writeln!(
-                    f,
-                    "{path}: {turns} turns with {acts} acts, {speed_x:.0} times real time"
-                )?;
+                writeln!(f, "{path}: {turns} with {acts}, {speed_x:.0} times real time")?;
             }
         }
         if let Some(stages) = &self.stages {

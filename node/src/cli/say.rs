@@ -122,6 +122,22 @@ pub(super) async fn carry_through(
     (what, (act, blobs)): (&str, (Act, Vec<Blob>)),
     console: Console,
 ) -> Result<Height, Failure> {
+    match log_in_and_do(driver, player, (act, blobs), console).await? {
+        (_, Outcome::Refused(why)) => Err(Failure::refused(format!("{what} was refused: {why}"))),
+        (height, _) => Ok(height),
+    }
+}
+
+/// Logs in, and has one more act with its blobs decided. Returns the height of its turn and its proved outcome.
+///
+/// # Errors
+/// When the login is refused, or something is not decided or not proved.
+pub(super) async fn log_in_and_do(
+    driver: &mut ClientDriver,
+    player: &PlayerArgs,
+    (act, blobs): (Act, Vec<Blob>),
+    console: Console,
+) -> Result<(Height, Outcome), Failure> {
     let login = player.login(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?.act;
     let act = driver.submit(act, blobs).await?.act;
@@ -130,10 +146,7 @@ pub(super) async fn carry_through(
     if let Outcome::Refused(why) = prove(driver, place(login), login).await? {
         return Err(login_refused(why));
     }
-    match prove(driver, place(act), act).await? {
-        Outcome::Refused(why) => Err(Failure::refused(format!("{what} was refused: {why}"))),
-        _ => Ok(place(act).0),
-    }
+    Ok((place(act).0, prove(driver, place(act), act).await?))
 }
 
 pub(super) async fn prove(

@@ -116,6 +116,13 @@ impl PlayerArgs {
     }
 }
 
+/// Returns the failure of a node that was named in another way than by `--node` and `--sim`, without the advice
+/// that is about those.
+pub(super) fn unlearned(error: LearnError) -> Failure {
+    let message = error.to_string();
+    Failure { message, ..Failure::from(error) }
+}
+
 impl From<NodeEndpointError> for Failure {
     fn from(error: NodeEndpointError) -> Self {
         let exit = match &error {
@@ -252,6 +259,19 @@ impl From<ProofError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever named a neighbour by `--at` was told to leave out `--sim`, which was not there.
+    #[test]
+    fn a_node_that_no_flag_of_a_session_names_gets_no_advice_about_these_flags() {
+        let node: NodeUrl = NODE.parse().expect("a URL");
+        let silent = || HttpError::Unreachable("nobody listens there".into());
+        let error =
+            || LearnError::Endpoint(NodeEndpointError::Http { url: node.clone(), error: silent() });
+        assert!(Failure::from(error()).message.contains("--node"));
+        let told = unlearned(error());
+        assert!(!told.message.contains("--"), "{told}");
+        assert_eq!(told.exit, Exit::TimedOut);
+    }
 
     #[test]
     fn failures_of_nodes_have_the_documented_codes() {

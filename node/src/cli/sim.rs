@@ -7,11 +7,13 @@ pub(super) mod verify;
 use std::{fmt, path::Path, path::PathBuf};
 
 use clap::{Args, Subcommand};
+use metatopia_client::square_of;
 use metatopia_sim::{Genesis, Parent, rules_name};
 use serde::Serialize;
 
 use super::{
     console::Console, failure::Failure, genesis_file::read_any_genesis, up::world::GENESIS,
+    world::square::WrittenSquare,
 };
 
 #[derive(Debug, Subcommand)]
@@ -87,6 +89,30 @@ struct GenesisSummary {
     admins: Vec<String>,
     validators: Vec<String>,
     parent: Option<ParentLine>,
+    /// The world that it was founded in, or founds; none if it lies in none.
+    world: Option<String>,
+    square: Option<String>,
+}
+
+impl From<&Genesis> for GenesisSummary {
+    fn from(genesis: &Genesis) -> Self {
+        let sim = genesis.id();
+        let founds = genesis.office.as_ref().map(|_| sim);
+        let world = founds.or(genesis.site.map(|site| site.world));
+        Self {
+            sim: sim.to_string(),
+            name: genesis.name.clone(),
+            engine: genesis.engine,
+            rules: rules_name(&genesis.rules),
+            licence: genesis.licence.clone(),
+            asset_licence: genesis.asset_licence.clone(),
+            admins: genesis.admins.iter().map(ToString::to_string).collect(),
+            validators: genesis.validators.keys().map(ToString::to_string).collect(),
+            parent: genesis.parent.as_ref().map(ParentLine::of),
+            world: world.map(|world| world.to_string()),
+            square: square_of(genesis).map(|square| WrittenSquare(square).to_string()),
+        }
+    }
 }
 
 impl fmt::Display for GenesisSummary {
@@ -96,6 +122,12 @@ impl fmt::Display for GenesisSummary {
         writeln!(f, "engine      {}", self.engine)?;
         writeln!(f, "rules       {}", self.rules)?;
         writeln!(f, "licence     {}, assets {}", self.licence, self.asset_licence)?;
+        if let (Some(world), Some(square)) = (&self.world, &self.square) {
+            let word =
+                if *world == self.sim { "which it founds" } else { "in which it was founded" };
+            writeln!(f, "world       {world}, {word}")?;
+            writeln!(f, "square      {square}")?;
+        }
         for admin in &self.admins {
             writeln!(f, "admin       {admin}")?;
         }
@@ -119,17 +151,7 @@ pub(super) fn run(command: SimCommand, console: Console) -> Result<(), Failure> 
 
 fn show(args: &SimShowArgs, console: Console) -> Result<(), Failure> {
     let genesis: Genesis = read_any_genesis(&genesis_at(&args.path)?)?;
-    console.show(&GenesisSummary {
-        sim: genesis.id().to_string(),
-        name: genesis.name.clone(),
-        engine: genesis.engine,
-        rules: rules_name(&genesis.rules),
-        licence: genesis.licence.clone(),
-        asset_licence: genesis.asset_licence.clone(),
-        admins: genesis.admins.iter().map(ToString::to_string).collect(),
-        validators: genesis.validators.keys().map(ToString::to_string).collect(),
-        parent: genesis.parent.as_ref().map(ParentLine::of),
-    })
+    console.show(&GenesisSummary::from(&genesis))
 }
 
 /// Returns the genesis file that a path names: the file itself, or the one in the directory or in
@@ -154,8 +176,24 @@ fn genesis_at(path: &Path) -> Result<PathBuf, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::{Digest, SimId, Site, Square};
+
     use super::*;
     use crate::cli::exit::Exit;
+
+    /// Whoever looked at a genesis did not see that its sim lies in a world.
+    #[test]
+    fn the_facts_of_a_sim_in_a_world_name_the_world_and_the_square() {
+        let alone = Genesis::empty();
+        let square = Square { x: 8, y: 0, doublings: 2 };
+        let site = Site { world: SimId(Digest([7; 32])), square };
+        let told = |genesis: &Genesis| GenesisSummary::from(genesis).to_string();
+        assert!(!told(&alone).contains("square"));
+        let told = told(&Genesis { site: Some(site), ..alone });
+        let world = SimId(Digest([7; 32]));
+        let line = format!("world       {world}, in which it was founded\nsquare      8:0:256\n");
+        assert!(told.contains(&line), "{told}");
+    }
 
     /// The advice once was to name the genesis by `--genesis`, which is no option of these
     /// commands.

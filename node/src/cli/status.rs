@@ -9,7 +9,10 @@ use metatopia_client_driver::{NodeUrl, http};
 use metatopia_types::Height;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, console::Console, exit::Exit, failure::Failure, session::http_exit, up};
+use super::{
+    arguments, console::Console, exit::Exit, failure::Failure, numbers::number_of,
+    session::http_exit, up,
+};
 use crate::routes::SimsAnswer;
 
 /// Arguments of `metatopia status`.
@@ -147,7 +150,7 @@ struct RefusingServerLine {
 impl fmt::Display for FollowLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { servers, connected, refused } = self;
-        write!(f, "{connected} of {servers} servers")?;
+        write!(f, "{connected} of {}", number_of(*servers, "server", "servers"))?;
         if connected + refused.len() < *servers {
             write!(f, "; others are asked to let it in")?;
         }

@@ -27,7 +27,9 @@ use self::{
     watch::PlaceWatch,
     world::{ADMIN_KEY, LocalWorld, SERVERS},
 };
-use super::{arguments, console::Console, failure::Failure, place::folder::PlaceFolder};
+use super::{
+    arguments, console::Console, failure::Failure, numbers::number_of, place::folder::PlaceFolder,
+};
 use crate::routes::module_warning;
 
 /// The port of the first server.
@@ -55,10 +57,11 @@ pub(super) struct UpArgs {
     /// keep what they remember.
     #[arg(long, requires = "place")]
     watch: bool,
-    /// How many servers a new world has [default: 4].
+    /// How many servers a new world has, or each sim of a grid [default: 4, and 1 with --grid].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
     servers: Option<u32>,
-    /// Where the world is kept [default: ~/.local/state/metatopia/NAME, by the place's name].
+    /// Where the world is kept [default: ~/.local/state/metatopia/NAME, by the place's name, and
+    /// ~/.local/state/metatopia/world with --grid].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// The HTTP port of the first server; the others take the next ones that are free. 0: any.
@@ -67,8 +70,8 @@ pub(super) struct UpArgs {
     #[command(flatten)]
     reach: ReachArgs,
     /// Whom a new world lets in: open (every key), work (every key that shows some seconds of work, or
-    /// a ticket), invite (every key that shows a ticket of an admin) or closed [default: work if
-    /// others are let in, else open].
+    /// a ticket), invite (every key that shows a ticket of an admin) or closed [default: what the place
+    /// says; else open, but work if others are let in and there is no --grid].
     #[arg(long, value_name = "RULE", value_parser = first_login)]
     first_login: Option<FirstLogin>,
     /// Tries that this work takes in quiet hours of a new world.
@@ -210,11 +213,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     if let Some(warning) = guard::warning(count) {
         console.warn(&warning);
     }
-    console.note(&format!("starting {count} servers in {}", world.path().display()));
-    console.note(&format!("engine {ENGINE}, rules: {}", rules_name(&RULES)));
-    if let Some(warning) = module_warning() {
-        console.warn(&format!("warning: {warning}"));
-    }
+    announce(&world, console);
     let mut cluster = ServerProcesses::start_at(&world, args.http_port, &reach)?;
     // Without a certificate it ends the program, as it does when its terminal is closed.
     let _hangups = match reach.has_certificate() {
@@ -233,6 +232,16 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     console.note("stopping");
     let stopped = cluster.stop().await;
     outcome.and(stopped)
+}
+
+/// Says what starts, and what is wrong with this program.
+fn announce(world: &LocalWorld, console: Console) {
+    let servers = number_of(world.servers().len(), "server", "servers");
+    console.note(&format!("starting {servers} in {}", world.path().display()));
+    console.note(&format!("engine {ENGINE}, rules: {}", rules_name(&RULES)));
+    if let Some(warning) = module_warning() {
+        console.warn(&format!("warning: {warning}"));
+    }
 }
 
 pub(super) fn first_login(text: &str) -> Result<FirstLogin, String> {

@@ -199,10 +199,17 @@ pub struct GrantEntry {
     pub sim: String,
     /// Who may give it away.
     pub holder: String,
-    /// Until when, in milliseconds of the land office's governance time.
-    pub until: u64,
+    /// Until when, in milliseconds of the land office's governance time; none if it never ends, as that of the
+    /// land office itself.
+    pub until: Option<u64>,
     /// The newest height of the sim that the land office has seen; 0 if it has seen none.
     pub shown: u64,
+}
+
+/// Returns when a grant ends; none if it never does.
+#[must_use]
+pub fn end_of(grant: &LandGrant) -> Option<u64> {
+    Some(grant.until.0).filter(|until| *until != u64::MAX)
 }
 
 impl From<&LandGrant> for GrantEntry {
@@ -211,7 +218,7 @@ impl From<&LandGrant> for GrantEntry {
             square: grant.square.into(),
             sim: grant.sim.to_string(),
             holder: grant.holder.to_string(),
-            until: grant.until.0,
+            until: end_of(grant),
             shown: grant.shown.0,
         }
     }

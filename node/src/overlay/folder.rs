@@ -5,7 +5,8 @@
 //! and stay where they are.
 
 use std::{
-    fs, io,
+    fs::{self, File, TryLockError},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -40,6 +41,16 @@ const MAP_BYTES_MAX: usize = SHELVES_KEPT_MAX * (SHELF_PROOF_BYTES_MAX + 3) + 3;
 /// The longest file with a height.
 const MAP_FROM_BYTES_MAX: usize = 16;
 
+/// The file that a member holds locked: two processes with one key shut each other out of the world, and write
+/// their files over each other's.
+const LOCK: &str = "lock";
+
+/// Keeps others from being the member of a folder, until it is dropped or the process ends in any way.
+#[derive(Debug)]
+pub struct MemberLock {
+    _lock: File,
+}
+
 /// A member's folder, as far as one world is concerned.
 #[derive(Debug, Clone)]
 pub struct OverlayFolder {
@@ -58,6 +69,15 @@ pub enum OverlayFolderError {
     /// A key cannot be made.
     #[error(transparent)]
     NewKey(#[from] CreateKeyError),
+    /// Another process speaks by its key.
+    #[error(
+        "another process takes part in the world by {}; stop it, or join the world in another directory",
+        path.display()
+    )]
+    InUse {
+        /// The path of the folder.
+        path: PathBuf,
+    },
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Disk {
@@ -172,6 +192,24 @@ impl OverlayFolder {
                 Err(OverlayFolderError::Disk { path: self.world.clone(), source })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Makes this process the only member of this folder.
+    ///
+    /// # Errors
+    /// When another process is, or with what the system said.
+    pub fn lock(&self) -> Result<MemberLock, OverlayFolderError> {
+        let path = self.path.join(LOCK);
+        let failed = |source| OverlayFolderError::Disk { path: path.clone(), source };
+        atomic_file::create_folder(&self.path).map_err(failed)?;
+        let lock = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(MemberLock { _lock: lock }),
+            Err(TryLockError::WouldBlock) => {
+                Err(OverlayFolderError::InUse { path: self.path.clone() })
+            }
+            Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
 
@@ -396,6 +434,18 @@ mod tests {
             newest.next().parents().unwrap().iter().map(GenesisHead::id).collect();
         assert_eq!(before, [new.world(), old.world()], "the newest first");
         assert!(!newest.exists(), "keys are not copied");
+    }
+
+    /// Two processes took part by one key, and each wrote its contacts and its map over those of the other.
+    #[test]
+    fn only_one_process_at_a_time_is_the_member_of_a_folder() {
+        let scratch = Scratch::new("member-lock");
+        let folder = OverlayFolder::at(&scratch.0);
+        let lock = folder.lock().unwrap();
+        let second = folder.next().lock().unwrap_err();
+        assert!(matches!(second, OverlayFolderError::InUse { .. }), "{second}");
+        drop(lock);
+        folder.lock().unwrap();
     }
 
     /// Every member began with height 0, so the oldest map of a liar counted.

@@ -483,7 +483,7 @@ impl MemberTask {
     /// Writes the map if it is news. A server that stops does not wait for this task, so it is done at once.
     fn keep_map(&mut self) {
         if let Some(map) = &mut self.map {
-            map.write(self.overlay.land().shelves());
+            map.write(self.overlay.land().shelves(), self.clock.now().monotonic);
         }
     }
 

@@ -196,6 +196,8 @@ impl WorldPlace {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).expect("the operating system gives random bytes");
         let map_from = folder.map_from()?;
+        // The member writes the office too, by the same draft: from its start on it is the only one.
+        folder.keep_office(&sets)?;
         let config = OverlayConfig {
             world,
             peer,
@@ -244,7 +246,6 @@ impl WorldPlace {
             stop,
         )
         .await?;
-        folder.keep_office(&sets)?;
         let parents = folder.parents()?.into();
         Ok(Self { member, sets, site: place, office, ports: setup.ports, map_from, parents })
     }
@@ -400,6 +401,32 @@ mod tests {
         assert_eq!(started(None).unwrap(), later.world());
         let other = started(site(&old)).unwrap_err();
         assert!(matches!(other, WorldPlaceError::OtherWorld { .. }), "{other}");
+    }
+
+    /// The office was kept once the member ran, which keeps it too: one of them renamed the draft of the other
+    /// away, and the sim did not start.
+    #[tokio::test]
+    async fn no_member_runs_until_the_office_of_its_world_is_kept() {
+        let scratch = Scratch::new("place-office");
+        let folder = OverlayFolder::at(&scratch.0);
+        // Nothing can be kept where a folder has the name of the file.
+        std::fs::create_dir_all(scratch.0.join("overlay/links")).unwrap();
+        let setup = WorldPlaceSetup {
+            listen: "/ip4/127.0.0.1/tcp/0".parse().unwrap(),
+            lan: false,
+            is_guest: true,
+            clients: None,
+            site: None,
+            vantage: TilePoint::default(),
+            ports: Vec::new(),
+            refresh: Duration::from_secs(60),
+            published: Arc::default(),
+        };
+        let (stop, stopped) = watch::channel(false);
+        let place = WorldPlace::start(setup, office_of_tests(), &folder, Vec::new(), stopped);
+        let error = place.await.unwrap_err();
+        assert!(matches!(error, WorldPlaceError::Folder(_)), "{error}");
+        assert!(stop.is_closed(), "no task waits for the end");
     }
 
     /// A member that had joined by a newer map showed older ones, as lookups never did.

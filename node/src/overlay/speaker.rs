@@ -37,6 +37,8 @@ pub struct SiteSpeaker {
     /// Counts the people there.
     pub clients: CountClients,
     last: Option<SpokenRecord>,
+    /// The epoch of the grant that names other beacons, once its operator was told.
+    told: Option<u64>,
 }
 
 /// Returns the endpoints that a server names in the record of its site: itself, then followers that let
@@ -89,7 +91,7 @@ impl SiteSpeaker {
             "{} endpoints",
             endpoints.len()
         );
-        Self { world, sim, square, endpoints, about, beacon, clients, last: None }
+        Self { world, sim, square, endpoints, about, beacon, clients, last: None, told: None }
     }
 
     /// Returns the corner of the site's square.
@@ -102,6 +104,9 @@ impl SiteSpeaker {
     /// another sim's, or names other beacons, nothing is said.
     pub fn speak(&mut self, now: Now, grant: Option<&LandGrant>) -> Option<SignedSiteRecord> {
         let grant = grant.filter(|grant| grant.sim == self.sim && grant.square == self.square)?;
+        if let Some(doubt) = self.doubt(grant) {
+            tracing::warn!("{doubt}");
+        }
         if !grant.beacons.contains(&self.beacon.public()) {
             return None;
         }
@@ -126,6 +131,24 @@ impl SiteSpeaker {
             expires: Millis(now.wall.0.saturating_add(LIFE_MS)),
         };
         Some(record.sign(&self.beacon))
+    }
+
+    /// Returns what the operator is told, once for each grant, if that does not name this server's beacon. Nobody
+    /// finds the site then, if no other server speaks for it.
+    fn doubt(&mut self, grant: &LandGrant) -> Option<String> {
+        let own = self.beacon.public();
+        if grant.beacons.contains(&own) || self.told == Some(grant.epoch) {
+            return None;
+        }
+        self.told = Some(grant.epoch);
+        let named: Vec<String> = grant.beacons.iter().map(ToString::to_string).collect();
+        let (square, named) = (grant.square, named.join(", "));
+        Some(format!(
+            "square {square} of this sim has the beacons {named}, and this server's overlay/beacon.key is \
+             {own}: nothing that it says of the sim counts in the world; its holder {} names the keys anew \
+             by `metatopia world beacons {square} --of DIR --key FILE`",
+            grant.holder
+        ))
     }
 
     /// Returns the number of the next record. A site makes one record for each number, though each of its
@@ -211,6 +234,20 @@ mod tests {
         assert_eq!(speaker.speak(at(1), Some(&other)), None);
         let other = LandGrant { beacons: vec![key(2).public()], ..grant };
         assert_eq!(speaker.speak(at(1), Some(&other)), None);
+    }
+
+    /// A site whose keys were exchanged was on no map, and nobody was told why.
+    #[test]
+    fn an_operator_is_told_once_that_a_grant_names_other_beacons() {
+        let (mut speaker, grant) = site();
+        assert_eq!(speaker.doubt(&grant), None);
+        let other = LandGrant { beacons: vec![key(2).public()], ..grant };
+        let told = speaker.doubt(&other).unwrap();
+        let own = key(3).public().to_string();
+        assert!(told.contains(&own) && told.contains(&key(2).public().to_string()), "{told}");
+        assert!(told.contains("metatopia world beacons 4:-2:64 --of DIR"), "{told}");
+        assert_eq!(speaker.doubt(&other), None, "told already");
+        assert!(speaker.doubt(&LandGrant { epoch: 8, ..other }).is_some());
     }
 
     #[test]

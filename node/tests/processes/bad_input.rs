@@ -48,6 +48,26 @@ fn a_port_in_use_is_named_with_its_flag() {
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains(&port_text) && told.contains("--http-port"), "{told}");
+
+    // A grid claimed all of its land first.
+    let dir = folder.join("grid").display().to_string();
+    let grid = ["up", "--data-dir", &dir, "--http-port", &port_text, "--grid", "2x1"];
+    let output = run(&grid);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("--http-port") && !told.contains("claiming"), "{told}");
+    assert!(!folder.join("grid").exists(), "nothing is made");
+}
+
+/// A land office that let nobody hold anything was founded, and refused each claim.
+#[test]
+fn no_world_is_founded_in_which_a_key_may_hold_no_square() {
+    let folder = Folder::new("no-land");
+    let dir = folder.join("office").display().to_string();
+    let output = run(&["world", "new", &dir, "--land-per-key", "0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--land-per-key"));
+    assert!(!folder.join("office").exists());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     plaza::{Folder, PATIENCE, json, key, run},
-    worlds::{Grid, ended, find_until, has_server, text, words},
+    worlds::{Grid, ended, find_until, has_server, squares_of, text, words},
 };
 
 #[test]
@@ -38,13 +38,12 @@ fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
         // Its servers show the land office that it runs, so the square stays its own.
         let began = Instant::now();
         loop {
-            let map = json(&["world", "map", "--json", "--node", node]);
-            let sites = map["sites"].as_array().expect("a list");
-            let site = sites.iter().find(|site| site["sim"] == *east).expect("its square");
-            if site["shown"].as_u64().is_some_and(|height| height > 0) {
+            let sites = squares_of(node);
+            let site = sites.iter().find(|site| site["sim"] == *east);
+            if site.is_some_and(|site| site["shown"].as_u64().is_some_and(|height| height > 0)) {
                 break;
             }
-            assert!(began.elapsed() < PATIENCE, "{map}");
+            assert!(began.elapsed() < PATIENCE, "{sites:?}");
         }
         worlds.push(grid.ready["world"].clone());
         grid.stop();
@@ -66,13 +65,12 @@ fn each_square_of_a_grid_is_held_by_its_own_admin_and_one_key_may_hold_them_all(
     let held_by = |right: [&str; 3]| {
         let began = Instant::now();
         loop {
-            let map = json(&["world", "map", "--json", "--node", node]);
-            let sites = map["sites"].as_array().expect("a list");
+            let sites = squares_of(node);
             let holders: Vec<&str> = sites.iter().map(|site| words(&site["holder"])).collect();
             if holders == right {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "{map}");
+            assert!(began.elapsed() < PATIENCE, "{sites:?}");
         }
     };
     held_by([&keys[0], &keys[1], &keys[2]]);

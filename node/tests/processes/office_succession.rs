@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     plaza::{Folder, PATIENCE, Person, Plaza, json, key, run},
-    worlds::{claim_of, ended, find_until, found, has_server, text, words},
+    worlds::{claim_of, ended, find_until, found, has_server, squares_of, text, words},
 };
 
 /// Follows a land office: an admin of the sim names the successor.
@@ -32,14 +32,14 @@ fn join_until(node: &str, dir: &str, world: &str) {
 fn shown_until(node: &str, corner: (i32, i32)) {
     let began = Instant::now();
     loop {
-        let map = json(&["world", "map", "--json", "--node", node]);
-        let mut sites = map["sites"].as_array().expect("a list").iter();
-        let site =
-            sites.find(|site| (&site["x"], &site["y"]) == (&corner.0.into(), &corner.1.into()));
+        let sites = squares_of(node);
+        let site = sites
+            .iter()
+            .find(|site| (&site["x"], &site["y"]) == (&corner.0.into(), &corner.1.into()));
         if site.is_some_and(|site| site["shown"].as_u64().is_some_and(|height| height > 0)) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "{corner:?}: {map}");
+        assert!(began.elapsed() < PATIENCE, "{corner:?}: {sites:?}");
     }
 }
 

@@ -1,5 +1,10 @@
 //! The command line: what is played, and how it ended.
 
+/// Writes a line to standard output, as `println!` does; see [`write_line`].
+macro_rules! say {
+    ($($words:tt)*) => { $crate::program::write_line(&format!($($words)*)) };
+}
+
 mod bugbank;
 mod campaign;
 mod overlay;
@@ -10,7 +15,10 @@ mod story_files;
 mod swarm;
 mod twins;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write as _},
+    process::{self, ExitCode},
+};
 
 use clap::{Parser, Subcommand};
 
@@ -63,6 +71,17 @@ pub(crate) enum SimulatorExit {
     Usage,
     /// There is no such file.
     NotFound,
+}
+
+/// Writes a line to standard output. If whoever reads it has closed it, all is told that anybody wants to know: the
+/// program ends, and says nothing more.
+pub(crate) fn write_line(line: &str) {
+    let mut out = io::stdout().lock();
+    let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) else { return };
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        eprintln!("error: cannot write to standard output: {error}");
+    }
+    process::exit(1);
 }
 
 pub(crate) fn main() -> ExitCode {

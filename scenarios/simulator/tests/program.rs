@@ -1,6 +1,6 @@
 //! The program, as a stranger runs it.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn run(words: &str) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_metatopia-simulator"));
@@ -66,6 +66,20 @@ fn schedules_of_twins_are_counted() {
         (&20.into(), &0.into()),
         "{summary}"
     );
+}
+
+/// `metatopia-simulator overlay | head` ended with a panic.
+#[test]
+fn a_reader_who_has_enough_ends_the_program_without_a_word() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_metatopia-simulator"));
+    program.args(["replay", "--seed", "3", "--virtual", "1s"]);
+    let started = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut running = started.expect("the program starts");
+    drop(running.stdout.take());
+    let output = running.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!told.contains("panicked") && !told.contains("error"), "{told}");
 }
 
 #[test]

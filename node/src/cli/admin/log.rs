@@ -9,7 +9,9 @@ use metatopia_types::{GovernOrder, ReportSubject, SetChange, TicketOrder};
 use serde::Serialize;
 
 use super::orders::lasting;
-use crate::cli::{console::Console, failure::Failure, say::PROVEN, session::NodeArgs};
+use crate::cli::{
+    console::Console, failure::Failure, numbers::number_of, say::PROVEN, session::NodeArgs,
+};
 
 pub(super) const HELP: &str = "Examples:\n  \
     metatopia admin log                    the last 20 orders\n  \
@@ -111,7 +113,9 @@ fn line(number: u64, order: &RecordedOrder) -> OrderLine {
             ("demote".to_owned(), key(server), None)
         }
         OrderedDeed::Ticket(TicketOrder::Issue { ticket, uses, days }) => {
-            ("ticket new".to_owned(), key(ticket), Some(format!("{uses} keys, {days} days")))
+            let keys = number_of(*uses, "key", "keys");
+            let days = number_of(*days, "day", "days");
+            ("ticket new".to_owned(), key(ticket), Some(format!("{keys}, {days}")))
         }
         OrderedDeed::Ticket(TicketOrder::Withdraw { ticket }) => {
             ("ticket withdraw".to_owned(), key(ticket), None)

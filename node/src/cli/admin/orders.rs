@@ -19,6 +19,7 @@ use super::area::AreaArgs;
 use crate::cli::{
     console::Console,
     failure::Failure,
+    numbers::number_of,
     say::carry_through,
     session::{ANSWER, PlayerArgs},
 };
@@ -351,7 +352,8 @@ fn what(thing: Option<&GovernedThing>) -> String {
     let Some(thing) = thing else { return "nothing".to_owned() };
     let owner = thing.owner.map_or("the sim".to_owned(), |key| key.to_string()[..8].to_owned());
     let GovernedThing { object, name, scripts, .. } = thing;
-    format!("{name} (thing {object} of {owner}, {scripts} scripts)")
+    let scripts = number_of(*scripts, "script", "scripts");
+    format!("{name} (thing {object} of {owner}, {scripts})")
 }
 
 /// Returns a span of seconds in words.
@@ -570,7 +572,7 @@ mod tests {
         let (name, owner) = ("wall".to_owned(), Some(key));
         let (object, scripts, frozen, has_home) = (ObjectId(9), 1, false, false);
         lost.thing = Some(GovernedThing { object, name, owner, scripts, frozen, has_home });
-        assert!(does(&back, &lost).starts_with("delete wall (thing 9 of 07070707, 1 scripts)"));
+        assert!(does(&back, &lost).starts_with("delete wall (thing 9 of 07070707, 1 script)"));
     }
 
     #[test]

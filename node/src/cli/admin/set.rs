@@ -13,6 +13,7 @@ use super::orders::refused_as;
 use crate::cli::{
     console::Console,
     failure::Failure,
+    numbers::number_of,
     say::carry_through,
     session::{ANSWER, PlayerArgs},
 };
@@ -87,7 +88,8 @@ impl fmt::Display for Changed {
         let Self { name, value, .. } = self;
         if let Some(WouldSet { before, players, here, by }) = &self.would {
             write!(f, "would: change {name} from {before} to {value} {by}, for all of ")?;
-            return write!(f, "{players} players, {here} of them here");
+            let players = number_of(*players, "player", "players");
+            return write!(f, "{players}, {here} of them here");
         }
         let height = self.height.unwrap_or_default();
         write!(f, "{name} is {value} from height {height} on")

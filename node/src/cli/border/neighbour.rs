@@ -12,6 +12,7 @@ use crate::{
     cli::{
         failure::Failure,
         invite,
+        session::unlearned,
         up::world::{GENESIS, server_path},
     },
     courier::address_book::NeighbourFile,
@@ -57,7 +58,10 @@ impl Neighbour {
             return Err(Failure::not_found(message)
                 .hint("give one by --at, or an invite of that sim in place of its id"));
         }
-        let trust = GenesisTrust::learn_from(&nodes, Some(sim)).await?;
+        let trust = GenesisTrust::learn_from(&nodes, Some(sim)).await.map_err(|error| {
+            unlearned(error)
+                .hint("--at names a node of the neighbour, in place of those that were asked")
+        })?;
         Ok(Self { trust, nodes })
     }
 

@@ -16,6 +16,7 @@ use crate::{
         arguments,
         console::Console,
         failure::Failure,
+        numbers::number_of,
         up::world::{self as kept, Beginning, Founders, SERVERS},
     },
     overlay::OverlayFolder,
@@ -63,8 +64,11 @@ impl fmt::Display for Founded {
         let Self { sim, name, parent, objects, players, servers, data_dir } = self;
         writeln!(f, "{name} is sim {sim}")?;
         writeln!(f, "it carries on {parent}")?;
-        writeln!(f, "{objects} objects and {players} players are as they were\n")?;
-        writeln!(f, "run its {servers} servers with: metatopia up --data-dir {data_dir}")?;
+        let objects = number_of(*objects, "object", "objects");
+        let players = number_of(*players, "player", "players");
+        let servers = number_of(*servers, "server", "servers");
+        writeln!(f, "{objects} and {players} are as they were\n")?;
+        writeln!(f, "run its {servers} with: metatopia up --data-dir {data_dir}")?;
         write!(f, "the key of its new admin is {data_dir}/admin.key")
     }
 }

@@ -16,6 +16,7 @@ use crate::cli::{
     console::Console,
     exit::Exit,
     failure::Failure,
+    numbers::number_of,
     survey::{Elsewhere, LocalServer, Quorum, Survey, SurveyedServer},
 };
 
@@ -218,7 +219,9 @@ impl fmt::Display for Table {
             }
         }
         let Self { voters, live, needed, .. } = self;
-        write!(f, "of {voters} servers that vote {live} are live, and {needed} are needed: ")?;
+        let of = number_of(*voters, "server that votes", "servers that vote");
+        let alive = number_of(*live, "is", "are");
+        write!(f, "of {of} {alive} live, and {} needed: ", number_of(*needed, "is", "are"))?;
         match (self.quorum, self.turns_per_second) {
             (false, _) => write!(f, "no turn is decided until {} more are live", needed - live),
             (true, Some(turns)) => write!(f, "{turns:.1} turns a second"),

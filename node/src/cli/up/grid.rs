@@ -31,6 +31,7 @@ use crate::cli::{
     border::{self, neighbour},
     console::Console,
     failure::Failure,
+    numbers::number_of,
     ports::{self, Ports},
     session::{NodeArgs, PlayerArgs},
     world::{
@@ -108,7 +109,8 @@ struct GridSimLine {
 
 impl fmt::Display for GridLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "world {} of {} sims is open", self.world, self.sims.len())?;
+        let sims = number_of(self.sims.len(), "sim", "sims");
+        writeln!(f, "world {} of {sims} is open", self.world)?;
         for GridSimLine { square, http, .. } in &self.sims {
             writeln!(f, "  {square:<10} {http}")?;
         }
@@ -143,6 +145,8 @@ pub(super) async fn run(
     }
     let sims = size.sims(&path);
     let servers = args.servers.unwrap_or(1) as usize;
+    // Before land is claimed, which takes long. The ports are chosen again once that is done.
+    let _free = ports::choose_on(reach.listen(), reach.own(), servers, args.http_port)?;
     let ready = tokio::select! {
         made = make(&sims, &args, servers, console) => made,
         () = stop.come() => return Ok(()),
@@ -154,7 +158,8 @@ pub(super) async fn run(
         world.check_count(Some(servers))?;
     }
     let mut processes = GridProcesses::start(&path, &worlds, (servers, args.http_port), &reach)?;
-    console.note(&format!("starting {} sims in {}", worlds.len(), path.display()));
+    let named = number_of(worlds.len(), "sim", "sims");
+    console.note(&format!("starting {named} in {}", path.display()));
     let outcome = tokio::select! {
         outcome = processes.live(&sims, &worlds, (&path, args.exit_after), console) => outcome,
         () = stop.come() => Ok(()),
@@ -221,7 +226,7 @@ async fn make(
     if missing.is_empty() {
         return Ok(());
     }
-    console.note(&format!("claiming {} squares", missing.len()));
+    console.note(&format!("claiming {}", number_of(missing.len(), "square", "squares")));
     let world = LocalWorld::open(&office.dir)?;
     let mut cluster = ServerProcesses::start(&world, 0)?;
     let claimed = async {

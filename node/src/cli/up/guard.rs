@@ -15,6 +15,7 @@ use crate::cli::{
     console::Console,
     exit::Exit,
     failure::Failure,
+    numbers::number_of,
     survey::{LocalServer, Quorum, Survey},
 };
 
@@ -91,7 +92,13 @@ impl fmt::Display for Died {
         if let Some(said) = &self.said {
             write!(f, ", saying `{said}`")?;
         }
-        write!(f, "; of {voters} servers that vote {alive} are live, and {needed} are needed")?;
+        let voters = number_of(*voters, "server that votes", "servers that vote");
+        let alive_now = number_of(*alive, "is", "are");
+        write!(
+            f,
+            "; of {voters} {alive_now} live, and {} needed",
+            number_of(*needed, "is", "are")
+        )?;
         if alive < needed {
             write!(f, ": no turn is decided until {} more are live", needed - alive)?;
         }
@@ -200,7 +207,9 @@ impl<'a> Supervisor<'a> {
         if live + unreached >= needed || is_tried {
             return Ok(());
         }
-        let message = format!("{live} servers live where {needed} are needed: no quorum");
+        let lives = number_of(live, "server lives", "servers live");
+        let needed = number_of(needed, "is", "are");
+        let message = format!("{lives} where {needed} needed: no quorum");
         Err(Failure::new(Exit::TimedOut, message)
             .hint(&format!("see {}", self.cluster.log_path(index).display())))
     }

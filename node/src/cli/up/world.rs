@@ -23,6 +23,7 @@ use crate::{
     atomic_file::replace,
     cli::{
         Failure,
+        numbers::number_of,
         ports::{self, Ports},
         sources::open_directory,
     },
@@ -304,7 +305,8 @@ impl LocalWorld {
         if wanted.is_none_or(|wanted| wanted == found) {
             return Ok(());
         }
-        let message = format!("the world in {} has {found} servers", self.path.display());
+        let named = number_of(found, "server", "servers");
+        let message = format!("the world in {} has {named}", self.path.display());
         Err(Failure::usage(message)
             .hint("leave out --servers, or name another place by --data-dir"))
     }
@@ -471,8 +473,9 @@ fn lock(path: &Path) -> Result<File, Failure> {
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => {
-            let message = format!("the world in {} runs already", path.display());
-            Err(Failure::failed(message).hint("stop it, or name another place by --data-dir"))
+            let message = format!("another process is at the sim in {}", path.display());
+            Err(Failure::failed(message)
+                .hint("`metatopia up` may run it: stop that first, or name another directory"))
         }
         Err(TryLockError::Error(error)) => Err(disk(&file, &error)),
     }
@@ -483,7 +486,7 @@ fn read_mark(path: &Path) -> Result<WorldMarker, Failure> {
     let text = fs::read_to_string(&file).map_err(|error| disk(&file, &error))?;
     let bad = |why: String| {
         let message = format!("{} is not understood: {why}", file.display());
-        Failure::usage(message).hint("another version made it; name another place by --data-dir")
+        Failure::usage(message).hint("another version made it; name another directory")
     };
     let mark: WorldMarker =
         toml::from_str(&text).map_err(|error| bad(error.message().to_owned()))?;

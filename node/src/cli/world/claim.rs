@@ -1,6 +1,10 @@
 //! `world claim` claims land for a new sim, and `world vouch` vouches for a claim.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use clap::Args;
 use metatopia_client_driver::NodeUrl;
@@ -202,23 +206,14 @@ struct ClaimDesk<'a> {
 pub(super) async fn run(args: WorldClaimArgs, console: Console) -> Result<(), Failure> {
     let learned = LearnedWorld::from(&args.node, args.world).await?;
     let world = learned.sets.world();
-    let squares = candidates(&args, &learned).await?;
+    let (squares, edge) = candidates(&args, &learned).await?;
     // A directory is made once: before that, all is read that may be missing.
     args.sponsor.as_deref().map(keys::load).transpose()?;
-    let is_there = kept_servers(&args.dir)?.is_some();
     let local = open_or_found(&args, &learned, squares[0])?;
-    let own = site_of(local.genesis(), world)?;
-    if is_there && own != squares[0] {
-        console.warn(&format!(
-            "{} holds a sim that was founded for square {}: that one is claimed, and not {}",
-            args.dir.display(),
-            WrittenSquare(own),
-            WrittenSquare(squares[0])
-        ));
-    }
+    let square = site_of(local.genesis(), world)?;
+    check_begun(&args.dir, square, &edge)?;
     if args.ask {
         let admin = keys::load(&args.dir.join(ADMIN_KEY))?;
-        let square = site_of(local.genesis(), world)?;
         let claim = ClaimText { sim: local.sim(), square, claimer: admin.public() };
         return console.show(&AskedClaim { world: world.to_string(), claim: claim.to_string() });
     }
@@ -280,9 +275,31 @@ fn site_of(genesis: &Genesis, world: SimId) -> Result<Square, Failure> {
     site.map(|site| site.square).ok_or_else(|| Failure::refused(message).hint(hint))
 }
 
-/// Returns the squares that may be claimed, those that are proved to be taken left out. A node that shows an
+/// Checks that a directory is of a claim at this edge: of one that begins, or goes on.
+///
+/// # Errors
+/// When its sim was founded for a square that is none of those at the edge.
+fn check_begun(dir: &Path, own: Square, edge: &[Square]) -> Result<(), Failure> {
+    if edge.contains(&own) {
+        return Ok(());
+    }
+    let (dir, own) = (dir.display(), WrittenSquare(own));
+    let message = format!(
+        "{dir} holds a sim that was founded for square {own}, which is none of that size at that edge"
+    );
+    Err(Failure::refused(message).hint(
+        "to go on with its claim, give --beside, --edge and --side as before; to claim another \
+         square, name a new directory",
+    ))
+}
+
+/// Returns the squares that may be claimed, those that are proved to be taken left out, and all that lie at the
+/// edge: a claim that goes on may be for one that was granted to it. A node that shows an
 /// old map, or a part of it, costs a refusal by the land office, which decides each claim itself.
-async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec<Square>, Failure> {
+async fn candidates(
+    args: &WorldClaimArgs,
+    learned: &LearnedWorld,
+) -> Result<(Vec<Square>, Vec<Square>), Failure> {
     let told = asked_map(&args.node).await?;
     let known = proved_grants(&learned.sets, told)?;
     let office = learned.sets.head().office.as_ref().map(|office| office.square);
@@ -295,19 +312,18 @@ async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec
         return Err(Failure::not_found(message)
             .hint("a square that was granted just now is there in a minute: ask again"));
     };
-    let mut squares = beside(of, args.edge, args.founding.side);
-    if squares.is_empty() {
+    let edge = beside(of, args.edge, args.founding.side);
+    let Some(first) = edge.first().copied() else {
         let message = format!("no square of that size touches {} on that side", WrittenSquare(of));
         return Err(Failure::usage(message).hint("name another --side or --edge"));
-    }
-    let first = squares[0];
+    };
     let is_free = |square: &Square| known.iter().all(|grant| !overlap(grant.square, *square));
-    squares.retain(is_free);
+    let mut squares: Vec<Square> = edge.iter().copied().filter(is_free).collect();
     if squares.is_empty() || args.only {
         // Who wants only this square learns from the land office who has it.
         squares = vec![first];
     }
-    Ok(squares)
+    Ok((squares, edge))
 }
 
 /// Returns what a map proves to be granted.
@@ -429,7 +445,7 @@ impl ClaimDesk<'_> {
             (None, Some(VouchText(sponsor))) => Some(*sponsor),
             (None, None) => None,
         };
-        let beacons = beacons_of(local)?;
+        let beacons = beacons_of(local.path(), local.servers().len())?;
         let order = LandOrder::Claim { head: local.genesis().head(), beacons, sponsor };
         office.order(&order).await
     }

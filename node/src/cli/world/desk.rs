@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
+use metatopia_protocol::{Answer, Question};
 use metatopia_types::{Act, LandOrder, Outcome};
 
 use super::learned::LearnedWorld;
@@ -11,7 +12,7 @@ use crate::{
         console::Console,
         failure::Failure,
         say::{decide_in_time, prove},
-        session::{NodeArgs, PlayerArgs},
+        session::{ANSWER, NodeArgs, PlayerArgs},
         ticket::TicketSecret,
     },
     keys,
@@ -24,6 +25,8 @@ const AWAY: &str = "the land office is away: orders about land wait for it, and 
 #[derive(Debug)]
 pub(super) struct OfficeDesk {
     driver: ClientDriver,
+    /// Whether the owner's avatar was there before, and so stays.
+    stays: bool,
 }
 
 impl OfficeDesk {
@@ -51,14 +54,29 @@ impl OfficeDesk {
         let trust = trust.map_err(|error| Failure::from(error).hint(AWAY))?;
         let key = Arc::new(keys::load(&player.key)?);
         let driver = ClientDriver::open(office, trust, key).await?;
-        let mut desk = Self { driver };
-        let login = player.login(&mut desk.driver, console).await?;
+        let mut desk = Self { driver, stays: false };
+        let mut login = player.login(&mut desk.driver, console).await?;
+        desk.keep_avatar(&mut login).await?;
         if let (_, Outcome::Refused(why)) = desk.decide(login, Vec::new()).await? {
             desk.close().await;
             let message = format!("the login at the land office was refused: {why}");
             return Err(Failure::refused(message));
         }
         Ok(desk)
+    }
+
+    /// Has a login leave the owner's avatar as it is, if that stands in the sim.
+    async fn keep_avatar(&mut self, login: &mut Act) -> Result<(), Failure> {
+        let Answer::Players(players) = self.driver.ask(Question::Players, ANSWER).await? else {
+            // A busy server says nothing. An avatar that nobody moves ends with its lease.
+            self.stays = true;
+            return Ok(());
+        };
+        let own = players.into_iter().find(|player| player.key == self.driver.author());
+        if let (Some(own), Act::Login { name, look, .. }) = (own, login) {
+            (*name, *look, self.stays) = (own.name, own.look, true);
+        }
+        Ok(())
     }
 
     /// Has the land office decide an order. Returns the height and the proved outcome.
@@ -81,10 +99,12 @@ impl OfficeDesk {
         Ok((place.0.0, prove(&mut self.driver, place, act).await?))
     }
 
-    /// Ends the session. Its owner came for an order alone, so no avatar stays behind.
+    /// Ends the session. An owner who came for an order alone leaves no avatar behind.
     pub(super) async fn close(mut self) {
-        // Whoever does not get through is gone when the lease is over.
-        let _ = self.driver.submit(Act::Leave, Vec::new()).await;
+        if !self.stays {
+            // Whoever does not get through is gone when the lease is over.
+            let _ = self.driver.submit(Act::Leave, Vec::new()).await;
+        }
         self.driver.leave().await;
     }
 }

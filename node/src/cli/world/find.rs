@@ -20,10 +20,10 @@ use super::{
     square::WrittenSquare,
 };
 use crate::{
-    cli::{console::Console, exit::Exit, failure::Failure, session::NODE},
+    cli::{console::Console, exit::Exit, failure::Failure, numbers::number_of, session::NODE},
     overlay::{
         WorldPlace,
-        answers::{EndpointEntry, FindAnswer, MapEntry},
+        answers::{EndpointEntry, FindAnswer, MapEntry, end_of},
         world_invite::WorldInvite,
     },
 };
@@ -141,7 +141,7 @@ impl FoundLine {
         if self.one_door {
             lines.push(console.amber(ONE_DOOR));
         }
-        lines.push(format!("asked {hops} sites in {ms} ms"));
+        lines.push(format!("asked {} in {ms} ms", number_of(*hops, "site", "sites")));
         lines.join("\n")
     }
 }
@@ -165,7 +165,7 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
         sim: grant.as_ref().map(|grant| grant.sim.to_string()),
         square: grant.as_ref().map(square),
         holder: grant.as_ref().map(|grant| grant.holder.to_string()),
-        until: grant.as_ref().map(|grant| grant.until.0),
+        until: grant.as_ref().and_then(end_of),
         servers: answer.endpoints,
         map,
         age: age.as_secs(),
@@ -267,13 +267,14 @@ async fn by_member(
     point: TilePoint,
 ) -> Result<CheckedFind, Failure> {
     let (stop, stopped) = watch::channel(false);
-    let place = member::start(dir, MemberPlan::guest(point, lan), stopped).await?;
+    let member = member::start(dir, MemberPlan::guest(point, lan), stopped).await?;
+    let place = &member.place;
     let own = place.sets().world();
     if let Some(world) = world.filter(|world| *world != own) {
         let message = format!("{} is of world {own}, not of {world}", dir.display());
         return Err(Failure::unverified(message));
     }
-    let answer = ask(&place, point).await?;
+    let answer = ask(place, point).await?;
     let found = check(place.sets(), answer);
     stop.send_replace(true);
     // Until the loop has said goodbye and written its contacts.

@@ -109,7 +109,7 @@ pub(in crate::cli) struct NewWorldArgs {
     #[command(flatten)]
     founding: FoundingArgs,
     /// Squares that one key may hold [default: 2].
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     land_per_key: Option<u32>,
 }
 

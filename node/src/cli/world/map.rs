@@ -13,17 +13,20 @@ use metatopia_client_driver::NodeUrl;
 use metatopia_text_client::ONE_DOOR;
 use metatopia_types::{LandGrant, ProvedLand, SimId, TilePoint};
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
 use super::{
-    find::{AskArgs, written},
+    find::{AGAIN, AskArgs, SERVER_PATIENCE, written},
     invite::{self, counted},
     learned::{LearnedWorld, OLD, age_of, aged, asked_map},
     member::{self, MemberPlan},
     picture::MapPicture,
 };
 use crate::{
-    cli::{console::Console, failure::Failure},
+    cli::{console::Console, failure::Failure, numbers::number_of},
     overlay::{
         OfficeSets,
         answers::{GrantEntry, MapAnswer, MapEntry, MapSite, SquareEntry, unhex},
@@ -106,10 +109,8 @@ impl MapLines {
             "square", "name", "sim", "holder", "licence", "people"
         ));
         lines.extend(self.sites.iter().map(row));
-        lines.push(match self.sites.len() {
-            1 => "1 square is granted, as far as is known here".to_owned(),
-            count => format!("{count} squares are granted, as far as is known here"),
-        });
+        let granted = number_of(self.sites.len(), "square is", "squares are");
+        lines.push(format!("{granted} granted, as far as is known here"));
         lines.join("\n")
     }
 }
@@ -161,9 +162,13 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         Some(dir) => by_member(&args, dir).await?,
     };
     let AskedMap { world, proved, mut sites, shelves, one_door, left_out } = asked;
+    if proved.height.is_none() {
+        return Err(unproved(world));
+    }
     if left_out > 0 {
+        let parts = number_of(left_out, "part", "parts");
         console.warn(&format!(
-            "the map lacks {left_out} parts that the node has, for they are older than the invite"
+            "the map lacks {parts} that the node has: nothing older than the invite counts"
         ));
     }
     if let Some(point) = args.point() {
@@ -182,6 +187,12 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
         console.note(&format!("the map is in {}", path.display()));
     }
     console.show_as(&lines, |console| lines.words(console))
+}
+
+/// Returns the failure of a map no part of which is proved: it says nothing about who holds what.
+fn unproved(world: SimId) -> Failure {
+    Failure::unverified(format!("no part of the map of world {world} is proved yet"))
+        .hint("its land office may be away and nobody near has the map; ask again")
 }
 
 /// Asks a node, or those of an invite, for the map.
@@ -227,19 +238,28 @@ async fn asked_about(
         // The node keeps the map about what it is asked for, and shows it where it has it.
         let _kept = super::find::by_learned(node, learned, point).await;
     }
-    asked_map(node).await
+    let until = Instant::now() + SERVER_PATIENCE;
+    loop {
+        let answer = asked_map(node).await?;
+        // A node that just started fetches the map of its own ground.
+        if !answer.proofs.is_empty() || Instant::now() >= until {
+            return Ok(answer);
+        }
+        sleep(AGAIN).await;
+    }
 }
 
 /// Learns the map as a member of the world.
 async fn by_member(args: &MapArgs, dir: &Path) -> Result<AskedMap, Failure> {
     let (stop, stopped) = watch::channel(false);
     let plan = MemberPlan::guest(args.point().unwrap_or_default(), args.ask.lan);
-    let place = member::start(dir, plan, stopped).await?;
+    let member = member::start(dir, plan, stopped).await?;
+    let place = &member.place;
     let origin = place.sets().head().office.as_ref().map(|office| office.square);
     let origin = origin.map(TilePoint::corner).unwrap_or_default();
     let around = args.point().unwrap_or(origin);
     // Whoever answers shows the map about that point.
-    super::find::ask(&place, around).await?;
+    super::find::ask(place, around).await?;
     let answer = place.map().await;
     let answer = answer.ok_or_else(|| Failure::timed_out("the member does not answer"))?;
     let asked = AskedMap::of(place.sets(), answer);
@@ -380,6 +400,17 @@ mod tests {
         assert_eq!(listed, [(0, false), (2, true)]);
         let unproved = super::listed(&proved(vec![near]), vec![told(&far)]).unwrap_err();
         assert_eq!(unproved.message, "no proof of the map shows square 2:0:64");
+    }
+
+    /// A map without any proof was "0 squares", and the command ended well.
+    #[test]
+    fn a_map_of_which_nothing_is_proved_is_a_failure_and_says_what_to_do() {
+        let failure = unproved(SimId(Digest([1; 32])));
+        assert_eq!(failure.exit, crate::cli::exit::Exit::Unverified);
+        assert!(
+            failure.message.contains("is proved yet; its land office may be away"),
+            "{failure}"
+        );
     }
 
     /// The map said neither how old it was, nor what may be done with what is built there.

@@ -14,8 +14,8 @@ use super::{
     learned::LearnedWorld,
 };
 use crate::{
-    cli::{console::Console, failure::Failure},
-    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, successor},
+    cli::{console::Console, failure::Failure, numbers::number_of},
+    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, folder::MemberLock, successor},
 };
 
 /// Arguments of `metatopia world join`.
@@ -48,11 +48,7 @@ impl fmt::Display for JoinedWorld {
         let Self { world, member, contacts, map_from, data_dir } = self;
         writeln!(f, "joined world {world} as {member}")?;
         writeln!(f, "no map from before height {map_from} of its land office counts here")?;
-        let contacts = if *contacts == 1 {
-            "1 contact is".to_owned()
-        } else {
-            format!("{contacts} contacts are")
-        };
+        let contacts = number_of(*contacts, "contact is", "contacts are");
         writeln!(f, "{contacts} kept in {data_dir}\n")?;
         write!(f, "find who owns a point with: metatopia world find 0 0 --data-dir {data_dir}")
     }
@@ -65,6 +61,7 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
         WorldEntrance::Invite(invite) => invite::learn(invite, args.world).await?.1,
     };
     let world = learned.sets.world();
+    let _lock = OverlayFolder::at(&args.dir).lock()?;
     let folder = folder_for(&args, &learned)?;
     let key = folder.member_key()?;
     learned.keep(&folder)?;
@@ -139,21 +136,28 @@ impl MemberPlan {
     }
 }
 
+/// A member that runs in this process, and the directory that is its own meanwhile.
+pub(super) struct LocalMember {
+    pub(super) place: WorldPlace,
+    _lock: MemberLock,
+}
+
 /// Starts a member without a site in a directory of `world join`.
 ///
 /// # Errors
-/// When the directory is of no world, or the address cannot be listened on.
+/// When the directory is of no world or another process's, or the address cannot be listened on.
 pub(super) async fn start(
     dir: &std::path::Path,
     plan: MemberPlan,
     stop: watch::Receiver<bool>,
-) -> Result<WorldPlace, Failure> {
+) -> Result<LocalMember, Failure> {
     let folder = OverlayFolder::at(dir);
     let sets = folder.office().map_err(|error| Failure::failed(error.to_string()))?;
     let Some(sets) = sets else {
         let message = format!("{} holds no world", dir.display());
         return Err(Failure::not_found(message).hint("`metatopia world join INVITE DIR` makes one"));
     };
+    let lock = folder.lock()?;
     let contacts = folder.contacts().read();
     let is_here =
         |address: &str| address.starts_with("/ip4/127.") || address.starts_with("/ip6/::1/");
@@ -178,9 +182,9 @@ pub(super) async fn start(
         refresh: Duration::from_secs(60),
         published: Arc::default(),
     };
-    WorldPlace::start(setup, sets, &folder, Vec::new(), stop)
-        .await
-        .map_err(|error| Failure::failed(error.to_string()))
+    let place = WorldPlace::start(setup, sets, &folder, Vec::new(), stop).await;
+    let place = place.map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(LocalMember { place, _lock: lock })
 }
 
 /// A member that runs.
@@ -208,7 +212,7 @@ pub(super) async fn run(args: MemberArgs, console: Console) -> Result<(), Failur
         _ => TilePoint::default(),
     };
     let plan = MemberPlan { listen: args.listen, lan: args.lan, is_guest: false, vantage };
-    let place = start(&args.dir, plan, stopped).await?;
+    let LocalMember { place, _lock } = start(&args.dir, plan, stopped).await?;
     console.show(&MemberLine {
         world: place.sets().world().to_string(),
         member: place.member().key.to_string(),

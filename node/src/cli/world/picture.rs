@@ -8,7 +8,10 @@ use std::{
 use metatopia_text_client::ONE_DOOR;
 
 use super::learned::{OLD, aged};
-use crate::overlay::answers::{GrantEntry, MapSite};
+use crate::{
+    cli::numbers::number_of,
+    overlay::answers::{GrantEntry, MapSite},
+};
 
 /// Pixels of a tile's side.
 const TILE: i64 = 24;
@@ -199,7 +202,7 @@ impl MapPicture<'_> {
         let (world, count) = (Escaped(short(self.world)), self.squares.len());
         let oldest = self.squares.iter().map(|(_, age)| *age).max();
         writeln!(f, "<text class=\"head\" x=\"{EDGE}\" y=\"26\">World {world}</text>")?;
-        let granted = if count == 1 { "1 square is" } else { &format!("{count} squares are") };
+        let granted = number_of(count, "square is", "squares are");
         let known = format!("{granted} granted, as far as is known");
         let known = match (self.height, oldest) {
             (Some(height), Some(age)) => {
@@ -338,7 +341,7 @@ mod tests {
                 square: SquareEntry { x, y: 0, side },
                 sim: "5a".repeat(32),
                 holder: "abcdef0123456789".repeat(4),
-                until: 9,
+                until: Some(9),
                 shown: 3,
             },
             met: true,

@@ -163,19 +163,19 @@ fn tell(all: &[BugLine], canary: bool, json: bool) -> SimulatorExit {
             eprintln!("{fell}");
         }
         if json {
-            println!("{}", line(serde_json::to_string(found)));
+            say!("{}", line(serde_json::to_string(found)));
         } else if found.found {
-            println!("{bug:<36} {law:<30} found in seed {seeds}");
+            say!("{bug:<36} {law:<30} found in seed {seeds}");
         } else {
-            println!("{bug:<36} {law:<30} NOT FOUND in {seeds} seeds");
+            say!("{bug:<36} {law:<30} NOT FOUND in {seeds} seeds");
         }
     }
     let BugbankSummary { bugs, found, median_seeds, most_seeds, clean_violations, .. } = summary;
     if json {
-        println!("{}", line(serde_json::to_string(&summary)));
+        say!("{}", line(serde_json::to_string(&summary)));
     } else {
         let eye = if canary { "the canary fails, as it must" } else { "THE CANARY DOES NOT FAIL" };
-        println!(
+        say!(
             "{found} of {bugs} bugs found, in {median_seeds} seeds (median), {most_seeds} at most; \
              {clean_violations} laws broken without them; {eye}"
         );

@@ -166,9 +166,9 @@ pub(crate) fn run(arguments: &OverlayArgs) -> SimulatorExit {
             rows.extend(played.rows);
             let (scene, digest) = (play.scene.name(), played.digest.to_string());
             if arguments.json {
-                println!("{}", json!({ "scene": scene, "seed": seed, "digest": digest }));
+                say!("{}", json!({ "scene": scene, "seed": seed, "digest": digest }));
             } else {
-                println!("{scene} with seed {seed} ended as {digest}");
+                say!("{scene} with seed {seed} ended as {digest}");
             }
         }
         show(rows);
@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &OverlayArgs) -> SimulatorExit {
     }
     if arguments.table && !arguments.json {
         for (what, command) in ELSEWHERE {
-            println!("not played here: {what}: {command}");
+            say!("not played here: {what}: {command}");
         }
     }
     if is_kept { SimulatorExit::Sound } else { SimulatorExit::Broken }
@@ -199,12 +199,12 @@ fn print(row: &OverlayRow, as_json: bool) {
             "scene": scene, "figure": figure, "sites": sites, "seed": seed, "value": number(*value),
             "unit": unit.word(), "relation": relation, "bound": bound, "ok": row.is_kept(),
         });
-        println!("{row}");
+        say!("{row}");
         return;
     }
     let (value, bound) = (written(*value), bound.to_string());
     let ok = if row.is_kept() { "ok" } else { "NOT KEPT" };
-    println!("{sites:>6} {scene:<14} {figure:<42} {value:>10} {:<8} {bound:<12} {ok}", unit.word());
+    say!("{sites:>6} {scene:<14} {figure:<42} {value:>10} {:<8} {bound:<12} {ok}", unit.word());
 }
 
 /// Measures one choice among 25 candidates. The fastest of some batches counts: whatever else runs on

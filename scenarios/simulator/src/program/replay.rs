@@ -78,13 +78,13 @@ pub(crate) fn run(arguments: &SeedReplayArgs) -> SimulatorExit {
         until: arguments.until,
         apart: arguments.apart,
     };
-    println!("{}", level.plan(&course).1);
+    say!("{}", level.plan(&course).1);
     let began = Instant::now();
     let tale = level.play(&course);
     // What differs from one run to the next is no part of the tale.
     let (lived, took) = (tale.took.as_secs_f64(), began.elapsed().as_secs_f64());
     eprintln!("{lived:.1} s in {took:.1} s on one core: {:.1} times real time", lived / took);
-    tale.history.iter().for_each(|line| println!("{line}"));
+    tale.history.iter().for_each(|line| say!("{line}"));
     retell(&course, &tale);
     if arguments.json {
         let summary = SeedReplaySummary {
@@ -95,14 +95,14 @@ pub(crate) fn run(arguments: &SeedReplayArgs) -> SimulatorExit {
             crashes: tale.crashes,
             broken: tale.breaches.iter().map(|breach| breach.law).collect(),
         };
-        println!("{}", serde_json::to_string(&summary).expect("numbers and names are JSON"));
+        say!("{}", serde_json::to_string(&summary).expect("numbers and names are JSON"));
     }
     if tale.is_sound() { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }
 
 /// How far the world came in each part of its time, and what happened in all.
 fn retell(course: &SeedRun, tale: &RunReport) {
-    println!("{:>10} {:>7} {:>7} {:>7}", "until", "height", "turns", "later");
+    say!("{:>10} {:>7} {:>7} {:>7}", "until", "height", "turns", "later");
     let row = (course.span / ROWS).max(Duration::from_millis(1));
     let mut height = 0;
     for number in 1..=ROWS {
@@ -114,26 +114,29 @@ fn retell(course: &SeedRun, tale: &RunReport) {
             later += u32::from(*round > 0);
         }
         if from <= tale.took {
-            println!("{to:>10.1?} {height:>7} {turns:>7} {later:>7}");
+            say!("{to:>10.1?} {height:>7} {turns:>7} {later:>7}");
         }
     }
     let happened = Class::ALL.iter().map(|class| (class, tale.fired.times(*class)));
     for (class, times) in happened.filter(|(_, times)| *times > 0) {
-        println!("{:<20} {times:>10}", class.name());
+        say!("{:<20} {times:>10}", class.name());
     }
-    println!("crashes              {:>10}", tale.crashes);
+    say!("crashes              {:>10}", tale.crashes);
     if let Some(recovery) = tale.recovery {
-        println!(
+        say!(
             "after the faults: a turn in {:.3?} (at most {:.3?}), all caught up in {:.3?}, an act \
              in the next {} turns",
-            recovery.turn, recovery.turn_bound, recovery.caught_up, recovery.act
+            recovery.turn,
+            recovery.turn_bound,
+            recovery.caught_up,
+            recovery.act
         );
     }
     for (seat, why) in &tale.halts {
-        println!("server {seat} stopped: {why}");
+        say!("server {seat} stopped: {why}");
     }
     for breach in &tale.breaches {
-        println!("BROKEN {}", breach.what);
+        say!("BROKEN {}", breach.what);
     }
-    println!("heights {:?}, {} events, digest {}", tale.heights, tale.events, tale.digest);
+    say!("heights {:?}, {} events, digest {}", tale.heights, tale.events, tale.digest);
 }

@@ -232,23 +232,23 @@ fn millis(time: Duration) -> u64 {
 }
 
 fn tell_json(value: &impl Serialize) {
-    println!("{}", serde_json::to_string(value).expect("numbers and names are JSON"));
+    say!("{}", serde_json::to_string(value).expect("numbers and names are JSON"));
 }
 
 fn tell(path: &Path, story: &Story, ending: &StoryEnding, failed: &[Unmet]) {
     let StoryEnding { seed, turns, acts, crashes, digest, .. } = ending;
-    println!("{}: {}", name(path), story.title);
-    println!(
+    say!("{}: {}", name(path), story.title);
+    say!(
         "  seed {seed}: {turns} turns, {acts} acts, {crashes} crashes, longest pause {:.3?}, \
          digest {digest}",
         ending.longest_pause()
     );
     for Unmet { expectation, expected, seen } in failed {
-        println!("  FAILED {expectation}: expected {expected}; seen: {seen}");
+        say!("  FAILED {expectation}: expected {expected}; seen: {seen}");
     }
     let (met, all) = (story.expectations.len() - failed.len(), story.expectations.len());
     let word = if failed.is_empty() { "passed" } else { "FAILED" };
-    println!("  {word}: {met} of {all} expectations came true");
+    say!("  {word}: {met} of {all} expectations came true");
 }
 
 fn check(path: &Path, story: &Story, json: bool) -> SimulatorExit {
@@ -266,12 +266,13 @@ fn check(path: &Path, story: &Story, json: bool) -> SimulatorExit {
         tell_json(&checked);
     } else {
         let StoryCheckLine { scenario, title, servers, people, steps, expectations, .. } = checked;
-        println!("{scenario}: {title}");
-        println!(
+        say!("{scenario}: {title}");
+        say!(
             "  {:?}, {servers} servers, {people} people, {steps} things happen, seed {}",
-            story.length, story.seed
+            story.length,
+            story.seed
         );
-        println!("  expects {}", expectations.join(", "));
+        say!("  expects {}", expectations.join(", "));
     }
     SimulatorExit::Sound
 }

@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &SwarmArgs) -> SimulatorExit {
     let summary = tally.summary(level, progress.elapsed());
     if let Some((seed, breach)) = &tally.first {
         let found = SeedRun::new((*seed).into(), span);
-        println!("{}", report::write(level, &found, breach, &arguments.out));
+        say!("{}", report::write(level, &found, breach, &arguments.out));
     }
     tell(&summary, arguments.json);
     // By chance a few worlds are spared some kind of trouble.
@@ -151,19 +151,19 @@ pub(crate) fn run(arguments: &SwarmArgs) -> SimulatorExit {
 
 fn tell(summary: &SwarmSummary, json: bool) {
     if json {
-        println!("{}", serde_json::to_string(summary).expect("numbers and names are JSON"));
+        say!("{}", serde_json::to_string(summary).expect("numbers and names are JSON"));
         return;
     }
     for (class, times) in &summary.faults {
-        println!("{class:<20} {times:>12}");
+        say!("{class:<20} {times:>12}");
     }
     let SwarmSummary { seeds, virtual_hours, speed_x, violations, turns, crashes, .. } = summary;
-    println!(
+    say!(
         "{seeds} worlds, {virtual_hours} virtual hours, {speed_x}x real time, {turns} turns, \
          {crashes} crashes, back after {} ms (p99), {violations} worlds with a broken law",
         summary.recovery_p99_ms
     );
     if !summary.never.is_empty() {
-        println!("never happened: {}", summary.never.join(", "));
+        say!("never happened: {}", summary.never.join(", "));
     }
 }

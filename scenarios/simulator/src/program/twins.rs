@@ -64,13 +64,13 @@ pub(crate) fn run(arguments: &TwinsArgs) -> SimulatorExit {
     );
     progress.end();
     if let Some((number, report)) = first {
-        println!("schedule {number}\n{report}");
+        say!("schedule {number}\n{report}");
     }
     if arguments.json {
-        println!("{}", serde_json::to_string(&summary).expect("numbers are JSON"));
+        say!("{}", serde_json::to_string(&summary).expect("numbers are JSON"));
     } else {
         let TwinsSummary { schedules, violations, turns, evidence } = summary;
-        println!(
+        say!(
             "{schedules} schedules, {turns} turns, {evidence} pieces of evidence, \
              {violations} schedules with a broken law"
         );

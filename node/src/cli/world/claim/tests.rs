@@ -177,3 +177,16 @@ fn a_claim_that_was_cut_off_between_two_squares_goes_on() {
         assert_eq!(WrittenSquare(own).to_string(), lies, "{replaced} were replaced");
     }
 }
+
+/// A claim in the directory of another one warned, and went on with the square that nobody had typed.
+#[test]
+fn a_directory_of_a_claim_at_another_edge_is_refused_and_one_of_a_granted_square_goes_on() {
+    let own = square("8:4:128");
+    // The first square of the edge may be granted to this very sim, or be the next one that is free.
+    let edge = ["8:0:128", "8:4:128"].map(square);
+    assert_eq!(check_begun(Path::new("garden"), own, &edge), Ok(()));
+    let refused = check_begun(Path::new("garden"), own, &[square("8:0:256")]).unwrap_err();
+    assert_eq!(refused.exit, Exit::Refused);
+    assert!(refused.message.contains("garden holds a sim that was founded for square 8:4:128"));
+    assert!(refused.message.contains("name a new directory"), "{refused}");
+}
