@@ -156,6 +156,10 @@ impl State {
         let (people, time) = (&self.people, self.governance.time);
         let need = |holds: bool, why: Refusal| if holds { Ok(()) } else { Err(why) };
         let admins = &self.governance.admins;
+        // What is ordered about a key that was given up would reach nobody.
+        if let Some(key) = order.person().filter(|key| people.rotated.contains(key)) {
+            return Err(Refusal::Rotated(self.key_now(*key)));
+        }
         match order {
             GovernOrder::Grant { key, rights, seconds } => {
                 need(!rights.is_empty() && *seconds != Some(0), Refusal::OutOfRange)?;

@@ -82,6 +82,25 @@ fn what_the_old_key_had_is_the_new_ones_in_that_turn() {
     restored(world);
 }
 
+/// A ban of the key that a pest had given up was carried out, and the pest stayed.
+#[test]
+fn an_order_about_a_key_that_was_given_up_names_the_new_one() {
+    let (mut yard, _) = yard();
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+    let (key, reason) = (public(ADA), String::new());
+    for given in [
+        GovernOrder::Ban { key, seconds: None, reason: reason.clone() },
+        GovernOrder::Mute { key, seconds: Some(60), reason },
+        GovernOrder::Kick { key },
+        GovernOrder::Undo { key, seconds: 3_600 },
+        GovernOrder::Grant { key, rights: [RoleRight::Build].into(), seconds: None },
+    ] {
+        let outcome = yard.try_act(ADMIN, order(given.clone()));
+        assert_eq!(outcome, refused(Refusal::Rotated(public(NEW))), "{given:?}");
+    }
+    assert!(yard.world.ban(&public(ADA)).is_none() && yard.world.avatar(&public(NEW)).is_some());
+}
+
 #[test]
 fn lots_have_the_new_key_as_holder_and_as_friend() {
     let (mut yard, _) = yard();
