@@ -222,6 +222,38 @@ mod tests {
     }
 
     #[test]
+    fn areas_hold_ground_together_as_its_points_say() {
+        // Half metres, so that every edge of an area and every place between two edges is looked at.
+        let halves = |n: i32| Fx::from_ratio(i64::from(n), 2);
+        let mut seed = 7_u32;
+        let mut dice = |most: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((seed >> 16) % most) as i32
+        };
+        let (mut held, looks) = (0, 4_000);
+        for look in 0..looks {
+            let areas: Vec<Area> = (0..1 + dice(6))
+                .map(|_| (dice(5), dice(5), 1 + dice(4), 1 + dice(4)))
+                .map(|(x, y, width, depth)| area(x, y, x + width, y + depth))
+                .collect();
+            // A place or a line is ground as well.
+            let (x, y, width, depth) = (dice(14), dice(14), dice(6), dice(6));
+            let at = |x: i32, y: i32| Vec2::new(halves(x), halves(y));
+            let ground = Area { low: at(x, y), high: at(x + width, y + depth) };
+            let mut quarters = (0..=2 * width).flat_map(|a| (0..=2 * depth).map(move |b| (a, b)));
+            let is_held = quarters.all(|(a, b)| {
+                let quarter = |n: i32| Fx::from_ratio(i64::from(n), 4);
+                let place = Vec2::new(quarter(2 * x + a), quarter(2 * y + b));
+                areas.iter().any(|area| area.contains(place))
+            });
+            assert_eq!(ground.is_covered_by(&areas), is_held, "seed 7, look {look}: {ground:?}");
+            held += usize::from(is_held);
+        }
+        println!("seed 7: {looks} looks, of which areas hold {held}");
+        assert!(held > 200 && held < looks - 200);
+    }
+
+    #[test]
     fn pieces_outside_cover_what_is_left_once() {
         let whole = area(0, 0, 10, 10);
         for hole in [area(3, 4, 5, 6), area(-5, -5, 3, 3), area(-1, 4, 11, 6), area(0, 0, 10, 10)] {

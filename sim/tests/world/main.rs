@@ -1,6 +1,7 @@
 //! What a world does with decided turns.
 
 mod absence;
+mod areas;
 mod authority;
 mod building;
 mod built_joints;

@@ -1,5 +1,6 @@
 //! All acts, held against all rights of roles: with the right, without it, and with the right taken away
-//! earlier in the same turn.
+//! earlier in the same turn; for the whole sim, and for an area on which all of the act's ground lies, or half of
+//! it, or none.
 
 use std::collections::BTreeSet;
 
@@ -27,14 +28,24 @@ struct Row {
     act: Act,
     denied: Option<Refusal>,
     lets: &'static [RoleRight],
+    /// The ground on which the rights that let must hold, before and after the act; none if only rights for the
+    /// whole sim let it.
+    ground: Option<RightsArea>,
+}
+
+impl Row {
+    /// Sets the ground that an act is about.
+    fn on(self, x: i32, y: i32, width: u16, depth: u16) -> Self {
+        Self { ground: Some(RightsArea { x, y, width, depth }), ..self }
+    }
 }
 
 fn open(act: Act) -> Row {
-    Row { act, denied: None, lets: &[] }
+    Row { act, denied: None, lets: &[], ground: None }
 }
 
 fn row(act: Act, denied: Refusal, lets: &'static [RoleRight]) -> Row {
-    Row { act, denied: Some(denied), lets }
+    Row { act, denied: Some(denied), lets, ground: None }
 }
 
 /// Returns what everybody may do.
@@ -97,23 +108,28 @@ fn building(thing: ObjectId) -> Vec<Row> {
     let kind = BuiltJoint::Hinge;
     let join = Build::Join { object: thing, to: None, at: vec2(4, 4), kind };
     let own = |act: Build, lets| row(Act::Build(act), Refusal::NotYours, lets);
+    // The thing covers a square metre around (2, 2).
+    let here = |act: Build| own(act, build).on(1, 1, 2, 2);
+    let land = |act: Build| row(Act::Build(act), Refusal::ClosedLand, &[RoleRight::Land]);
+    let outline = Outline::Disc { radius: vec2(1, 1).x };
     vec![
-        row(Act::Build(Build::Place(blueprint)), Refusal::ClosedLand, &[RoleRight::Land]),
-        own(Build::Recolor { object: thing, color: 7 }, build),
-        own(Build::MakeOf { object: thing, material: BuiltMaterial::Ice }, build),
-        own(Build::Rename { object: thing, name: "mine".to_owned() }, build),
-        own(Build::Write { object: thing, text: String::new() }, build),
-        own(Build::Give { object: thing, to: public(ADA) }, build),
-        own(Build::Delete { object: thing }, build),
+        land(Build::Place(blueprint)).on(19, 19, 2, 2),
+        land(Build::Copy { object: thing, position: vec2(20, 20) }).on(19, 19, 2, 2),
+        land(Build::PutDown { object: thing, position: vec2(20, 20) }).on(19, 19, 2, 2),
+        here(Build::Recolor { object: thing, color: 7 }),
+        here(Build::MakeOf { object: thing, material: BuiltMaterial::Ice }),
+        here(Build::Rename { object: thing, name: "mine".to_owned() }),
+        here(Build::Write { object: thing, text: String::new() }),
+        here(Build::Give { object: thing, to: public(ADA) }),
+        here(Build::LetTravel { object: thing, travels: true }),
+        here(Build::Delete { object: thing }),
+        here(Build::Rotate { object: thing, angle: metatopia_math::Angle::ZERO }),
+        here(Build::Resize { object: thing, outline }),
+        here(Build::Unjoin { object: thing, from: None }),
+        // Either half has one end of the way, or of the joint.
+        own(Build::Move { object: thing, position: vec2(4, 4) }, build).on(1, 1, 4, 4),
+        own(join, build).on(1, 1, 4, 4),
         own(Build::Take { object: thing }, build),
-        own(Build::Rotate { object: thing, angle: metatopia_math::Angle::ZERO }, build),
-        own(Build::Move { object: thing, position: vec2(4, 4) }, build),
-        own(
-            Build::Resize { object: thing, outline: Outline::Disc { radius: vec2(1, 1).x } },
-            build,
-        ),
-        own(join, build),
-        own(Build::Unjoin { object: thing, from: None }, build),
         own(Build::Attach { object: thing, package }, script),
         own(Build::Detach { object: thing, script: ScriptId(1) }, script),
         own(Build::Upgrade { object: thing, script: ScriptId(1), package }, script),
@@ -137,16 +153,25 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let decide = GovernOrder::Decide { report: 1, ruling: Ruling::Upheld, reason: reason.clone() };
     let announce = GovernOrder::Announce { text: "hello".to_owned() };
     let build = rights(RoleRight::Build);
+    let area = RightsArea { x: 1, y: 1, width: 2, depth: 2 };
     let border = Act::Border { order: BlobId(Digest::ZERO) };
     let ground = LotGround { x: 20, y: 20, width: 8, depth: 8 };
     let area = RightsArea { x: 20, y: 20, width: 8, depth: 8 };
     let set_land = GovernOrder::SetLand { name: "green".to_owned(), area, title: Title::Open };
     let remove_land = GovernOrder::RemoveLand { name: "park".to_owned() };
     let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
-    let name = Act::Lot(LotOrder::Name { lot: LotId(1), name: "orchard".to_owned() });
+    let lot = LotId(1);
+    let land = |order: LotOrder| row(Act::Lot(order), Refusal::NotYours, &[RoleRight::Land]);
+    let about_lot = |order: LotOrder| land(order).on(-18, -18, 8, 8);
+    let about_thing = |of: GovernOrder| order(of, moderate).on(1, 1, 2, 2);
     vec![
-        row(claim, Refusal::ClosedLand, &[RoleRight::Land]),
-        row(name, Refusal::NotYours, &[RoleRight::Land]),
+        row(claim, Refusal::ClosedLand, &[RoleRight::Land]).on(20, 20, 8, 8),
+        about_lot(LotOrder::Name { lot, name: "orchard".to_owned() }),
+        about_lot(LotOrder::Give { lot, to: public(ADA) }),
+        about_lot(LotOrder::Open { lot, to: public(ADA) }),
+        about_lot(LotOrder::Shut { lot, to: public(ADA) }),
+        about_lot(LotOrder::Return { lot }),
+        land(LotOrder::SendHome { lot, object: thing }).on(-18, -18, 22, 22),
         row(border, Refusal::NotAdmin, &[RoleRight::Borders]),
         row(servers, Refusal::NotAdmin, &[RoleRight::Servers]),
         row(ticket, Refusal::NotAdmin, moderate),
@@ -155,7 +180,12 @@ fn governing(thing: ObjectId) -> Vec<Row> {
         row(Act::Govern(remove_land), Refusal::NotAdmin, administer),
         row(Act::Publish { source }, Refusal::NotPublisher, &[RoleRight::Script]),
         order(GovernOrder::Grant { key, rights: build.clone(), seconds: None }, administer),
-        order(GovernOrder::Revoke { key, rights: build }, administer),
+        order(GovernOrder::Revoke { key, rights: build.clone() }, administer),
+        order(
+            GovernOrder::GrantArea { key, rights: build.clone(), area, seconds: None },
+            administer,
+        ),
+        order(GovernOrder::RevokeArea { key, rights: build, area }, administer),
         great(GovernOrder::Grant { key, rights: rights(RoleRight::Servers), seconds: None }),
         great(GovernOrder::Revoke { key, rights: rights(RoleRight::Administer) }),
         great(GovernOrder::NameAdmin { key }),
@@ -165,9 +195,9 @@ fn governing(thing: ObjectId) -> Vec<Row> {
         order(GovernOrder::Unban { key }, moderate),
         order(GovernOrder::Mute { key, seconds: None, reason }, moderate),
         order(GovernOrder::Unmute { key }, moderate),
-        order(GovernOrder::Freeze { object: thing }, moderate),
-        order(GovernOrder::Thaw { object: thing }, moderate),
-        order(GovernOrder::Return { object: thing }, moderate),
+        about_thing(GovernOrder::Freeze { object: thing }),
+        about_thing(GovernOrder::Thaw { object: thing }),
+        about_thing(GovernOrder::Return { object: thing }),
         order(decide, moderate),
         order(GovernOrder::Undo { key, seconds: 60 }, moderate),
         order(announce, &[RoleRight::Speak]),
@@ -205,10 +235,29 @@ fn world() -> (World, ObjectId) {
     (yard.world, thing)
 }
 
-fn give(yard: &mut Yard, right: RoleRight) {
-    let rights = BTreeSet::from([right]);
-    let order = GovernOrder::Grant { key: public(ADA), rights, seconds: None };
-    assert_eq!(yard.try_act(ADMIN, Act::Govern(order)), Outcome::Ok);
+/// Returns the order that gives Ada a right for the whole sim, or for an area.
+fn grant(right: RoleRight, area: Option<RightsArea>) -> Act {
+    let (key, rights, seconds) = (public(ADA), BTreeSet::from([right]), None);
+    Act::Govern(match area {
+        None => GovernOrder::Grant { key, rights, seconds },
+        Some(area) => GovernOrder::GrantArea { key, rights, area, seconds },
+    })
+}
+
+/// Returns the order that takes it away again.
+fn revoke(right: RoleRight, area: Option<RightsArea>) -> Act {
+    let (key, rights) = (public(ADA), BTreeSet::from([right]));
+    Act::Govern(match area {
+        None => GovernOrder::Revoke { key, rights },
+        Some(area) => GovernOrder::RevokeArea { key, rights, area },
+    })
+}
+
+/// Returns what becomes of an act of Ada, who has this right.
+fn with(world: &World, right: RoleRight, area: Option<RightsArea>, act: &Act) -> Outcome {
+    let mut yard = Yard::of(world.clone());
+    assert_eq!(yard.try_act(ADMIN, grant(right, area)), Outcome::Ok);
+    yard.try_act(ADA, act.clone())
 }
 
 /// Says whether the author of the last turn of two acts was decided after the admin.
@@ -222,15 +271,13 @@ fn came_after(yard: &Yard, before: &World) -> bool {
 
 /// Has Ada act in the turn in which the admin takes her right away; returns what became of the act, for
 /// both orders of the two.
-fn lost(world: &World, right: RoleRight, act: &Act) -> [Outcome; 2] {
+fn lost(world: &World, right: RoleRight, area: Option<RightsArea>, act: &Act) -> [Outcome; 2] {
     let mut yard = Yard::of(world.clone());
-    give(&mut yard, right);
+    assert_eq!(yard.try_act(ADMIN, grant(right, area)), Outcome::Ok);
     let mut found = [None; 2];
     for _ in 0..64 {
         let mut turn = Yard::of(yard.world.clone());
-        let rights = BTreeSet::from([right]);
-        let revoke = GovernOrder::Revoke { key: public(ADA), rights };
-        turn.act(ADMIN, Act::Govern(revoke));
+        turn.act(ADMIN, revoke(right, area));
         let act = turn.act(ADA, act.clone());
         turn.play();
         found[usize::from(came_after(&turn, &yard.world))].get_or_insert(turn.outcome(&act));
@@ -248,7 +295,7 @@ fn every_act_is_let_by_the_rights_of_the_table_and_by_no_other() {
     let (world, thing) = world();
     let all: Vec<Row> = rows(thing);
     let (mut looks, mut kinds) = (0, BTreeSet::new());
-    for Row { act, denied, lets } in &all {
+    for Row { act, denied, lets, .. } in &all {
         kinds.insert(act.number());
         let refused = denied.map(Outcome::Refused);
         let alone = Yard::of(world.clone()).try_act(ADA, act.clone());
@@ -259,12 +306,10 @@ fn every_act_is_let_by_the_rights_of_the_table_and_by_no_other() {
         let by_admin = Yard::of(world.clone()).try_act(ADMIN, act.clone());
         assert!(!is_denial(by_admin), "{act:?} by an admin: {by_admin}");
         for (word, right) in RoleRight::ALL {
-            let mut yard = Yard::of(world.clone());
-            give(&mut yard, right);
-            let has = yard.try_act(ADA, act.clone());
+            let has = with(&world, right, None, act);
             let is_let = denied.is_none() || lets.contains(&right);
             assert_eq!(is_denial(has), !is_let, "{act:?} by who has {word}: {has}");
-            let [before, after] = lost(&world, right, act);
+            let [before, after] = lost(&world, right, None, act);
             assert_eq!(is_denial(before), !is_let, "{act:?} before {word} is lost: {before}");
             assert_eq!(is_denial(after), denied.is_some(), "{act:?} after {word} is lost: {after}");
             looks += 3;
@@ -272,6 +317,46 @@ fn every_act_is_let_by_the_rights_of_the_table_and_by_no_other() {
     }
     assert_eq!(kinds.len(), ACT_NUMBERS.len(), "every act that is known has a row");
     println!("{} acts, {} rights, {looks} looks", all.len(), RoleRight::ALL.len());
+}
+
+#[test]
+fn a_right_for_an_area_lets_what_it_lets_elsewhere_where_all_ground_of_the_act_is_in_it() {
+    let (world, thing) = world();
+    let (mut looks, mut let_by_areas) = (0, 0);
+    let anywhere = RightsArea { x: -20, y: -20, width: 60, depth: 60 };
+    let off = RightsArea { x: -20, y: 20, width: 8, depth: 8 };
+    for (word, right) in RoleRight::ALL {
+        let given = Yard::of(world.clone()).try_act(ADMIN, grant(right, Some(off)));
+        if !right.is_for_area() {
+            assert_eq!(given, Outcome::Refused(Refusal::NotForArea), "{word}");
+            continue;
+        }
+        for Row { act, denied, lets, ground } in rows(thing) {
+            let Some(denied) = denied.map(Outcome::Refused) else {
+                let has = with(&world, right, Some(anywhere), &act);
+                assert!(!is_denial(has), "{act:?} by who has {word}: {has}");
+                continue;
+            };
+            let is_let = lets.contains(&right) && ground.is_some();
+            let whole = ground.unwrap_or(anywhere);
+            for area in [whole, anywhere] {
+                let has = with(&world, right, Some(area), &act);
+                assert_eq!(is_denial(has), !is_let, "{act:?} by who has {word} on {area}: {has}");
+            }
+            let half = RightsArea { width: whole.width / 2, ..whole };
+            let other = RightsArea { x: whole.x + i32::from(half.width), ..half };
+            for area in [half, other, off] {
+                let has = with(&world, right, Some(area), &act);
+                assert_eq!(has, denied, "{act:?} by who has {word} on {area}");
+            }
+            let [before, after] = lost(&world, right, Some(whole), &act);
+            assert_eq!(is_denial(before), !is_let, "{act:?} before {word} is lost: {before}");
+            assert_eq!(after, denied, "{act:?} after {word} is lost");
+            (looks, let_by_areas) = (looks + 7, let_by_areas + usize::from(is_let));
+        }
+    }
+    println!("{looks} looks; {let_by_areas} acts that a right for an area lets");
+    assert!(let_by_areas > 20);
 }
 
 #[test]
@@ -301,6 +386,7 @@ fn is_denial(outcome: Outcome) -> bool {
             | Refusal::NotPublisher
             | Refusal::ClosedLand
             | Refusal::NoRight
+            | Refusal::Outranked
             | Refusal::Banned
             | Refusal::Muted
             | Refusal::Frozen

@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    Answer, Goodbye, IntendedChange, IntendedOrder, KeyHoldings, LOTS_PER_ANSWER_MAX, LotEntry,
-    LotPerson, MAILBOX_PER_ANSWER_MAX, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question,
-    REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry, ServerMessage, ToldMessage,
+    Answer, AreaRightEntry, Goodbye, IntendedChange, IntendedOrder, KeyHoldings,
+    LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, MAILBOX_PER_ANSWER_MAX, OrdersAnswer,
+    PEOPLE_PER_ANSWER_MAX, PersonEntry, Question, REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry,
+    ServerMessage, ToldMessage,
 };
 use metatopia_replica::ClientId;
 use metatopia_sim::{Charter, Governance, RecordedOrder};
 use metatopia_types::{
     Act, BlobId, Digest, Envelope, GovernOrder, Height, Lane, Look, LotGround, LotId, LotOrder,
-    PublicKey, Refusal, ReportSubject, RoleRight, Ruling, Seq, SetChange, Sign, SigningKey, SimId,
+    PublicKey, Refusal, ReportSubject, RightsArea, RoleRight, Ruling, Seq, SetChange, Sign,
+    SigningKey, SimId,
     limits::{
         CHAT_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, REASON_BYTES_MAX, REPORT_BYTES_MAX,
         ROOT_LAG, SEALED_BYTES_MAX,
@@ -130,13 +132,19 @@ fn what_was_ordered_about_a_key_is_told_and_what_an_order_would_do() {
     let rights = BTreeSet::from([RoleRight::Build]);
     let grant = GovernOrder::Grant { key: public(PEST), rights, seconds: Some(3_600) };
     order(&mut server, &mut admin, grant);
+    let area = RightsArea { x: 4, y: -20, width: 16, depth: 8 };
+    let (key, rights, seconds) = (public(PEST), BTreeSet::from([RoleRight::Land]), None);
+    order(&mut server, &mut admin, GovernOrder::GrantArea { key, rights, area, seconds });
     let mute =
         GovernOrder::Mute { key: public(PEST), seconds: None, reason: "shouting".to_owned() };
     order(&mut server, &mut admin, mute);
 
     let told = person(&mut server, public(PEST));
     assert_eq!((told.name.as_str(), told.here, told.admin), ("Pest", true, false));
+    assert_eq!(told.rights.len(), 1, "what holds on an area is told apart");
     assert_eq!(told.rights[0].right, RoleRight::Build);
+    let AreaRightEntry { area: on, given } = told.area_rights[0];
+    assert_eq!((on, given.right, given.left), (area, RoleRight::Land, None));
     assert!(told.rights[0].left.is_some_and(|left| left <= 3_600_000));
     let mute = told.mute.clone().expect("a mute");
     assert_eq!((mute.by, mute.left, mute.reason.as_str()), (public(ADMIN), None, "shouting"));

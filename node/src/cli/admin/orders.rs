@@ -531,6 +531,8 @@ async fn give(
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::RightsArea;
+
     use super::*;
     use crate::cli::exit::Exit;
 
@@ -567,6 +569,11 @@ mod tests {
             does(&grant, &told("", false)),
             "give build, speak to 07070707, who was never here, for good"
         );
+        let (rights, area) =
+            ([RoleRight::Build].into(), RightsArea { x: 4, y: -20, width: 16, depth: 8 });
+        let take = GovernOrder::RevokeArea { key, rights, area };
+        let would = "take build on 16 m x 8 m at 4, -20 from Ada (07070707)";
+        assert_eq!(does(&take, &told("Ada", false)), would);
         let back = GovernOrder::Return { object: ObjectId(9) };
         let mut lost = told("Ada", false);
         let (name, owner) = ("wall".to_owned(), Some(key));
@@ -598,6 +605,7 @@ mod tests {
             (Refusal::Outranked, "as much to say", "admin admins"),
             (Refusal::NoPlayer, "ever logged in", "logged in once"),
             (Refusal::NoReport, "no such open report", "admin reports"),
+            (Refusal::NotForArea, "given for an area", "leave --area out"),
         ] {
             let failure = refused(why);
             assert_eq!(failure.exit, Exit::Refused);

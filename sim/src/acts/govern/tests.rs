@@ -7,14 +7,17 @@ use std::collections::BTreeSet;
 use metatopia_math::Vec2;
 use metatopia_types::{
     Digest, GovernOrder, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, PublicKey,
-    Refusal, RoleRight, SetChange, Tick,
+    Refusal, RightsArea, RoleRight, SetChange, Tick,
     limits::{ADMINS_MAX, CONTACT_BYTES_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
     wire,
 };
 
 use super::super::tests::test_genesis;
 use crate::{
-    limits::{BANS_MAX, ENDINGS_PER_TURN_MAX, FROZEN_MAX, MUTES_MAX, ORDERS_KEPT, ROLES_MAX},
+    limits::{
+        BANS_MAX, ENDINGS_PER_TURN_MAX, FROZEN_MAX, MUTES_MAX, ORDERS_KEPT, RIGHTS_AREAS_MAX,
+        RIGHTS_AREAS_PER_KEY_MAX, ROLES_MAX,
+    },
     rules::{OrderedDeed, RecordedOrder, Warrant},
     state::{Genesis, Player, PlayerSession, Presence, Since, State},
     tree::StateLeaves,
@@ -118,6 +121,56 @@ fn only_so_many_keys_have_roles_and_only_so_many_things_stand_still() {
     }
     let freeze = GovernOrder::Freeze { object: ObjectId(FROZEN_MAX as u64 + 1) };
     assert_eq!(state.check_order(&freeze), Err(Refusal::ListFull));
+}
+
+/// Gives somebody the rights that are for areas, on this area and until another time than all others.
+fn grant_area(n: usize, area: RightsArea) -> GovernOrder {
+    let rights = RoleRight::ALL.iter().map(|(_, right)| *right);
+    let rights = rights.filter(|right| right.is_for_area()).collect();
+    GovernOrder::GrantArea { key: key(n), rights, area, seconds: Some(u32::MAX) }
+}
+
+fn nth_area(n: usize) -> RightsArea {
+    RightsArea { x: n as i32, y: -8, width: 1, depth: 2 }
+}
+
+#[test]
+fn only_so_many_areas_are_of_one_key_and_of_all_until_one_is_taken_back() {
+    let mut state = state();
+    let people = RIGHTS_AREAS_MAX / RIGHTS_AREAS_PER_KEY_MAX;
+    for n in 0..=people {
+        state.put_player(key(n), player(None));
+    }
+    for n in 0..people {
+        for area in 0..RIGHTS_AREAS_PER_KEY_MAX {
+            assert_eq!(state.check_order(&grant_area(n, nth_area(area))), Ok(()));
+            state.carry_out(ADMIN, grant_area(n, nth_area(area)));
+        }
+        let one_more = grant_area(n, nth_area(RIGHTS_AREAS_PER_KEY_MAX));
+        assert_eq!(state.check_order(&one_more), Err(Refusal::ListFull));
+        assert_eq!(state.check_order(&grant_area(n, nth_area(1))), Ok(()), "no area more");
+    }
+    assert_eq!(state.people.areas, RIGHTS_AREAS_MAX);
+    let of_another = grant_area(people, nth_area(0));
+    assert_eq!(state.check_order(&of_another), Err(Refusal::ListFull));
+    let entry = (key(0), state.people.roles.get(&key(0)).expect("a role").clone());
+    let bytes = wire::length(&entry);
+    assert!(bytes <= RIGHTS_AREAS_PER_KEY_MAX * 160 + wire::length(&key(0)) + 2, "{bytes}");
+
+    let rights = RoleRight::ALL.iter().map(|(_, right)| *right);
+    let rights: BTreeSet<RoleRight> = rights.filter(|right| right.is_for_area()).collect();
+    let (key, area) = (key(3), nth_area(2));
+    let revoke = GovernOrder::RevokeArea { key, rights, area };
+    assert_eq!(state.check_order(&revoke), Ok(()));
+    state.carry_out(ADMIN, revoke.clone());
+    assert_eq!(state.check_order(&revoke), Err(Refusal::AlreadySo));
+    assert_eq!(state.check_order(&of_another), Ok(()));
+    // What ends by time makes room as well.
+    state.governance.time = u64::MAX / 2;
+    while !state.people.endings.is_empty() {
+        state.end_by_time();
+    }
+    assert_eq!((state.people.areas, state.people.roles.len()), (0, 0));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_math::Stream;
 use metatopia_types::{
     Act, Digest, Envelope, GovernOrder, HeaderId, Height, Lane, Look, Millis, Outcome, PublicKey,
-    Refusal, RoleRight, Seq, Signature, SignedEnvelope,
+    Refusal, RightsArea, RoleRight, Seq, Signature, SignedEnvelope,
 };
 
 use super::super::super::{
@@ -16,6 +16,7 @@ use super::super::super::{
 use crate::{
     rules::{ActTarget, Denied, Right},
     scripts::Programs,
+    space::Area,
     state::{Genesis, State, Tools},
 };
 
@@ -24,6 +25,16 @@ const PEOPLE: u8 = 6;
 const ADMIN_DAYS: u64 = 3;
 const PLAYER_DAYS: u64 = 2;
 const SEEN_DAYS: u64 = 2;
+
+/// Areas for which rights are given: two side by side, and one north of both.
+const AREAS: [RightsArea; 3] = [
+    RightsArea { x: 0, y: 0, width: 2, depth: 2 },
+    RightsArea { x: 2, y: 0, width: 2, depth: 2 },
+    RightsArea { x: 0, y: 2, width: 4, depth: 1 },
+];
+
+/// The rights that are for areas.
+const FOR_AREAS: [RoleRight; 3] = [RoleRight::Build, RoleRight::Moderate, RoleRight::Land];
 
 /// Histories of a run. They take some seconds.
 const HISTORIES: u64 = 100_000;
@@ -48,7 +59,8 @@ struct Model {
     admins: BTreeSet<u8>,
     admin_login: u64,
     players: BTreeMap<u8, Known>,
-    rights: Vec<(u8, RoleRight, u64)>,
+    /// Who has which right, on which of the [`AREAS`] if not in the whole sim, and until when.
+    rights: Vec<(u8, Option<usize>, RoleRight, u64)>,
     bans: Vec<(u8, u64)>,
     mutes: Vec<(u8, u64)>,
 }
@@ -63,7 +75,27 @@ impl Model {
     }
 
     fn has(&self, n: u8, right: RoleRight) -> bool {
-        self.rights.iter().any(|(of, is, until)| *of == n && *is == right && *until > self.time)
+        self.has_at(n, None, right)
+    }
+
+    fn has_at(&self, n: u8, area: Option<usize>, right: RoleRight) -> bool {
+        let is = |(of, at, is, until): &(u8, Option<usize>, RoleRight, u64)| {
+            (*of, *at, *is) == (n, area, right) && *until > self.time
+        };
+        self.rights.iter().any(is)
+    }
+
+    /// Says whether somebody has a right on all square metres of some ground, by one area or another.
+    fn has_on(&self, n: u8, right: RoleRight, ground: RightsArea) -> bool {
+        let metres = |area: RightsArea| {
+            let (width, depth) = (i32::from(area.width), i32::from(area.depth));
+            (0..width).flat_map(move |x| (0..depth).map(move |y| (area.x + x, area.y + y)))
+        };
+        let has = |place: (i32, i32)| {
+            let mut areas = (0..AREAS.len()).filter(|area| self.has_at(n, Some(*area), right));
+            areas.any(|area| metres(AREAS[area]).any(|other| other == place))
+        };
+        metres(ground).all(has)
     }
 
     fn temp_admin(&self) -> Option<u8> {
@@ -89,11 +121,16 @@ impl Model {
 
     fn rank(&self, n: u8) -> u8 {
         match n {
-            _ if self.admins.contains(&n) => 4,
-            _ if self.temp_admin() == Some(n) => 3,
-            _ if self.has(n, RoleRight::Administer) => 2,
-            _ if self.has(n, RoleRight::Moderate) => 1,
-            _ => 0,
+            _ if self.admins.contains(&n) => 5,
+            _ if self.temp_admin() == Some(n) => 4,
+            _ if self.has(n, RoleRight::Administer) => 3,
+            _ if self.has(n, RoleRight::Moderate) => 2,
+            _ if self.has(n, RoleRight::Land) => 1,
+            _ => {
+                let mut own =
+                    self.rights.iter().filter(|(of, _, _, until)| *of == n && *until > self.time);
+                own.any(|(_, area, ..)| area.is_some()).into()
+            }
         }
     }
 
@@ -127,16 +164,18 @@ impl Model {
             return Some(Refusal::Banned);
         }
         let rank = self.rank(n);
-        let may = |right| rank >= 3 || self.has(n, right);
+        let may = |right| rank >= 4 || self.has(n, right);
         match order.kind {
-            Kind::Grant | Kind::Revoke if order.right.is_great() => match rank {
-                4 => {}
-                3 => return Some(Refusal::NotPermanent),
-                _ => return Some(Refusal::NotAdmin),
-            },
+            Kind::Grant | Kind::Revoke if order.right.is_great() && order.area.is_none() => {
+                match rank {
+                    5 => {}
+                    4 => return Some(Refusal::NotPermanent),
+                    _ => return Some(Refusal::NotAdmin),
+                }
+            }
             Kind::NameAdmin | Kind::RemoveAdmin => match rank {
-                4 => {}
-                3 => return Some(Refusal::NotPermanent),
+                5 => {}
+                4 => return Some(Refusal::NotPermanent),
                 _ => return Some(Refusal::NotAdmin),
             },
             Kind::Grant | Kind::Revoke if !may(RoleRight::Administer) => {
@@ -147,8 +186,8 @@ impl Model {
             }
             Kind::Grant | Kind::Revoke => {}
             Kind::Ban if self.is_before_temp_admin(order.to) => match rank {
-                4 => {}
-                3 => return Some(Refusal::NotPermanent),
+                5 => {}
+                4 => return Some(Refusal::NotPermanent),
                 _ => return Some(Refusal::NotAdmin),
             },
             _ if !may(RoleRight::Moderate) => return Some(Refusal::NoRight),
@@ -166,8 +205,11 @@ impl Model {
         };
         let already = |so: bool| so.then_some(Refusal::AlreadySo);
         match order.kind {
+            Kind::Grant if order.area.is_some() && !FOR_AREAS.contains(&order.right) => {
+                Some(Refusal::NotForArea)
+            }
             Kind::Grant => trusted(),
-            Kind::Revoke => already(!self.has(order.to, order.right)),
+            Kind::Revoke => already(!self.has_at(order.to, order.area, order.right)),
             Kind::NameAdmin => already(self.admins.contains(&order.to)).or_else(trusted),
             Kind::RemoveAdmin if !self.admins.contains(&order.to) => Some(Refusal::AlreadySo),
             Kind::RemoveAdmin => (self.admins.len() == 1).then_some(Refusal::LastAdmin),
@@ -189,10 +231,14 @@ impl Model {
         };
         match order.kind {
             Kind::Grant => {
-                self.rights.retain(|(of, is, _)| (*of, *is) != (to, order.right));
-                self.rights.push((to, order.right, until));
+                self.rights
+                    .retain(|(of, at, is, _)| (*of, *at, *is) != (to, order.area, order.right));
+                self.rights.push((to, order.area, order.right, until));
             }
-            Kind::Revoke => self.rights.retain(|(of, is, _)| (*of, *is) != (to, order.right)),
+            Kind::Revoke => {
+                self.rights
+                    .retain(|(of, at, is, _)| (*of, *at, *is) != (to, order.area, order.right));
+            }
             Kind::NameAdmin => drop(self.admins.insert(to)),
             Kind::RemoveAdmin => drop(self.admins.remove(&to)),
             Kind::Kick => leave(&mut self.players),
@@ -243,6 +289,7 @@ struct ModelOrder {
     kind: Kind,
     to: u8,
     right: RoleRight,
+    area: Option<usize>,
     seconds: Option<u32>,
 }
 
@@ -253,6 +300,7 @@ impl ModelOrder {
             kind: KINDS[below(dice, KINDS.len() as u64)],
             to: below(dice, u64::from(PEOPLE)) as u8,
             right: RoleRight::ALL[below(dice, 8)].1,
+            area: Some(below(dice, 6)).filter(|area| *area < AREAS.len()),
             // Some hours, a day or two, or for good.
             seconds: [None, Some(7_200), Some(86_400), Some(180_000)][below(dice, 4)],
         };
@@ -260,8 +308,9 @@ impl ModelOrder {
         let any = |dice: &mut Stream, count: usize| dice.below(count.max(1) as u64) as usize;
         match drawn.kind {
             Kind::Revoke => {
-                if let Some((to, right, _)) = model.rights.get(any(dice, model.rights.len())) {
-                    (drawn.to, drawn.right) = (*to, *right);
+                if let Some((to, area, right, _)) = model.rights.get(any(dice, model.rights.len()))
+                {
+                    (drawn.to, drawn.area, drawn.right) = (*to, *area, *right);
                 }
             }
             Kind::Unban => {
@@ -283,16 +332,18 @@ impl ModelOrder {
     fn order(self) -> GovernOrder {
         let (key, seconds, reason) = (key(self.to), self.seconds, "a test".to_owned());
         let rights = BTreeSet::from([self.right]);
-        match self.kind {
-            Kind::Grant => GovernOrder::Grant { key, rights, seconds },
-            Kind::Revoke => GovernOrder::Revoke { key, rights },
-            Kind::NameAdmin => GovernOrder::NameAdmin { key },
-            Kind::RemoveAdmin => GovernOrder::RemoveAdmin { key },
-            Kind::Kick => GovernOrder::Kick { key },
-            Kind::Ban => GovernOrder::Ban { key, seconds, reason },
-            Kind::Unban => GovernOrder::Unban { key },
-            Kind::Mute => GovernOrder::Mute { key, seconds, reason },
-            Kind::Unmute => GovernOrder::Unmute { key },
+        match (self.kind, self.area.map(|area| AREAS[area])) {
+            (Kind::Grant, Some(area)) => GovernOrder::GrantArea { key, rights, area, seconds },
+            (Kind::Revoke, Some(area)) => GovernOrder::RevokeArea { key, rights, area },
+            (Kind::Grant, None) => GovernOrder::Grant { key, rights, seconds },
+            (Kind::Revoke, None) => GovernOrder::Revoke { key, rights },
+            (Kind::NameAdmin, _) => GovernOrder::NameAdmin { key },
+            (Kind::RemoveAdmin, _) => GovernOrder::RemoveAdmin { key },
+            (Kind::Kick, _) => GovernOrder::Kick { key },
+            (Kind::Ban, _) => GovernOrder::Ban { key, seconds, reason },
+            (Kind::Unban, _) => GovernOrder::Unban { key },
+            (Kind::Mute, _) => GovernOrder::Mute { key, seconds, reason },
+            (Kind::Unmute, _) => GovernOrder::Unmute { key },
         }
     }
 }
@@ -330,8 +381,27 @@ fn compare(state: &State, model: &Model, seed: u64) {
         };
         assert_eq!(told, expected, "seed {seed}: {n} in {model:?}");
         let servers = state.may(&key(n), Right::Servers, &ActTarget::SIM).is_ok();
-        let may = model.rank(n) >= 3 || model.has(n, RoleRight::Servers);
+        let may = model.rank(n) >= 4 || model.has(n, RoleRight::Servers);
         assert_eq!(servers, may && !model.is_banned(n), "seed {seed}: {n} in {model:?}");
+        assert_eq!(state.rank(&key(n)) as u8, model.rank(n), "seed {seed}: {n} in {model:?}");
+        if model.rights.iter().any(|(of, area, ..)| *of == n && area.is_some()) {
+            compare_grounds(state, model, n, seed);
+        }
+    }
+}
+
+/// Compares on which ground somebody has a right: on areas, across their seams, and beyond them.
+fn compare_grounds(state: &State, model: &Model, n: u8, seed: u64) {
+    for (x, y, width, depth) in
+        [(0, 0, 2, 2), (0, 0, 4, 2), (1, 1, 2, 2), (0, 0, 4, 3), (3, 1, 2, 1)]
+    {
+        let ground = RightsArea { x, y, width, depth };
+        for right in FOR_AREAS {
+            let (area, time) = (Area::of_rights(ground), state.governance.time);
+            let told = state.people.has_right_on(&key(n), right, &area, time);
+            let expected = model.has_on(n, right, ground);
+            assert_eq!(told, expected, "seed {seed}: {n} has {right:?} on {ground} in {model:?}");
+        }
     }
 }
 
@@ -370,7 +440,8 @@ fn play(seed: u64, first: &State, done: &mut BTreeMap<String, u64>) {
                 let expected = model.order(who, &order);
                 assert_eq!(told, expected, "seed {seed}: {who} orders {order:?} in {before:?}");
                 if told == Outcome::Ok {
-                    *done.entry(format!("{:?}", order.kind)).or_default() += 1;
+                    let on = order.order().area().map_or("", |_| " for an area");
+                    *done.entry(format!("{:?}{on}", order.kind)).or_default() += 1;
                 }
                 (told, expected)
             };
@@ -389,6 +460,6 @@ fn in_all_histories_the_rules_say_what_the_model_says() {
     (0..HISTORIES).for_each(|seed| play(seed, &first, &mut done));
     println!("{HISTORIES} histories, 0 mismatches; carried out: {done:?}");
     // The comparison is worth what happens in the histories.
-    assert_eq!(done.len(), KINDS.len() + 1);
+    assert_eq!(done.len(), KINDS.len() + 3, "each kind, those about areas, and the temp admin");
     assert!(done.values().all(|count| *count > HISTORIES / 1_000), "{done:?}");
 }
