@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use metatopia_types::{
-    Act, Certificate, GovernOrder, Header, ObjectId, PublicKey, Refusal, RightsArea, RoleRight,
+    Act, Certificate, GovernOrder, GroundArea, Header, ObjectId, PublicKey, Refusal, RoleRight,
     StateProof,
 };
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct RightEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AreaRightEntry {
     /// The ground on which it holds.
-    pub area: RightsArea,
+    pub area: GroundArea,
     /// The right, and its terms.
     pub given: RightEntry,
 }

@@ -125,14 +125,14 @@ fn span(milliseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use metatopia_protocol::RightEntry;
-    use metatopia_types::{RightsArea, RoleRight};
+    use metatopia_types::{GroundArea, RoleRight};
 
     use super::*;
 
     #[test]
     fn a_right_for_an_area_is_told_with_the_area_and_for_how_long() {
         let (right, by, left) = (RoleRight::Build, PublicKey([2; 32]), None);
-        let area = RightsArea { x: 4, y: -20, width: 16, depth: 8 };
+        let area = GroundArea { x: 4, y: -20, width: 16, depth: 8 };
         let entry = AreaRightEntry { area, given: RightEntry { right, by, left } };
         assert_eq!(area_right(&entry), "You may build on 16 m x 8 m at 4, -20, for good.");
     }

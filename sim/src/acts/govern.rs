@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Pose};
 use metatopia_types::{
-    Act, GovernOrder, LandOrder, ObjectId, PublicKey, Refusal, RightsArea, RoleRight, ScriptId,
+    Act, GovernOrder, GroundArea, LandOrder, ObjectId, PublicKey, Refusal, RoleRight, ScriptId,
     Title,
     limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
@@ -240,12 +240,12 @@ impl State {
     fn check_rights_area(
         &self,
         rights: &BTreeSet<RoleRight>,
-        area: RightsArea,
+        area: GroundArea,
     ) -> Result<(), Refusal> {
         if !rights.iter().all(|right| right.is_for_area()) {
             return Err(Refusal::NotForArea);
         }
-        let ground = Area::of_rights(area);
+        let ground = Area::of_ground(area);
         let is_own = self.is_own_ground(ground.low) && self.is_own_ground(ground.high);
         if ground.is_proper() && is_own { Ok(()) } else { Err(Refusal::OutOfRange) }
     }
@@ -304,7 +304,7 @@ impl State {
             GovernOrder::Freeze { object } => self.freeze_thing(by, object),
             GovernOrder::Thaw { object } => self.thaw_thing(object),
             GovernOrder::SetLand { name, area, title } => {
-                let land = Land { name: name.clone(), area: Area::of_rights(area), title };
+                let land = Land { name: name.clone(), area: Area::of_ground(area), title };
                 self.set_land(&name, Some(land));
             }
             GovernOrder::RemoveLand { name } => self.set_land(&name, None),

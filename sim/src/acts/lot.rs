@@ -2,7 +2,7 @@
 
 use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{Body, Motion, Pose, Shape};
-use metatopia_types::{LotGround, LotId, LotOrder, ObjectId, PublicKey, Refusal};
+use metatopia_types::{GroundArea, LotId, LotOrder, ObjectId, PublicKey, Refusal};
 
 use super::{
     changes::StateChange,
@@ -52,7 +52,7 @@ impl ActContext<'_> {
     }
 
     /// Decides whether the author may take this ground.
-    fn claimed(&self, ground: LotGround, name: &str) -> Result<Lot, Refusal> {
+    fn claimed(&self, ground: GroundArea, name: &str) -> Result<Lot, Refusal> {
         if !is_name(name) {
             return Err(Refusal::BadText);
         }
@@ -85,11 +85,11 @@ impl ActContext<'_> {
 }
 
 /// Returns the area of a lot whose sides are allowed.
-pub(super) fn lot_area(ground: LotGround) -> Option<Area> {
+pub(super) fn lot_area(ground: GroundArea) -> Option<Area> {
     let fits = |side: u16| (LOT_SIDE_MIN..=LOT_SIDE_MAX).contains(&side);
     let near = |corner: i32| corner.unsigned_abs() <= 1 << 15;
     let is_one = fits(ground.width) && fits(ground.depth) && near(ground.x) && near(ground.y);
-    is_one.then(|| Area::of_lot(ground))
+    is_one.then(|| Area::of_ground(ground))
 }
 
 impl Area {

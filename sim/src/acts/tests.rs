@@ -8,7 +8,7 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_types::{
-    Act, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, LotGround, LotId,
+    Act, Build, Digest, Ed25519, Envelope, GroundArea, Header, HeaderId, Height, Lane, Look, LotId,
     LotOrder, Millis, ObjectId, PublicKey, Refusal, Root, Round, Seq, Signature, SignedEnvelope,
     SimId, Turn, TurnBody, ValidatorsId, limits::OBJECT_NUMBERS_END,
 };
@@ -191,7 +191,7 @@ fn refusal_beside(counts: &TurnCounts, act: Act) -> Option<Refusal> {
     for change in decide(&state, author, login()).expect("there is room") {
         apply_change(&mut state, &mut effects, author, change).expect("there is room");
     }
-    let area = crate::space::Area::of_lot(LotGround { x: 10, y: 10, width: 8, depth: 8 });
+    let area = crate::space::Area::of_ground(GroundArea { x: 10, y: 10, width: 8, depth: 8 });
     let (name, friends) = ("hers".to_owned(), Default::default());
     state.set_lot(LotId(1), Some(Lot { name, area, holder: author, friends }));
     let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), test_turn());

@@ -1,6 +1,6 @@
 //! Titles to land: an admin says who may build where.
 
-use metatopia_types::{PublicKey, Refusal, RightsArea, Title};
+use metatopia_types::{GroundArea, PublicKey, Refusal, Title};
 
 use crate::{
     limits::LANDS_MAX,
@@ -13,13 +13,13 @@ impl State {
     pub(super) fn check_land(
         &self,
         name: &str,
-        area: RightsArea,
+        area: GroundArea,
         title: Title,
     ) -> Result<(), Refusal> {
         if !is_name(name) {
             return Err(Refusal::BadText);
         }
-        let area = Area::of_rights(area);
+        let area = Area::of_ground(area);
         let is_own = self.is_own_ground(area.low) && self.is_own_ground(area.high);
         if !area.is_proper() || !is_own {
             return Err(Refusal::OutOfRange);

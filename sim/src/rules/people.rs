@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Build, GovernOrder, Height, LotId, ObjectId, PublicKey, ReportSubject, RightsArea, RoleRight,
+    Build, GovernOrder, GroundArea, Height, LotId, ObjectId, PublicKey, ReportSubject, RoleRight,
     Ruling, ScriptId, SetChange, SimId, Square, TicketOrder,
 };
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Role {
     /// The rights for the whole sim, each with the terms on which it was given.
     pub rights: BTreeMap<RoleRight, GivenRight>,
     /// The rights for each area, which are never none.
-    pub areas: BTreeMap<RightsArea, BTreeMap<RoleRight, GivenRight>>,
+    pub areas: BTreeMap<GroundArea, BTreeMap<RoleRight, GivenRight>>,
 }
 
 /// The terms on which a key has a right.
@@ -167,7 +167,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
 /// The kinds of what ends by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
-    Right(Option<RightsArea>, RoleRight),
+    Right(Option<GroundArea>, RoleRight),
     Ban,
     Mute,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{PublicKey, RightsArea, RoleRight};
+use metatopia_types::{GroundArea, PublicKey, RoleRight};
 
 use super::people::{Ending, GivenRight, People, Role, lasts};
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
 
 impl Role {
     /// Returns all rights with their terms, those for the whole sim first.
-    pub fn all(&self) -> impl Iterator<Item = (Option<RightsArea>, RoleRight, GivenRight)> + '_ {
-        let terms = |area: Option<RightsArea>| {
+    pub fn all(&self) -> impl Iterator<Item = (Option<GroundArea>, RoleRight, GivenRight)> + '_ {
+        let terms = |area: Option<GroundArea>| {
             move |(right, given): (&RoleRight, &GivenRight)| (area, *right, *given)
         };
         let areas = self.areas.iter();
@@ -22,14 +22,14 @@ impl Role {
     }
 
     /// Returns the rights for an area, or for the whole sim.
-    fn of(&self, area: Option<RightsArea>) -> Option<&BTreeMap<RoleRight, GivenRight>> {
+    fn of(&self, area: Option<GroundArea>) -> Option<&BTreeMap<RoleRight, GivenRight>> {
         area.map_or(Some(&self.rights), |area| self.areas.get(&area))
     }
 
     /// Sets the terms of a right, or takes it away. Returns on which terms it was given before.
     fn set(
         &mut self,
-        area: Option<RightsArea>,
+        area: Option<GroundArea>,
         right: RoleRight,
         given: Option<GivenRight>,
     ) -> Option<GivenRight> {
@@ -61,7 +61,7 @@ impl People {
     pub(crate) fn has_very_right(
         &self,
         key: &PublicKey,
-        area: Option<RightsArea>,
+        area: Option<GroundArea>,
         right: RoleRight,
         time: u64,
     ) -> bool {
@@ -82,7 +82,7 @@ impl People {
             rights.get(&right).is_some_and(|given| lasts(given.until, time))
         };
         let areas = role.areas.iter().filter(|(_, rights)| has(rights));
-        let areas: Vec<Area> = areas.map(|(area, _)| Area::of_rights(*area)).collect();
+        let areas: Vec<Area> = areas.map(|(area, _)| Area::of_ground(*area)).collect();
         ground.is_covered_by(&areas)
     }
 
@@ -94,7 +94,7 @@ impl People {
     }
 
     /// Says whether a key may have rights for one more area.
-    pub(crate) fn has_room_for_area(&self, key: &PublicKey, area: RightsArea) -> bool {
+    pub(crate) fn has_room_for_area(&self, key: &PublicKey, area: GroundArea) -> bool {
         let areas = self.roles.get(key).map(|role| &role.areas);
         let own = areas.map_or(0, BTreeMap::len);
         areas.is_some_and(|areas| areas.contains_key(&area))
@@ -105,7 +105,7 @@ impl People {
     pub(crate) fn grant(
         &mut self,
         key: PublicKey,
-        area: Option<RightsArea>,
+        area: Option<GroundArea>,
         rights: &BTreeSet<RoleRight>,
         given: GivenRight,
     ) {
@@ -116,7 +116,7 @@ impl People {
     pub(crate) fn revoke(
         &mut self,
         key: PublicKey,
-        area: Option<RightsArea>,
+        area: Option<GroundArea>,
         rights: &BTreeSet<RoleRight>,
     ) {
         self.change_role(key, area, rights, None);
@@ -135,7 +135,7 @@ impl People {
     fn change_role(
         &mut self,
         key: PublicKey,
-        area: Option<RightsArea>,
+        area: Option<GroundArea>,
         rights: &BTreeSet<RoleRight>,
         given: Option<GivenRight>,
     ) {

@@ -1,7 +1,7 @@
 //! Land: who may build where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{PublicKey, RightsArea, Square, Title, limits::SQUARE_TILES_MIN};
+use metatopia_types::{GroundArea, PublicKey, Square, Title, limits::SQUARE_TILES_MIN};
 use serde::{Deserialize, Serialize};
 
 use super::tile::TILE_METRES;
@@ -35,10 +35,10 @@ impl Area {
         Self { low: Vec2::new(half.saturating_neg(), half.saturating_neg()), high }
     }
 
-    /// Returns the ground on which rights hold.
+    /// Returns the ground that acts write in whole metres.
     #[must_use]
-    pub fn of_rights(area: RightsArea) -> Self {
-        let RightsArea { x, y, width, depth } = area;
+    pub fn of_ground(area: GroundArea) -> Self {
+        let GroundArea { x, y, width, depth } = area;
         let low = Vec2::new(Fx::from_int(x), Fx::from_int(y));
         let sides = Vec2::new(Fx::from_int(width.into()), Fx::from_int(depth.into()));
         Self { low, high: low.saturating_add(sides) }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_types::{LotGround, PublicKey, Title};
+use metatopia_math::Vec2;
+use metatopia_types::{PublicKey, Title};
 use serde::{Deserialize, Serialize};
 
 use super::land::{Area, Land, may_build_on_lands};
@@ -33,17 +33,6 @@ impl Lot {
     pub fn square_metres(&self) -> u32 {
         let sides = self.area.high.saturating_sub(self.area.low);
         u32::try_from(sides.x.saturating_mul(sides.y).round_int()).unwrap_or(0)
-    }
-}
-
-impl Area {
-    /// Returns the area of the ground of a lot.
-    #[must_use]
-    pub fn of_lot(ground: LotGround) -> Self {
-        let low = Vec2::new(Fx::from_int(ground.x), Fx::from_int(ground.y));
-        let (width, depth) = (i32::from(ground.width), i32::from(ground.depth));
-        let sides = Vec2::new(Fx::from_int(width), Fx::from_int(depth));
-        Self { low, high: low.saturating_add(sides) }
     }
 }
 
@@ -100,6 +89,8 @@ impl<'a> GroundAt<'a> {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_math::Fx;
+
     use super::*;
 
     const ADA: PublicKey = PublicKey([1; 32]);

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::Fx;
-use metatopia_sim::{Area, Land, OrderedDeed, Title, Warrant};
+use metatopia_sim::{Area, Land, OrderedDeed, Warrant};
 use metatopia_types::{
-    Act, Blueprint, Build, BuiltJoint, GovernOrder, Look, LotGround, LotId, LotOrder, ObjectId,
-    Outcome, Outline, Pass, Refusal, RightsArea, RoleRight, Rotation,
+    Act, Blueprint, Build, BuiltJoint, GovernOrder, GroundArea, Look, LotId, LotOrder, ObjectId,
+    Outcome, Outline, Pass, Refusal, RoleRight, Rotation, Title,
 };
 
 use crate::{
@@ -19,20 +19,20 @@ const ADA: u8 = 1;
 const BOB: u8 = 2;
 const EVE: u8 = 3;
 
-fn area(x: i32, y: i32, width: u16, depth: u16) -> RightsArea {
-    RightsArea { x, y, width, depth }
+fn area(x: i32, y: i32, width: u16, depth: u16) -> GroundArea {
+    GroundArea { x, y, width, depth }
 }
 
 fn rights(words: &[&str]) -> BTreeSet<RoleRight> {
     words.iter().map(|word| RoleRight::of(word).expect("a right")).collect()
 }
 
-fn grant(n: u8, words: &[&str], area: RightsArea, seconds: Option<u32>) -> Act {
+fn grant(n: u8, words: &[&str], area: GroundArea, seconds: Option<u32>) -> Act {
     let (key, rights) = (public(n), rights(words));
     Act::Govern(GovernOrder::GrantArea { key, rights, area, seconds })
 }
 
-fn revoke(n: u8, words: &[&str], area: RightsArea) -> Act {
+fn revoke(n: u8, words: &[&str], area: GroundArea) -> Act {
     Act::Govern(GovernOrder::RevokeArea { key: public(n), rights: rights(words), area })
 }
 
@@ -55,7 +55,7 @@ fn yard(builder: &mut Builder) -> Yard {
 }
 
 /// Gives Ada rights for an area, by the admin.
-fn give(yard: &mut Yard, words: &[&str], area: RightsArea) {
+fn give(yard: &mut Yard, words: &[&str], area: GroundArea) {
     assert_eq!(yard.try_act(ADMIN, grant(ADA, words, area, None)), Outcome::Ok);
 }
 
@@ -189,7 +189,7 @@ fn land_for_an_area_lets_one_build_there_and_order_about_lots_that_lie_on_it() {
     let park = Area::between(vec2(4, 4), vec2(24, 24));
     builder.genesis.lands.push(Land { name: "park".to_owned(), area: park, title: Title::Sim });
     let mut yard = yard(&mut builder);
-    let ground = LotGround { x: -16, y: -16, width: 8, depth: 8 };
+    let ground = GroundArea { x: -16, y: -16, width: 8, depth: 8 };
     let claim = |ground| Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
     assert_eq!(yard.try_act(BOB, claim(ground)), Outcome::Ok);
     give(&mut yard, &["land"], area(4, 4, 8, 8));
@@ -206,9 +206,9 @@ fn land_for_an_area_lets_one_build_there_and_order_about_lots_that_lie_on_it() {
     assert_eq!(yard.try_act(ADA, name.clone()), refused(Refusal::NotYours), "not all of the lot");
     give(&mut yard, &["land"], area(-9, -16, 4, 8));
     assert_eq!(yard.try_act(ADA, name), Outcome::Ok);
-    let small = LotGround { x: 5, y: 9, width: 4, depth: 4 };
+    let small = GroundArea { x: 5, y: 9, width: 4, depth: 4 };
     assert_eq!(yard.try_act(ADA, claim(small)), refused(Refusal::ClosedLand));
-    let own_ground = LotGround { y: 8, ..small };
+    let own_ground = GroundArea { y: 8, ..small };
     assert_eq!(yard.try_act(ADA, claim(own_ground)), Outcome::Ok, "what stands there is hers");
     yard.check_leaves();
 }
@@ -216,7 +216,7 @@ fn land_for_an_area_lets_one_build_there_and_order_about_lots_that_lie_on_it() {
 #[test]
 fn who_has_land_orders_about_the_lots_of_players_and_of_nobody_with_as_much_to_say() {
     let mut yard = yard(&mut Builder::new());
-    let ground = LotGround { x: 8, y: 8, width: 8, depth: 8 };
+    let ground = GroundArea { x: 8, y: 8, width: 8, depth: 8 };
     let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
     assert_eq!(yard.try_act(BOB, claim), Outcome::Ok);
     let name = |word: &str| Act::Lot(LotOrder::Name { lot: LotId(1), name: word.to_owned() });

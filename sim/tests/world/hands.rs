@@ -5,7 +5,7 @@ use metatopia_physics::{Filter, Motion};
 use metatopia_scripting::Value;
 use metatopia_sim::{Area, Land, WorldObject, limits::HANDS_MAX};
 use metatopia_types::{
-    Act, Blueprint, Build, GovernOrder, LotGround, LotId, LotOrder, ObjectId, Outcome, Outline,
+    Act, Blueprint, Build, GovernOrder, GroundArea, LotId, LotOrder, ObjectId, Outcome, Outline,
     Refusal, Title,
 };
 
@@ -297,7 +297,7 @@ fn what_is_in_hand_counts_for_its_owner_and_stands_on_nobodys_ground() {
     // Bob takes the ground on which she stands with her lantern, and sends nothing home that she holds.
     yard.walk_to(1, vec2(12, 12));
     yard.walk_to(2, vec2(14, 14));
-    let ground = LotGround { x: 8, y: 8, width: 8, depth: 8 };
+    let ground = GroundArea { x: 8, y: 8, width: 8, depth: 8 };
     let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
     assert_eq!(yard.try_act(2, Act::Lot(claim)), Outcome::Ok);
     let object = yard.world.in_hands_of(yard.avatar(1)).next().expect("a lantern");

@@ -10,7 +10,7 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, LotGround, LotId, LotOrder, ObjectId, Outcome, Outline,
+    Act, AssetLicence, Blueprint, Build, GroundArea, LotId, LotOrder, ObjectId, Outcome, Outline,
     Refusal,
 };
 
@@ -32,11 +32,11 @@ fn yard(builder: &mut Builder, people: &[u8]) -> Yard {
     yard
 }
 
-fn ground(x: i32, y: i32, side: u16) -> LotGround {
-    LotGround { x, y, width: side, depth: side }
+fn ground(x: i32, y: i32, side: u16) -> GroundArea {
+    GroundArea { x, y, width: side, depth: side }
 }
 
-fn claim(ground: LotGround) -> Act {
+fn claim(ground: GroundArea) -> Act {
     Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() })
 }
 

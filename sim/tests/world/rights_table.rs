@@ -9,10 +9,9 @@ use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, World, group_key};
 use metatopia_types::{
     ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, BuiltMaterial, Digest,
-    Emote, Evidence, GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder,
+    Emote, Evidence, GovernOrder, GroundArea, HeaderId, Height, LeafKey, Look, LotId, LotOrder,
     NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject,
-    RightsArea, RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Title, Vote,
-    VoteKind, wire,
+    RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Title, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -30,13 +29,13 @@ struct Row {
     lets: &'static [RoleRight],
     /// The ground on which the rights that let must hold, before and after the act; none if only rights for the
     /// whole sim let it.
-    ground: Option<RightsArea>,
+    ground: Option<GroundArea>,
 }
 
 impl Row {
     /// Sets the ground that an act is about.
     fn on(self, x: i32, y: i32, width: u16, depth: u16) -> Self {
-        Self { ground: Some(RightsArea { x, y, width, depth }), ..self }
+        Self { ground: Some(GroundArea { x, y, width, depth }), ..self }
     }
 }
 
@@ -153,11 +152,11 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let decide = GovernOrder::Decide { report: 1, ruling: Ruling::Upheld, reason: reason.clone() };
     let announce = GovernOrder::Announce { text: "hello".to_owned() };
     let build = rights(RoleRight::Build);
-    let area = RightsArea { x: 1, y: 1, width: 2, depth: 2 };
+    let area = GroundArea { x: 1, y: 1, width: 2, depth: 2 };
     let border = Act::Border { order: BlobId(Digest::ZERO) };
-    let ground = LotGround { x: 20, y: 20, width: 8, depth: 8 };
-    let area = RightsArea { x: 20, y: 20, width: 8, depth: 8 };
-    let set_land = GovernOrder::SetLand { name: "green".to_owned(), area, title: Title::Open };
+    let ground = GroundArea { x: 20, y: 20, width: 8, depth: 8 };
+    let (name, title) = ("green".to_owned(), Title::Open);
+    let set_land = GovernOrder::SetLand { name, area: ground, title };
     let remove_land = GovernOrder::RemoveLand { name: "park".to_owned() };
     let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
     let lot = LotId(1);
@@ -221,7 +220,7 @@ fn world() -> (World, ObjectId) {
         yard.login(n);
     }
     yard.play();
-    let ground = LotGround { x: -18, y: -18, width: 8, depth: 8 };
+    let ground = GroundArea { x: -18, y: -18, width: 8, depth: 8 };
     let claim = LotOrder::Claim { ground, name: "Bob's".to_owned() };
     assert_eq!(yard.try_act(BOB, Act::Lot(claim)), Outcome::Ok);
     let about = ReportSubject::Person(public(MUTED));
@@ -236,7 +235,7 @@ fn world() -> (World, ObjectId) {
 }
 
 /// Returns the order that gives Ada a right for the whole sim, or for an area.
-fn grant(right: RoleRight, area: Option<RightsArea>) -> Act {
+fn grant(right: RoleRight, area: Option<GroundArea>) -> Act {
     let (key, rights, seconds) = (public(ADA), BTreeSet::from([right]), None);
     Act::Govern(match area {
         None => GovernOrder::Grant { key, rights, seconds },
@@ -245,7 +244,7 @@ fn grant(right: RoleRight, area: Option<RightsArea>) -> Act {
 }
 
 /// Returns the order that takes it away again.
-fn revoke(right: RoleRight, area: Option<RightsArea>) -> Act {
+fn revoke(right: RoleRight, area: Option<GroundArea>) -> Act {
     let (key, rights) = (public(ADA), BTreeSet::from([right]));
     Act::Govern(match area {
         None => GovernOrder::Revoke { key, rights },
@@ -254,7 +253,7 @@ fn revoke(right: RoleRight, area: Option<RightsArea>) -> Act {
 }
 
 /// Returns what becomes of an act of Ada, who has this right.
-fn with(world: &World, right: RoleRight, area: Option<RightsArea>, act: &Act) -> Outcome {
+fn with(world: &World, right: RoleRight, area: Option<GroundArea>, act: &Act) -> Outcome {
     let mut yard = Yard::of(world.clone());
     assert_eq!(yard.try_act(ADMIN, grant(right, area)), Outcome::Ok);
     yard.try_act(ADA, act.clone())
@@ -271,7 +270,7 @@ fn came_after(yard: &Yard, before: &World) -> bool {
 
 /// Has Ada act in the turn in which the admin takes her right away; returns what became of the act, for
 /// both orders of the two.
-fn lost(world: &World, right: RoleRight, area: Option<RightsArea>, act: &Act) -> [Outcome; 2] {
+fn lost(world: &World, right: RoleRight, area: Option<GroundArea>, act: &Act) -> [Outcome; 2] {
     let mut yard = Yard::of(world.clone());
     assert_eq!(yard.try_act(ADMIN, grant(right, area)), Outcome::Ok);
     let mut found = [None; 2];
@@ -323,8 +322,8 @@ fn every_act_is_let_by_the_rights_of_the_table_and_by_no_other() {
 fn a_right_for_an_area_lets_what_it_lets_elsewhere_where_all_ground_of_the_act_is_in_it() {
     let (world, thing) = world();
     let (mut looks, mut let_by_areas) = (0, 0);
-    let anywhere = RightsArea { x: -20, y: -20, width: 60, depth: 60 };
-    let off = RightsArea { x: -20, y: 20, width: 8, depth: 8 };
+    let anywhere = GroundArea { x: -20, y: -20, width: 60, depth: 60 };
+    let off = GroundArea { x: -20, y: 20, width: 8, depth: 8 };
     for (word, right) in RoleRight::ALL {
         let given = Yard::of(world.clone()).try_act(ADMIN, grant(right, Some(off)));
         if !right.is_for_area() {
@@ -343,8 +342,8 @@ fn a_right_for_an_area_lets_what_it_lets_elsewhere_where_all_ground_of_the_act_i
                 let has = with(&world, right, Some(area), &act);
                 assert_eq!(is_denial(has), !is_let, "{act:?} by who has {word} on {area}: {has}");
             }
-            let half = RightsArea { width: whole.width / 2, ..whole };
-            let other = RightsArea { x: whole.x + i32::from(half.width), ..half };
+            let half = GroundArea { width: whole.width / 2, ..whole };
+            let other = GroundArea { x: whole.x + i32::from(half.width), ..half };
             for area in [half, other, off] {
                 let has = with(&world, right, Some(area), &act);
                 assert_eq!(has, denied, "{act:?} by who has {word} on {area}");

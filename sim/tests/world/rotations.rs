@@ -9,7 +9,7 @@ use metatopia_sim::{
     limits::{ROTATED_AGAIN_MS, ROTATIONS_PER_TURN_MAX},
 };
 use metatopia_types::{
-    Act, GovernOrder, Look, LotGround, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
+    Act, GovernOrder, GroundArea, Look, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
     RoleRight, Rotation, TicketOrder, Title, limits::ACTS_PER_TURN_MAX,
 };
 
@@ -105,7 +105,7 @@ fn an_order_about_a_key_that_was_given_up_names_the_new_one() {
 fn lots_have_the_new_key_as_holder_and_as_friend() {
     let (mut yard, _) = yard();
     for (n, x) in [(ADA, 20), (BOB, 30)] {
-        let ground = LotGround { x, y: 20, width: 4, depth: 4 };
+        let ground = GroundArea { x, y: 20, width: 4, depth: 4 };
         let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
         assert_eq!(yard.try_act(n, Act::Lot(claim)), Outcome::Ok);
     }

@@ -2,7 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::{Area, limits::LANDS_MAX};
-use metatopia_types::{Act, Build, GovernOrder, Outcome, Refusal, RightsArea, RoleRight, Title};
+use metatopia_types::{Act, Build, GovernOrder, GroundArea, Outcome, Refusal, RoleRight, Title};
 
 use crate::{
     building::{block, built, refused, site},
@@ -14,9 +14,9 @@ const ADA: u8 = 1;
 const BOB: u8 = 2;
 
 /// The ground between two and six metres east, where Ada and Bob can reach it.
-const GREEN: RightsArea = RightsArea { x: 2, y: -2, width: 4, depth: 4 };
+const GREEN: GroundArea = GroundArea { x: 2, y: -2, width: 4, depth: 4 };
 
-fn set(name: &str, area: RightsArea, title: Title) -> Act {
+fn set(name: &str, area: GroundArea, title: Title) -> Act {
     Act::Govern(GovernOrder::SetLand { name: name.to_owned(), area, title })
 }
 
@@ -68,7 +68,7 @@ fn an_admin_says_who_builds_where_and_takes_it_back() {
 #[test]
 fn a_new_land_lies_on_top_and_one_that_is_set_again_stays_where_it_is() {
     let mut yard = open_yard();
-    let all = RightsArea { x: -10, y: -10, width: 20, depth: 20 };
+    let all = GroundArea { x: -10, y: -10, width: 20, depth: 20 };
     for (name, area, title) in [("all", all, Title::Sim), ("green", GREEN, Title::Open)] {
         assert_eq!(yard.try_act(ADMIN, set(name, area, title)), Outcome::Ok);
     }
@@ -87,8 +87,8 @@ fn a_new_land_lies_on_top_and_one_that_is_set_again_stays_where_it_is() {
 fn lands_that_cannot_be_are_refused_by_name() {
     let mut yard = open_yard();
     assert_eq!(yard.try_act(ADMIN, set("green", GREEN, Title::Sim)), Outcome::Ok);
-    let far = RightsArea { x: 100_000, ..GREEN };
-    let none = RightsArea { width: 0, ..GREEN };
+    let far = GroundArea { x: 100_000, ..GREEN };
+    let none = GroundArea { width: 0, ..GREEN };
     for (act, why) in [
         (set("", GREEN, Title::Open), Refusal::BadText),
         (set("two\nlines", GREEN, Title::Open), Refusal::BadText),

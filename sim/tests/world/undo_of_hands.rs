@@ -5,7 +5,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_sim::Serial;
 use metatopia_types::{
-    Act, Blueprint, Build, GovernOrder, LotGround, LotOrder, ObjectId, Offer, Outcome, Refusal,
+    Act, Blueprint, Build, GovernOrder, GroundArea, LotOrder, ObjectId, Offer, Outcome, Refusal,
 };
 
 use crate::{
@@ -139,7 +139,7 @@ fn what_a_moderator_sent_home_stays_there_and_what_its_maker_still_has_goes_home
     let Scene { mut yard, wall, .. } = scene();
     for (n, (x, y)) in [(ADA, (-16, -16)), (PEST, (-16, 8))] {
         yard.walk_to(n, Vec2::new(Fx::from_int(x + 4), Fx::from_int(y + 4)));
-        let ground = LotGround { x, y, width: 8, depth: 8 };
+        let ground = GroundArea { x, y, width: 8, depth: 8 };
         let claim = LotOrder::Claim { ground, name: format!("lot {n}") };
         assert_eq!(yard.try_act(n, Act::Lot(claim)), Outcome::Ok);
     }

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeSet, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PublicKey, RightsArea, Ruling, Title};
+use crate::{GroundArea, ObjectId, PublicKey, Ruling, Title};
 
 /// A right that an admin gives to a key. A role is a set of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -172,7 +172,7 @@ pub enum GovernOrder {
         /// The rights, at least one; see [`RoleRight::is_for_area`].
         rights: BTreeSet<RoleRight>,
         /// The ground on which they hold.
-        area: RightsArea,
+        area: GroundArea,
         /// For how long.
         seconds: Option<u32>,
     },
@@ -183,14 +183,14 @@ pub enum GovernOrder {
         /// The rights, each of which the player has there.
         rights: BTreeSet<RoleRight>,
         /// The very area for which they were given.
-        area: RightsArea,
+        area: GroundArea,
     },
     /// Sets the land of a name: who may build there. A new one lies on top of the others.
     SetLand {
         /// The name, which people read.
         name: String,
         /// The ground that it covers.
-        area: RightsArea,
+        area: GroundArea,
         /// Who may build there.
         title: Title,
     },
@@ -250,7 +250,7 @@ impl GovernOrder {
 
     /// Returns the ground on which alone the rights hold that it gives or takes; none if it is about none.
     #[must_use]
-    pub const fn area(&self) -> Option<RightsArea> {
+    pub const fn area(&self) -> Option<GroundArea> {
         match self {
             Self::GrantArea { area, .. } | Self::RevokeArea { area, .. } => Some(*area),
             _ => None,

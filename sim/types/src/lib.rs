@@ -39,6 +39,7 @@ mod evidence;
 mod form;
 mod genesis_head;
 mod govern;
+mod ground_area;
 mod ids;
 mod keys;
 mod land;
@@ -56,7 +57,6 @@ mod plane;
 mod receipt;
 mod recovery;
 mod report;
-mod rights_area;
 mod roster;
 mod rotation;
 mod sealed_words;
@@ -89,6 +89,7 @@ pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
 pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding, carries_on};
 pub use govern::{GovernOrder, RoleRight};
+pub use ground_area::GroundArea;
 pub use ids::{
     ActId, BlobId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId, ParseIdError,
     PublicKey, Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
@@ -98,7 +99,7 @@ pub use land::{LandGrant, LandOrder, LandSponsor};
 pub use land_proof::{GRANTS_LEAF, LandProof, LandProofError, ProvedLand, shelf_block, shelf_key};
 pub use line::is_line;
 pub use link::{Link, LinkError, certified, follow};
-pub use lot::{LotGround, LotOrder};
+pub use lot::LotOrder;
 pub use movement::Movement;
 pub use offer::{Offer, Permission, ShownOffer};
 pub use origin::{Origin, ParseOriginError};
@@ -107,7 +108,6 @@ pub use plane::{PlaneBlock, TilePoint, holds, overlap};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use report::{ReportSubject, Ruling};
-pub use rights_area::RightsArea;
 pub use roster::{Member, Roster, RosterError};
 pub use rotation::{NewKeyWord, Rotation};
 pub use sealed_words::{

@@ -4,28 +4,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LotId, ObjectId, PublicKey};
-
-/// The ground of a lot, in whole metres.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LotGround {
-    /// How far east its south-western corner is.
-    pub x: i32,
-    /// How far north that corner is.
-    pub y: i32,
-    /// Its side from west to east.
-    pub width: u16,
-    /// Its side from south to north.
-    pub depth: u16,
-}
-
-impl LotGround {
-    /// Returns how many square metres it has.
-    #[must_use]
-    pub fn square_metres(&self) -> u32 {
-        u32::from(self.width).saturating_mul(u32::from(self.depth))
-    }
-}
+use crate::{GroundArea, LotId, ObjectId, PublicKey};
 
 /// What somebody orders about a lot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +12,7 @@ pub enum LotOrder {
     /// Takes open ground for the author.
     Claim {
         /// The ground that is taken.
-        ground: LotGround,
+        ground: GroundArea,
         /// What the lot is called.
         name: String,
     },

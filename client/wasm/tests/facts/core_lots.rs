@@ -101,7 +101,7 @@ fn who_claims_or_returns_a_lot_learns_at_once_what_came_of_it() {
     tell(&mut page, Vec::new());
     let id = page.command(json!({ "do": "claim_lot", "x": 10.25, "y": -3, "side": 8 }));
     let act = page.act();
-    let ground = LotGround { x: 6, y: -7, width: 8, depth: 8 };
+    let ground = GroundArea { x: 6, y: -7, width: 8, depth: 8 };
     let order = LotOrder::Claim { ground, name: "lot".to_owned() };
     assert_eq!(act.envelope.act, Act::Lot(order));
     page.decide(act, Outcome::Ok);

@@ -11,9 +11,8 @@ use metatopia_protocol::{
 use metatopia_replica::ClientId;
 use metatopia_sim::{Charter, Governance, RecordedOrder};
 use metatopia_types::{
-    Act, BlobId, Digest, Envelope, GovernOrder, Height, Lane, Look, LotGround, LotId, LotOrder,
-    PublicKey, Refusal, ReportSubject, RightsArea, RoleRight, Ruling, Seq, SetChange, Sign,
-    SigningKey, SimId,
+    Act, BlobId, Digest, Envelope, GovernOrder, GroundArea, Height, Lane, Look, LotId, LotOrder,
+    PublicKey, Refusal, ReportSubject, RoleRight, Ruling, Seq, SetChange, Sign, SigningKey, SimId,
     limits::{
         CHAT_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, REASON_BYTES_MAX, REPORT_BYTES_MAX,
         ROOT_LAG, SEALED_BYTES_MAX,
@@ -132,7 +131,7 @@ fn what_was_ordered_about_a_key_is_told_and_what_an_order_would_do() {
     let rights = BTreeSet::from([RoleRight::Build]);
     let grant = GovernOrder::Grant { key: public(PEST), rights, seconds: Some(3_600) };
     order(&mut server, &mut admin, grant);
-    let area = RightsArea { x: 4, y: -20, width: 16, depth: 8 };
+    let area = GroundArea { x: 4, y: -20, width: 16, depth: 8 };
     let (key, rights, seconds) = (public(PEST), BTreeSet::from([RoleRight::Land]), None);
     order(&mut server, &mut admin, GovernOrder::GrantArea { key, rights, area, seconds });
     let mute =
@@ -170,7 +169,7 @@ fn what_was_ordered_about_a_key_is_told_and_what_an_order_would_do() {
 #[test]
 fn changes_are_tried_with_the_value_that_is_and_a_ban_tells_what_its_person_has() {
     let (mut server, mut admin) = governed();
-    let ground = LotGround { x: 8, y: 8, width: 8, depth: 4 };
+    let ground = GroundArea { x: 8, y: 8, width: 8, depth: 4 };
     let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
     admin.acts(&mut server, Act::Lot(claim), 101);
     turn(&mut server);
@@ -258,7 +257,7 @@ fn orders_come_in_pages_that_are_proved_by_a_certified_state() {
 fn a_server_tells_the_lots_with_names_and_in_pages() {
     let (mut server, mut admin) = governed();
     assert_eq!(server.ask(Question::Lots { after: LotId(0) }), Answer::Lots(Vec::new()));
-    let ground = LotGround { x: 8, y: 8, width: 8, depth: 4 };
+    let ground = GroundArea { x: 8, y: 8, width: 8, depth: 4 };
     let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
     admin.acts(&mut server, Act::Lot(claim), 101);
     turn(&mut server);
@@ -268,7 +267,7 @@ fn a_server_tells_the_lots_with_names_and_in_pages() {
     };
 
     let [lot] = &lots[..] else { panic!("{lots:?}") };
-    let high = metatopia_sim::Area::of_lot(ground).high;
+    let high = metatopia_sim::Area::of_ground(ground).high;
     assert_eq!((lot.lot, lot.name.as_str(), lot.high), (LotId(1), "garden", high));
     assert_eq!((lot.holder.key, lot.holder.name.as_str()), (public(ADMIN), "Alice"));
     let after = LotId(1);

@@ -1,7 +1,7 @@
 //! The ground on which alone rights hold, on the command line.
 
 use clap::Args;
-use metatopia_types::RightsArea;
+use metatopia_types::GroundArea;
 
 use crate::cli::failure::Failure;
 
@@ -15,17 +15,17 @@ pub(super) struct AreaArgs {
 
 impl AreaArgs {
     /// Returns the area, if there is one.
-    pub(super) fn area(self) -> Result<Option<RightsArea>, Failure> {
+    pub(super) fn area(self) -> Result<Option<GroundArea>, Failure> {
         let Some(numbers) = self.area else { return Ok(None) };
         of(numbers.try_into().expect("the command line takes four numbers")).map(Some)
     }
 }
 
 /// Returns the area of these numbers: its south-western corner, its width and its depth.
-pub(super) fn of([x, y, width, depth]: [i32; 4]) -> Result<RightsArea, Failure> {
+pub(super) fn of([x, y, width, depth]: [i32; 4]) -> Result<GroundArea, Failure> {
     let side = |metres: i32| u16::try_from(metres).ok().filter(|metres| *metres > 0);
     match (side(width), side(depth)) {
-        (Some(width), Some(depth)) => Ok(RightsArea { x, y, width, depth }),
+        (Some(width), Some(depth)) => Ok(GroundArea { x, y, width, depth }),
         _ => Err(Failure::usage("an area is 1 to 65535 m wide, and as deep")),
     }
 }
@@ -45,14 +45,14 @@ mod tests {
         dry_run: bool,
     }
 
-    fn read(line: &str) -> Option<Result<Option<RightsArea>, Failure>> {
+    fn read(line: &str) -> Option<Result<Option<GroundArea>, Failure>> {
         let words = line.split_whitespace();
         Line::try_parse_from(std::iter::once("grant").chain(words)).ok().map(|line| line.on.area())
     }
 
     #[test]
     fn an_area_is_four_numbers_and_has_ground() {
-        let area = RightsArea { x: -4, y: -20, width: 16, depth: 8 };
+        let area = GroundArea { x: -4, y: -20, width: 16, depth: 8 };
         let told = read("--area -4 -20 16 8 --dry-run").expect("it is read").expect("it is one");
         assert_eq!(told, Some(area));
         assert_eq!(read("--dry-run").expect("it is read").expect("no area"), None);

@@ -198,7 +198,7 @@ async fn pages(
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Height, ObjectId, PublicKey, RightsArea, RoleRight, Ruling};
+    use metatopia_types::{GroundArea, Height, ObjectId, PublicKey, RoleRight, Ruling};
 
     use super::*;
 
@@ -216,7 +216,7 @@ mod tests {
         let about = key.to_string();
         assert_eq!(told, format!("#4  turn 9  01010101 (role)  ban {about}: for 1m: spam"));
         let (rights, seconds) = ([RoleRight::Build].into(), None);
-        let area = RightsArea { x: 4, y: -20, width: 16, depth: 8 };
+        let area = GroundArea { x: 4, y: -20, width: 16, depth: 8 };
         let grant = OrderedDeed::Govern(GovernOrder::GrantArea { key, rights, area, seconds });
         let told = line(5, &RecordedOrder { deed: grant, ..order.clone() }).to_string();
         let terms = "build on 16 m x 8 m at 4, -20, for good";

@@ -531,7 +531,7 @@ async fn give(
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::RightsArea;
+    use metatopia_types::GroundArea;
 
     use super::*;
     use crate::cli::exit::Exit;
@@ -570,7 +570,7 @@ mod tests {
             "give build, speak to 07070707, who was never here, for good"
         );
         let (rights, area) =
-            ([RoleRight::Build].into(), RightsArea { x: 4, y: -20, width: 16, depth: 8 });
+            ([RoleRight::Build].into(), GroundArea { x: 4, y: -20, width: 16, depth: 8 });
         let take = GovernOrder::RevokeArea { key, rights, area };
         let would = "take build on 16 m x 8 m at 4, -20 from Ada (07070707)";
         assert_eq!(does(&take, &told("Ada", false)), would);

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Digest, GovernOrder, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, PublicKey,
-    Refusal, RightsArea, RoleRight, SetChange, Tick,
+    Digest, GovernOrder, GroundArea, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId,
+    PublicKey, Refusal, RoleRight, SetChange, Tick,
     limits::{ADMINS_MAX, CONTACT_BYTES_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
     wire,
 };
@@ -124,14 +124,14 @@ fn only_so_many_keys_have_roles_and_only_so_many_things_stand_still() {
 }
 
 /// Gives somebody the rights that are for areas, on this area and until another time than all others.
-fn grant_area(n: usize, area: RightsArea) -> GovernOrder {
+fn grant_area(n: usize, area: GroundArea) -> GovernOrder {
     let rights = RoleRight::ALL.iter().map(|(_, right)| *right);
     let rights = rights.filter(|right| right.is_for_area()).collect();
     GovernOrder::GrantArea { key: key(n), rights, area, seconds: Some(u32::MAX) }
 }
 
-fn nth_area(n: usize) -> RightsArea {
-    RightsArea { x: n as i32, y: -8, width: 1, depth: 2 }
+fn nth_area(n: usize) -> GroundArea {
+    GroundArea { x: n as i32, y: -8, width: 1, depth: 2 }
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::Stream;
 use metatopia_types::{
-    Act, Digest, Envelope, GovernOrder, HeaderId, Height, Lane, Look, Millis, Outcome, PublicKey,
-    Refusal, RightsArea, RoleRight, Seq, Signature, SignedEnvelope,
+    Act, Digest, Envelope, GovernOrder, GroundArea, HeaderId, Height, Lane, Look, Millis, Outcome,
+    PublicKey, Refusal, RoleRight, Seq, Signature, SignedEnvelope,
 };
 
 use super::super::super::{
@@ -27,10 +27,10 @@ const PLAYER_DAYS: u64 = 2;
 const SEEN_DAYS: u64 = 2;
 
 /// Areas for which rights are given: two side by side, and one north of both.
-const AREAS: [RightsArea; 3] = [
-    RightsArea { x: 0, y: 0, width: 2, depth: 2 },
-    RightsArea { x: 2, y: 0, width: 2, depth: 2 },
-    RightsArea { x: 0, y: 2, width: 4, depth: 1 },
+const AREAS: [GroundArea; 3] = [
+    GroundArea { x: 0, y: 0, width: 2, depth: 2 },
+    GroundArea { x: 2, y: 0, width: 2, depth: 2 },
+    GroundArea { x: 0, y: 2, width: 4, depth: 1 },
 ];
 
 /// The rights that are for areas.
@@ -86,8 +86,8 @@ impl Model {
     }
 
     /// Says whether somebody has a right on all square metres of some ground, by one area or another.
-    fn has_on(&self, n: u8, right: RoleRight, ground: RightsArea) -> bool {
-        let metres = |area: RightsArea| {
+    fn has_on(&self, n: u8, right: RoleRight, ground: GroundArea) -> bool {
+        let metres = |area: GroundArea| {
             let (width, depth) = (i32::from(area.width), i32::from(area.depth));
             (0..width).flat_map(move |x| (0..depth).map(move |y| (area.x + x, area.y + y)))
         };
@@ -395,9 +395,9 @@ fn compare_grounds(state: &State, model: &Model, n: u8, seed: u64) {
     for (x, y, width, depth) in
         [(0, 0, 2, 2), (0, 0, 4, 2), (1, 1, 2, 2), (0, 0, 4, 3), (3, 1, 2, 1)]
     {
-        let ground = RightsArea { x, y, width, depth };
+        let ground = GroundArea { x, y, width, depth };
         for right in FOR_AREAS {
-            let (area, time) = (Area::of_rights(ground), state.governance.time);
+            let (area, time) = (Area::of_ground(ground), state.governance.time);
             let told = state.people.has_right_on(&key(n), right, &area, time);
             let expected = model.has_on(n, right, ground);
             assert_eq!(told, expected, "seed {seed}: {n} has {right:?} on {ground} in {model:?}");
