@@ -123,13 +123,13 @@ pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
-    ActFault, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange, Denied,
-    FiledReport, FirstLogins, FriendList, FrozenThing, GivenRight, GivenRuling, Governance,
+    ActFault, ActGround, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange,
+    Denied, FiledReport, FirstLogins, FriendList, FrozenThing, GivenRight, GivenRuling, Governance,
     GrantedSim, HeardSaid, IssuedTicket, Judging, KeptWords, KeyFriends, LandKeyChanges, LandWeek,
     LaneKey, LaneWindows, Motd, OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role,
     RotatedKey, Sanction, Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount,
-    TurnAdmission, TurnFault, Wall, Warrant, Whereabouts, Window, check_name, judge_act,
-    judge_turn, limits, skeleton_of,
+    TurnAdmission, TurnFault, Wall, Warrant, Window, check_name, judge_act, judge_turn, limits,
+    skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,

@@ -33,7 +33,7 @@ mod traces;
 mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
-pub use authority::{ActTarget, Denied, Right, Warrant, Whereabouts};
+pub use authority::{ActGround, ActTarget, Denied, Right, Warrant};
 pub use bans::Sanction;
 pub use borders::{Border, BorderSummary};
 #[cfg(feature = "controls")]

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     limits::{BUILD_BYTES_MAX, BUILDS_PER_TURN_MAX, HOME_TRIES, UNDONE_PER_ACT_MAX},
     rules::{
-        ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right, Sanction,
-        Warrant, Whereabouts, build_word,
+        ActGround, ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right,
+        Sanction, Warrant, build_word,
     },
     space::{Area, Footprint, Land, distance_to},
     state::{State, World, is_line},
@@ -137,7 +137,7 @@ impl State {
             | GovernOrder::Return { object } => {
                 let thing = Some(self.thing(*object)?);
                 // Whoever owns what is returned may build where it goes, so that ground is nobody else's matter.
-                let whereabouts = self.standing(*object).map(Whereabouts::at);
+                let whereabouts = self.standing(*object).map(ActGround::at);
                 (Right::Moderate, ActTarget { thing, whereabouts, ..ActTarget::SIM })
             }
             GovernOrder::Announce { .. } => (Right::Announce, ActTarget::SIM),
@@ -172,12 +172,7 @@ impl State {
                 need(has, Refusal::AlreadySo)
             }
             GovernOrder::GrantArea { key, rights, area, seconds } => {
-                need(!rights.is_empty() && *seconds != Some(0), Refusal::OutOfRange)?;
-                self.check_rights_area(rights, *area)?;
-                self.check_trusted(key)?;
-                let has_room =
-                    people.has_room_for_role(key) && people.has_room_for_area(key, *area);
-                need(has_room, Refusal::ListFull)
+                self.check_area_grant(key, rights, *area, *seconds)
             }
             GovernOrder::RevokeArea { key, rights, area } => {
                 need(!rights.is_empty(), Refusal::OutOfRange)?;
@@ -234,6 +229,24 @@ impl State {
                 need(now != text.as_str(), Refusal::AlreadySo)
             }
         }
+    }
+
+    /// Checks that a key can be given rights for an area, on these terms.
+    fn check_area_grant(
+        &self,
+        key: &PublicKey,
+        rights: &BTreeSet<RoleRight>,
+        area: RightsArea,
+        seconds: Option<u32>,
+    ) -> Result<(), Refusal> {
+        if rights.is_empty() || seconds == Some(0) {
+            return Err(Refusal::OutOfRange);
+        }
+        self.check_rights_area(rights, area)?;
+        self.check_trusted(key)?;
+        let people = &self.people;
+        let has_room = people.has_room_for_role(key) && people.has_room_for_area(key, area);
+        if has_room { Ok(()) } else { Err(Refusal::ListFull) }
     }
 
     /// Checks that these are rights for an area, and that there is such an area on the sim's own ground.

@@ -13,7 +13,7 @@ use crate::{
         HOME_TRIES, HOMECOMERS_PER_TURN_MAX, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN,
         SENDINGS_PER_AUTHOR_MAX, SENDINGS_PER_TURN_MAX,
     },
-    rules::{ActTarget, Right, Whereabouts},
+    rules::{ActGround, ActTarget, Right},
     space::{Area, Footprint, Lot},
     state::{State, is_name},
 };
@@ -131,9 +131,9 @@ impl State {
         let whereabouts = match order {
             // What goes home stands on the lot, and may stick out of it.
             LotOrder::SendHome { object, .. } => {
-                lot.zip(self.standing(*object)).map(|(before, after)| Whereabouts { before, after })
+                lot.zip(self.standing(*object)).map(|(before, after)| ActGround { before, after })
             }
-            _ => lot.map(Whereabouts::at),
+            _ => lot.map(ActGround::at),
         };
         Ok((Right::Lot, ActTarget { ground, person, frozen, whereabouts, ..ActTarget::SIM }))
     }

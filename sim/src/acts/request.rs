@@ -9,7 +9,7 @@ use super::{
     history::Inverse,
 };
 use crate::{
-    rules::{ActTarget, Right, Whereabouts},
+    rules::{ActGround, ActTarget, Right},
     space::{Area, Footprint},
     state::{Object, State},
 };
@@ -70,7 +70,7 @@ impl ActContext<'_> {
         let thing = |id: &ObjectId| {
             let thing = Some(self.thing(*id)?);
             let frozen = self.state.people.frozen.contains(id);
-            let whereabouts = self.state.standing(*id).map(Whereabouts::at);
+            let whereabouts = self.state.standing(*id).map(ActGround::at);
             Ok::<_, Refusal>(ActTarget { thing, frozen, whereabouts, ..ActTarget::SIM })
         };
         let ground = |id: &ObjectId| {
@@ -79,7 +79,7 @@ impl ActContext<'_> {
         };
         let put = |target: ActTarget<'_>, after: Option<Area>| {
             let before = target.whereabouts.map(|whereabouts| whereabouts.before);
-            before.zip(after).map(|(before, after)| Whereabouts { before, after })
+            before.zip(after).map(|(before, after)| ActGround { before, after })
         };
         let onto = |id: &ObjectId| {
             let (target, ground) = (thing(id)?, Some(ground(id)?));

@@ -10,7 +10,7 @@ use super::{
     quota::QuotaUse,
 };
 use crate::{
-    rules::Whereabouts,
+    rules::ActGround,
     space::Footprint,
     state::{Object, State},
 };
@@ -95,23 +95,23 @@ fn footprint_reverted(body: &Body, before: &Body, aspect: Aspect) -> Footprint {
 impl State {
     /// Returns where a thing stands before and after a step about it is undone; nothing if a right for an area
     /// lets nobody undo it: what scripts do, and joints that come back, reach further than the thing.
-    pub(super) fn whereabouts_undone(&self, entry: &UndoEntry) -> Option<Whereabouts> {
+    pub(super) fn whereabouts_undone(&self, entry: &UndoEntry) -> Option<ActGround> {
         let now = || self.standing(entry.object);
         match &entry.inverse {
             Inverse::Restore(deleted) if deleted.joints.is_empty() => {
-                Some(Whereabouts::at(Footprint::of(&deleted.body).area()))
+                Some(ActGround::at(Footprint::of(&deleted.body).area()))
             }
             Inverse::RevertBody(before, aspect, _) => {
                 let body = self.bodies.body(entry.object)?;
                 let after = footprint_reverted(body, before, *aspect).area();
-                Some(Whereabouts { before: now()?, after })
+                Some(ActGround { before: now()?, after })
             }
             Inverse::Delete
             | Inverse::Recolor(_)
             | Inverse::Rename(_)
             | Inverse::SetText(_)
             | Inverse::LetTravel(_)
-            | Inverse::Unjoin(..) => Some(Whereabouts::at(now()?)),
+            | Inverse::Unjoin(..) => Some(ActGround::at(now()?)),
             Inverse::Restore(_)
             | Inverse::Detach(_)
             | Inverse::Attach(..)

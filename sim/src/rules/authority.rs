@@ -100,19 +100,19 @@ pub struct ActTarget<'a> {
     /// The person whom it is about.
     pub person: Option<&'a PublicKey>,
     /// The ground on which a right for an area must hold; none if only a right for the whole sim lets it.
-    pub whereabouts: Option<Whereabouts>,
+    pub whereabouts: Option<ActGround>,
 }
 
 /// Where something stands that an act changes, before and after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Whereabouts {
+pub struct ActGround {
     /// The ground that it covers now.
     pub before: Area,
     /// The ground that it covers then, or that of what it is joined to.
     pub after: Area,
 }
 
-impl Whereabouts {
+impl ActGround {
     /// Returns those of something that stays where it is.
     #[must_use]
     pub const fn at(ground: Area) -> Self {
@@ -265,7 +265,7 @@ impl State {
     ) -> Result<Warrant, Denied> {
         match target.ground {
             Some(ground) if !self.may_cover(author, &ground) => {
-                let on = Some(Whereabouts::at(ground));
+                let on = Some(ActGround::at(ground));
                 self.by_on(author, RoleRight::Land, on, Denied::ClosedLand)
             }
             _ => Ok(Warrant::Own),
@@ -290,7 +290,7 @@ impl State {
         &self,
         author: &PublicKey,
         role: RoleRight,
-        on: Option<Whereabouts>,
+        on: Option<ActGround>,
         denied: Denied,
     ) -> Result<Warrant, Denied> {
         let (people, time) = (&self.people, self.governance.time);

@@ -166,7 +166,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
 
 /// The kinds of what ends by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Ending {
+pub(super) enum Ending {
     Right(Option<GroundArea>, RoleRight),
     Ban,
     Mute,
@@ -192,9 +192,9 @@ pub(crate) struct People {
     /// Whom people named as friends, for a lost key, and the recoveries under way.
     pub(crate) friends: Friends,
     /// Index: what ends by time.
-    pub(crate) endings: BTreeSet<(u64, Ending, PublicKey)>,
+    pub(super) endings: BTreeSet<(u64, Ending, PublicKey)>,
     /// Index: how many areas all roles have.
-    pub(crate) areas: usize,
+    pub(super) areas: usize,
 }
 
 impl People {

@@ -218,7 +218,7 @@ mod tests {
         let (rights, seconds) = ([RoleRight::Build].into(), None);
         let area = GroundArea { x: 4, y: -20, width: 16, depth: 8 };
         let grant = OrderedDeed::Govern(GovernOrder::GrantArea { key, rights, area, seconds });
-        let told = line(5, &RecordedOrder { deed: grant, ..order.clone() }).to_string();
+        let told = line(5, &RecordedOrder { deed: grant, ..order }).to_string();
         let terms = "build on 16 m x 8 m at 4, -20, for good";
         assert_eq!(told, format!("#5  turn 9  01010101 (role)  grant {about}: {terms}"));
         let step = OrderedDeed::Build { object: None, step: "undo".to_owned() };
