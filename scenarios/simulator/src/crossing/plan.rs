@@ -145,15 +145,16 @@ impl CrossingPlan {
         plan
     }
 
-    /// Returns a calm plan in which all servers of a sim go back to what they had kept some seconds before. No sim
+    /// Returns a calm plan in which all servers of a sim go back to what they had kept a second before. No sim
     /// bears that, so the law must be seen to break.
     #[must_use]
     pub fn rolled_back(seed: u64, sim: usize) -> Self {
-        let life = Duration::from_secs(25);
+        let life = Duration::from_secs(14);
         let mut plan = Self::draw(CALM_EVERY * seed, life, 4);
-        let at = |seconds| BEGIN + Duration::from_secs(seconds);
+        let at = BEGIN + Duration::from_secs(4);
+        let back_at = at + Duration::from_secs(1);
         plan.troubles =
-            vec![(at(5), sim, BorderTrouble::Copy), (at(9), sim, BorderTrouble::RollBack)];
+            vec![(at, sim, BorderTrouble::Copy), (back_at, sim, BorderTrouble::RollBack)];
         plan
     }
 

@@ -57,7 +57,7 @@ pub struct CrossingReport {
     pub crashes: u64,
     /// The last height of each sim.
     pub heights: [u64; 2],
-    /// How long it took after the faults until nothing was under way.
+    /// How long after the end of the faults something was under way or pinned.
     pub settled: Duration,
     /// The time that the world lived.
     pub took: Duration,
@@ -255,15 +255,17 @@ impl CrossingRun {
             }
         }
         let (began, limit) = (self.now, self.now + STOP + SETTLE);
-        let mut orders_at = self.now;
+        let (mut orders_at, mut settled) = (self.now, Duration::ZERO);
         while self.now < limit && !(self.now >= began + STOP && is_quiet(&self.states)) {
             if self.now >= orders_at {
                 orders_at = self.now + Duration::from_millis(500);
                 self.let_travel(false);
             }
             self.slice(false);
+            if !is_quiet(&self.states) {
+                settled = self.now - began;
+            }
         }
-        let settled = self.now - began;
         self.ledger.check_end(self.now, &self.states);
         let mut report = self.report(settled);
         let mut digests = Vec::new();
