@@ -47,6 +47,7 @@ mod cluster;
 mod conditions;
 mod course;
 mod crash;
+pub mod crossing;
 mod damage;
 mod fall;
 mod lent;

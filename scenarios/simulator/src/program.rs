@@ -7,6 +7,7 @@ macro_rules! say {
 
 mod bugbank;
 mod campaign;
+mod crossing;
 mod overlay;
 mod replay;
 mod report;
@@ -37,7 +38,7 @@ struct SimulatorArgs {
 const ENDS: &str = "Ends with:
   0  all laws held, and all expectations of stories came true
   1  a law was broken, an expectation did not come true, a class of faults never happened in 100
-     seeds or more, or a figure of the overlay is past its bound
+     seeds or more, or a figure of the overlay or of the crossing is past its bound
   2  usage: the command line or a file is wrong
   3  a file that was named is not there";
 
@@ -51,6 +52,8 @@ enum SimulatorCommand {
     Bugbank(bugbank::BugbankArgs),
     /// Plays the overlay of a world of many sims, and prints its figures beside their bounds
     Overlay(overlay::OverlayArgs),
+    /// Plays two sims side by side, with people and balls that cross the border between them
+    Crossing(crossing::CrossingArgs),
     /// Tells the world of one seed, and what it stands for
     Replay(replay::SeedReplayArgs),
     /// Plays stories from files, with whole servers and people
@@ -90,6 +93,7 @@ pub(crate) fn main() -> ExitCode {
         SimulatorCommand::Twins(arguments) => twins::run(&arguments),
         SimulatorCommand::Bugbank(arguments) => bugbank::run(&arguments),
         SimulatorCommand::Overlay(arguments) => overlay::run(&arguments),
+        SimulatorCommand::Crossing(arguments) => crossing::run(&arguments),
         SimulatorCommand::Replay(arguments) => replay::run(&arguments),
         SimulatorCommand::Scenario { command } => story_files::run(&command),
     };

@@ -56,6 +56,18 @@ fn whole_servers_are_played_and_told_like_agreement() {
 }
 
 #[test]
+fn a_crossing_ends_with_what_became_of_everybody() {
+    let output = run("crossing --seeds 1 --from 8 --seconds 10 --jobs 1 --json");
+
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let summary = last_line(&output);
+    assert_eq!((&summary["seeds"], &summary["violations"]), (&1.into(), &0.into()), "{summary}");
+    let calm = &summary["classes"]["calm"];
+    assert!(calm["taken"].as_u64().unwrap() > 0, "{summary}");
+    assert!(calm["turns_p99"].as_u64().unwrap() <= 10, "{summary}");
+}
+
+#[test]
 fn schedules_of_twins_are_counted() {
     let output = run("twins --schedules 20 --json");
 

@@ -307,8 +307,9 @@ impl ReplicaServer {
                 self.tell(ReplicaReport::Mended(report));
             }
             Wish::RepairTimes(times) => self.heals = times,
-            // Its sim has no neighbours.
-            Wish::Fetch(_) | Wish::Borders(_) | Wish::DispatchRefused { .. } => {}
+            Wish::Fetch(_) => {}
+            Wish::Borders(borders) => self.tell(ReplicaReport::Borders(borders)),
+            Wish::DispatchRefused { why, .. } => self.tell(ReplicaReport::Unheard(why)),
             Wish::Replace(replacement) => self.replace(*replacement),
             // It goes on answering.
             Wish::Halted(halt) => self.tell(ReplicaReport::Halted(halt.to_string())),

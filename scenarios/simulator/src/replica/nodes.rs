@@ -10,7 +10,7 @@ use metatopia_consensus::Record;
 use metatopia_oracle::{Law, Oracle};
 use metatopia_protocol::{Answer, ServerMessage, decode_server, encode_server};
 use metatopia_replica::keeper::{AGREEMENT, Health, News};
-use metatopia_replica::{ClientId, Followers, PeerMessage, Reader, RepairReport};
+use metatopia_replica::{BorderWatch, ClientId, Followers, PeerMessage, Reader, RepairReport};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::wire::DecodeError;
@@ -90,6 +90,10 @@ pub struct ReplicaServers {
     pub liars: BTreeMap<usize, Tamper>,
     /// Answers to questions that came by another way than a session.
     pub answers: BTreeMap<u64, Answer>,
+    /// How the borders stand, as each server that runs said last.
+    pub borders: BTreeMap<usize, Vec<BorderWatch>>,
+    /// How much of what couriers brought counted for nothing.
+    pub unheard: u64,
     /// How many snapshots servers stored.
     pub snapshots: u64,
     /// How many segments of their logs they gave up.
@@ -141,6 +145,8 @@ impl ReplicaServers {
             mail: VecDeque::new(),
             liars: BTreeMap::new(),
             answers: BTreeMap::new(),
+            borders: BTreeMap::new(),
+            unheard: 0,
             snapshots: 0,
             given_up: 0,
             disks: Vec::new(),
@@ -420,6 +426,10 @@ impl Cluster for ReplicaServers {
             ReplicaReport::Answer { token, answer } => {
                 self.answers.insert(token, *answer);
             }
+            ReplicaReport::Borders(borders) => {
+                self.borders.insert(seat, borders);
+            }
+            ReplicaReport::Unheard(_) => self.unheard += 1,
             ReplicaReport::Traced { act, .. } => {
                 self.followed.insert((act, seat));
             }
@@ -499,6 +509,7 @@ impl Cluster for ReplicaServers {
     fn died(&mut self, scene: &mut ClusterView<'_, Self>) {
         self.look_at(scene);
         self.oracle.died(scene.seat, scene.disk);
+        self.borders.remove(&scene.seat);
         self.mail.push_back(Mail::Died { seat: scene.seat });
     }
 }

@@ -1,6 +1,8 @@
 //! Somebody who visits: a real session, driven over servers that come and go as a node's client
 //! driver does, and whims of walking, pushing and talking.
 
+mod walking_in;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -273,14 +275,7 @@ impl Person {
     /// first time.
     pub fn act(&mut self, now: Duration, act: Act, words: Option<&str>) -> Option<Seq> {
         let blobs = words.map(|words| Blob(words.as_bytes().to_vec()));
-        let blobs = blobs.into_iter().collect();
-        let seq = self.session.submit(now, act.clone(), blobs).ok()?;
-        self.unsigned.insert(seq, act);
-        if let Some(act) = self.session.act_at(seq) {
-            self.signed(now, seq, act);
-        }
-        self.flush(now);
-        Some(seq)
+        self.act_with(now, act, blobs.into_iter().collect())
     }
 
     /// An act of theirs is signed.

@@ -15,7 +15,7 @@ use metatopia_sim::{
     Applied, Controls, ENGINE, Genesis, InjectedPanics, Serial, Tools, Window, World,
 };
 use metatopia_types::{
-    Digest, Envelope, Height, Lane, Millis, NodeContact, PublicKey, Round, Seq, Turn,
+    Digest, Envelope, Height, Lane, Millis, NodeContact, PublicKey, Round, Seq, Sign, Turn,
     limits::{EXPIRY_HEIGHTS_MAX, TICKS_PER_SECOND},
     wire,
 };
@@ -166,13 +166,28 @@ impl ReplicaSetting {
         seed: u64,
         avatars: Option<u32>,
     ) -> Self {
-        let (verifier, keys) = (scheme.verifier(), scheme.keys(seats));
+        let keys = scheme.keys(seats);
         let founding: BTreeMap<PublicKey, NodeContact> =
             (0..founders).map(|seat| (keys[seat].public(), contact(seat))).collect();
         let admins = BTreeSet::from([scheme.player(0).public()]);
         let mut genesis = place.genesis(founding, admins);
         let room = &mut genesis.parameters.avatars_max;
         *room = avatars.unwrap_or(*room);
+        Self::of_genesis(genesis, scheme, keys, seed)
+    }
+
+    /// The sim of a genesis, whose servers have the first of these keys, which ascend.
+    ///
+    /// # Panics
+    /// When the genesis breaks a rule.
+    #[must_use]
+    pub(crate) fn of_genesis(
+        genesis: Genesis,
+        scheme: SignatureKind,
+        keys: Vec<Arc<dyn Sign>>,
+        seed: u64,
+    ) -> Self {
+        let (verifier, founders) = (scheme.verifier(), genesis.validators.len());
         let tools = Tools::new(Arc::clone(&verifier));
         let beginning = World::genesis(&genesis, &tools).expect("a place for a story");
         let ticks = u64::from(genesis.parameters.ticks_per_turn);
@@ -246,6 +261,12 @@ impl ReplicaSetting {
     #[must_use]
     pub fn beginning(&self) -> World {
         self.own.beginning.clone()
+    }
+
+    /// What the sim was founded with.
+    #[must_use]
+    pub const fn genesis(&self) -> &Genesis {
+        &self.own.genesis
     }
 
     /// Where agreement starts from before the first turn.

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use metatopia_consensus::Message;
 use metatopia_protocol::{Answer, Question, Submission};
 use metatopia_replica::keeper::{Health, News};
-use metatopia_replica::{ActStage, ClientId, Followers, Reader, RepairReport};
+use metatopia_replica::{ActStage, BorderWatch, ClientId, Followers, Reader, RepairReport};
 use metatopia_sim::Applied;
-use metatopia_types::{ActId, Height, PublicKey};
+use metatopia_types::{ActId, Height, PublicKey, SimId};
 
 use super::gateway::Hangup;
 
@@ -42,6 +42,13 @@ pub enum Request {
         token: u64,
         /// The question to answer.
         question: Question,
+    },
+    /// A courier of this server brings what a neighbour said.
+    Bring {
+        /// The neighbour that said it, as the courier believes.
+        neighbour: SimId,
+        /// The encoded dispatch.
+        dispatch: Vec<u8>,
     },
 }
 
@@ -92,6 +99,10 @@ pub enum ReplicaReport {
         /// How far the act is.
         stage: ActStage,
     },
+    /// How the borders of the sim stand, for this server's couriers.
+    Borders(Vec<BorderWatch>),
+    /// What a courier brought counts for nothing.
+    Unheard(String),
     /// These are the followers to let in, from now on.
     Followers(Box<Followers>),
     /// Decided turns were read back from the log.

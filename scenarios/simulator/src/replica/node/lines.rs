@@ -105,6 +105,9 @@ impl ReplicaServer {
             Request::Ask { token, question } => {
                 self.replica_gets(now, Event::Ask { token, question });
             }
+            Request::Bring { neighbour, dispatch } => {
+                self.replica_gets(now, Event::Dispatch { neighbour, dispatch });
+            }
         }
     }
 }

@@ -1,0 +1,337 @@
+//! Looks at the states of both sims: who and what is where, and what became of each departure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use metatopia_math::Fx;
+use metatopia_sim::{Border, World};
+use metatopia_types::{BorderDeparture, Height, ObjectId, Parcel, SimId, TravelRefusal, Traveller};
+
+use super::ground::{self, LINE};
+use super::{SIMS, beyond};
+
+/// So many turns after an arrival its sender has settled it, if all goes well. What still stands at the line then
+/// waits there.
+const SETTLES_IN: u64 = 8;
+
+/// Breaches that are remembered.
+const BREACHES_MAX: usize = 16;
+
+/// The states of both sims that are the furthest that were seen.
+pub(super) type BothStates = [World; 2];
+
+/// What a run counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CrossingCounts {
+    /// Parcels with a person that were taken.
+    pub people: u64,
+    /// Parcels with a thing alone that were taken.
+    pub things: u64,
+    /// Things that came along in somebody's hands.
+    pub carried: u64,
+    /// Parcels that were refused and came home, for another reason than the deadline.
+    pub refused: u64,
+    /// Parcels that came home because their deadline had passed.
+    pub late: u64,
+    /// Arrivals that were held at the line because their sender had not settled them.
+    pub pinned_waits: u64,
+    /// Turns of the receiver from each departure to its arrival.
+    pub turns: Vec<u64>,
+    /// The longest time from a departure to its end.
+    pub longest: Duration,
+    /// Pairs of states that were looked at.
+    pub looks: u64,
+}
+
+impl CrossingCounts {
+    /// Returns how many parcels were taken.
+    #[must_use]
+    pub const fn taken(&self) -> u64 {
+        self.people + self.things
+    }
+
+    /// Adds what another run counted.
+    pub fn add(&mut self, other: &Self) {
+        self.people += other.people;
+        self.things += other.things;
+        self.carried += other.carried;
+        self.refused += other.refused;
+        self.late += other.late;
+        self.pinned_waits += other.pinned_waits;
+        self.turns.extend(&other.turns);
+        self.longest = self.longest.max(other.longest);
+        self.looks += other.looks;
+    }
+
+    /// Returns the turns that so many of a hundred arrivals needed at most; none if nobody arrived.
+    #[must_use]
+    pub fn percentile(&self, percent: usize) -> Option<u64> {
+        let mut turns = self.turns.clone();
+        turns.sort_unstable();
+        let place = (turns.len() * percent).div_ceil(100).max(1) - 1;
+        turns.get(place).copied()
+    }
+}
+
+/// What became of a departure, as its receiver said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TripFate {
+    UnderWay,
+    Taken(Height),
+    Refused(TravelRefusal),
+}
+
+/// One departure.
+#[derive(Debug, Clone)]
+struct BorderTrip {
+    /// Who or what went, and what she brings.
+    travellers: Vec<Traveller>,
+    departed: Duration,
+    /// The height of the receiver at that moment.
+    there: Height,
+    fate: TripFate,
+    /// The sender has settled it, or it came home.
+    is_over: bool,
+    /// It was held at the line, and was counted.
+    has_waited: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct TripLedger {
+    ids: [SimId; 2],
+    /// By the sim that they left, and their numbers.
+    trips: BTreeMap<(usize, u64), BorderTrip>,
+    /// Who and what has to be somewhere.
+    known: BTreeSet<Traveller>,
+    pub(super) counts: CrossingCounts,
+    /// Which laws were broken.
+    pub(super) breaches: Vec<String>,
+}
+
+impl TripLedger {
+    /// Begins with these states. Every thing that can move has to be somewhere from then on.
+    pub(super) fn new(states: &BothStates) -> Self {
+        let mut ledger = Self {
+            ids: SIMS.map(|sim| states[sim].sim()),
+            trips: BTreeMap::new(),
+            known: BTreeSet::new(),
+            counts: CrossingCounts::default(),
+            breaches: Vec::new(),
+        };
+        for sim in SIMS {
+            ledger.known.extend(here(&states[sim]));
+        }
+        ledger
+    }
+
+    /// Has somebody be somewhere from now on.
+    pub(super) fn expect(&mut self, traveller: Traveller) {
+        self.known.insert(traveller);
+    }
+
+    /// Notes that a law was broken.
+    pub(super) fn blame(&mut self, now: Duration, what: &str) {
+        if self.breaches.len() < BREACHES_MAX {
+            self.breaches.push(format!("{now:.3?}: {what}"));
+        }
+    }
+
+    fn border<'a>(&self, states: &'a BothStates, sim: usize) -> Option<&'a Border> {
+        states[sim].border(&self.ids[beyond(sim)])
+    }
+
+    /// Looks at the states, one of which is new.
+    pub(super) fn look(&mut self, now: Duration, states: &BothStates) {
+        for sim in SIMS {
+            if let Some(border) = self.border(states, sim) {
+                self.note_departures(now, sim, states, border);
+            }
+        }
+        for sim in SIMS {
+            if let Some(border) = self.border(states, sim) {
+                self.note_verdicts(sim, &states[sim], border);
+                self.note_waits(sim, &states[sim], border);
+                self.note_ends(now, sim, border);
+            }
+        }
+        if self.is_cut(states) {
+            self.counts.looks += 1;
+            self.check(now, states);
+        }
+    }
+
+    /// Says whether no state has heard of a later state of the other sim than the one that is looked at.
+    fn is_cut(&self, states: &BothStates) -> bool {
+        let heard = |sim| {
+            let heard = self.border(states, sim).and_then(|border| border.crossing.heard.as_ref());
+            heard.map_or(Height(0), |heard| heard.said.height)
+        };
+        SIMS.into_iter().all(|sim| heard(sim) <= states[beyond(sim)].height())
+    }
+
+    fn note_departures(&mut self, now: Duration, sim: usize, states: &BothStates, border: &Border) {
+        for departure in &border.crossing.said.departures {
+            let there = states[beyond(sim)].height();
+            self.trips.entry((sim, departure.number)).or_insert_with(|| BorderTrip {
+                travellers: brought(&states[sim], self.ids[beyond(sim)], departure),
+                departed: now,
+                there,
+                fate: TripFate::UnderWay,
+                is_over: false,
+                has_waited: false,
+            });
+        }
+    }
+
+    fn note_verdicts(&mut self, sim: usize, state: &World, border: &Border) {
+        for verdict in &border.crossing.said.verdicts {
+            let Some(trip) = self.trips.get_mut(&(beyond(sim), verdict.number)) else { continue };
+            if trip.fate != TripFate::UnderWay {
+                continue;
+            }
+            if let Some(why) = verdict.refused {
+                trip.fate = TripFate::Refused(why);
+                continue;
+            }
+            trip.fate = TripFate::Taken(state.height());
+            self.counts.turns.push(state.height().0.saturating_sub(trip.there.0));
+            match trip.travellers.first() {
+                Some(Traveller::Person(_)) => self.counts.people += 1,
+                _ => self.counts.things += 1,
+            }
+            self.counts.carried += trip.travellers.len().saturating_sub(1) as u64;
+        }
+    }
+
+    /// Counts what stands at the line for longer than it takes to settle an arrival.
+    fn note_waits(&mut self, sim: usize, state: &World, border: &Border) {
+        let line = Fx::from_int(LINE).saturating_sub(Fx::ONE);
+        for number in border.crossing.pinned.keys() {
+            let Some(trip) = self.trips.get_mut(&(beyond(sim), *number)) else { continue };
+            let TripFate::Taken(at) = trip.fate else { continue };
+            if trip.has_waited || state.height() < at.plus(SETTLES_IN) {
+                continue;
+            }
+            let body = trip.travellers.first().and_then(|first| body_of(state, first));
+            let place = body.and_then(|body| state.object(body)).map(|seen| seen.position);
+            if place.is_some_and(|place| ground::reached(sim, place) >= line) {
+                trip.has_waited = true;
+                self.counts.pinned_waits += 1;
+            }
+        }
+    }
+
+    fn note_ends(&mut self, now: Duration, sim: usize, border: &Border) {
+        let listed: BTreeSet<u64> =
+            border.crossing.said.departures.iter().map(|departure| departure.number).collect();
+        let trips = self.trips.range_mut((sim, 0)..=(sim, u64::MAX));
+        for ((_, number), trip) in trips.filter(|(_, trip)| !trip.is_over) {
+            if listed.contains(number) {
+                continue;
+            }
+            trip.is_over = true;
+            let took = now.saturating_sub(trip.departed);
+            self.counts.longest = self.counts.longest.max(took);
+            match trip.fate {
+                TripFate::Taken(_) => {}
+                TripFate::Refused(TravelRefusal::Late) | TripFate::UnderWay => {
+                    self.counts.late += 1;
+                }
+                TripFate::Refused(_) => self.counts.refused += 1,
+            }
+        }
+    }
+
+    /// Checks that everybody and everything is in one place: here in one sim, or departed and not taken.
+    fn check(&mut self, now: Duration, states: &BothStates) {
+        let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
+        for sim in SIMS {
+            let under_way = self.under_way(states, sim);
+            for traveller in here(&states[sim]).into_iter().chain(under_way) {
+                *places.entry(traveller).or_default() += 1;
+            }
+        }
+        let known = self.known.clone();
+        for traveller in known {
+            let found = places.get(&traveller).copied().unwrap_or(0);
+            if found != 1 {
+                let heights = SIMS.map(|sim| states[sim].height().0);
+                let what = format!("{traveller:?} is in {found} places after turns {heights:?}");
+                self.blame(now, &what);
+                self.known.remove(&traveller);
+            }
+        }
+    }
+
+    /// Returns who and what departed from a sim and was not taken.
+    fn under_way(&self, states: &BothStates, sim: usize) -> Vec<Traveller> {
+        let Some(border) = self.border(states, sim) else { return Vec::new() };
+        let there = self.border(states, beyond(sim)).map(|border| &border.crossing.said);
+        let is_away = |departure: &&BorderDeparture| {
+            let Some(there) = there else { return true };
+            let verdict = there.verdicts.iter().find(|verdict| verdict.number == departure.number);
+            verdict.map_or(departure.number >= there.in_next, |verdict| verdict.refused.is_some())
+        };
+        let away = border.crossing.said.departures.iter().filter(is_away);
+        away.flat_map(|departure| brought(&states[sim], self.ids[beyond(sim)], departure)).collect()
+    }
+
+    /// Checks that all is over: everybody and everything is here in one sim, and nothing is pending.
+    pub(super) fn check_end(&mut self, now: Duration, states: &BothStates) {
+        let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
+        for sim in SIMS {
+            for traveller in here(&states[sim]) {
+                *places.entry(traveller).or_default() += 1;
+            }
+        }
+        for traveller in self.known.clone() {
+            let found = places.get(&traveller).copied().unwrap_or(0);
+            if found != 1 {
+                self.blame(now, &format!("in the end {traveller:?} is in {found} sims"));
+            }
+        }
+        if !is_quiet(states) {
+            let borders = SIMS.map(|sim| states[sim].borders());
+            self.blame(now, &format!("in the end somebody is stuck: {borders:?}"));
+        }
+    }
+}
+
+/// Says whether nothing is under way over the border, and nothing pinned.
+pub(super) fn is_quiet(states: &BothStates) -> bool {
+    let mut borders = states.iter().flat_map(World::borders);
+    borders.all(|border| (border.under_way, border.pinned) == (0, 0))
+}
+
+/// Returns who has an avatar in a state, and the things there.
+fn here(state: &World) -> Vec<Traveller> {
+    let seen = state.objects();
+    let traveller = seen.map(|seen| match seen.player {
+        Some((person, _)) => Traveller::Person(person),
+        None => Traveller::Thing(seen.origin),
+    });
+    traveller.collect()
+}
+
+/// Returns the number that somebody or something has in a state.
+fn body_of(state: &World, traveller: &Traveller) -> Option<ObjectId> {
+    match traveller {
+        Traveller::Person(person) => state.avatar(person),
+        Traveller::Thing(origin) => {
+            let mut seen = state.objects();
+            let found = seen.find(|seen| seen.origin == *origin && seen.player.is_none());
+            found.map(|seen| seen.id)
+        }
+    }
+}
+
+/// Returns who departs, and then what she brings.
+fn brought(state: &World, to: SimId, departure: &BorderDeparture) -> Vec<Traveller> {
+    let mut parcels = state.parcels(to);
+    let parcel = parcels.find(|bytes| Parcel::digest(bytes) == departure.parcel);
+    let parcel = Parcel::decode(parcel.expect("a departure has a parcel")).expect("a parcel");
+    let things = parcel.things().map(|thing| Traveller::Thing(thing.origin));
+    let besides = things.filter(|thing| *thing != departure.traveller);
+    [departure.traveller].into_iter().chain(besides).collect()
+}

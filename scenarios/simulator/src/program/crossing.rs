@@ -1,0 +1,226 @@
+//! `crossing`: two sims of whole servers side by side, and what crosses the border between them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clap::Args;
+use metatopia_simulator::crossing::{
+    CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, RoadCounts, play_crossing,
+};
+use metatopia_simulator::survive;
+use serde::Serialize;
+
+use super::campaign::{self, CampaignProgress};
+use super::{SimulatorExit, span};
+
+/// Where nothing goes wrong, 99 of 100 arrivals are at most so many turns after their departures.
+const CALM_TURNS_MAX: u64 = 10;
+
+#[derive(Debug, Args)]
+pub(crate) struct CrossingArgs {
+    /// How many worlds
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// The first seed; the others follow. Every fourth world is calm
+    #[arg(long, value_parser = span::seed, allow_negative_numbers = true, default_value = "1")]
+    from: u64,
+    /// How many seconds people walk in each world, in its own time
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(10..=3_600))]
+    seconds: u64,
+    /// How many servers each of the two sims has
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(4..=16))]
+    servers: u8,
+    /// Worlds played at once [default: one per core]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Ends with one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What all worlds of a class counted.
+#[derive(Debug, Default)]
+struct CrossingTally {
+    worlds: u64,
+    counts: CrossingCounts,
+    road: RoadCounts,
+    crashes: u64,
+    settled: Duration,
+}
+
+impl CrossingTally {
+    fn add(&mut self, report: &CrossingReport) {
+        self.worlds += 1;
+        self.counts.add(&report.counts);
+        self.road.add(&report.road);
+        self.crashes += report.crashes;
+        self.settled = self.settled.max(report.settled);
+    }
+
+    fn figures(&self) -> CrossingFigures {
+        let (counts, road) = (&self.counts, &self.road);
+        CrossingFigures {
+            worlds: self.worlds,
+            taken: counts.taken(),
+            people: counts.people,
+            things: counts.things,
+            carried: counts.carried,
+            refused: counts.refused,
+            late: counts.late,
+            pinned_waits: counts.pinned_waits,
+            turns_p50: counts.percentile(50),
+            turns_p95: counts.percentile(95),
+            turns_p99: counts.percentile(99),
+            longest_ms: millis(counts.longest),
+            settled_ms: millis(self.settled),
+            looks: counts.looks,
+            dispatches: road.brought,
+            dispatches_late: road.late,
+            dispatches_lost: road.lost,
+            dispatches_doubled: road.doubled,
+            dispatches_corrupted: road.corrupted,
+            crashes: self.crashes,
+        }
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What is printed of a class.
+#[derive(Debug, Serialize)]
+struct CrossingFigures {
+    worlds: u64,
+    taken: u64,
+    people: u64,
+    things: u64,
+    carried: u64,
+    refused: u64,
+    late: u64,
+    pinned_waits: u64,
+    turns_p50: Option<u64>,
+    turns_p95: Option<u64>,
+    turns_p99: Option<u64>,
+    longest_ms: u64,
+    settled_ms: u64,
+    looks: u64,
+    dispatches: u64,
+    dispatches_late: u64,
+    dispatches_lost: u64,
+    dispatches_doubled: u64,
+    dispatches_corrupted: u64,
+    crashes: u64,
+}
+
+/// The last line of `crossing --json`.
+#[derive(Debug, Serialize)]
+struct CrossingOutcome {
+    seeds: u64,
+    violations: u64,
+    virtual_seconds: u64,
+    speed_x: f64,
+    classes: BTreeMap<&'static str, CrossingFigures>,
+}
+
+pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
+    let Some(end) = arguments.from.checked_add(arguments.seeds) else {
+        eprintln!(
+            "error: seeds end before {}; begin with an earlier one than {}",
+            u64::MAX,
+            arguments.from
+        );
+        return SimulatorExit::Usage;
+    };
+    let (life, servers) = (Duration::from_secs(arguments.seconds), usize::from(arguments.servers));
+    let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
+    let mut progress = CampaignProgress::new();
+    let mut tallies: BTreeMap<CrossingClass, CrossingTally> = BTreeMap::new();
+    let (mut done, mut lived) = (0, Duration::ZERO);
+    let mut broken: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let play = |seed: u64| {
+        let plan = CrossingPlan::draw(seed, life, servers);
+        survive(|| play_crossing(&plan))
+    };
+    campaign::play(jobs, arguments.from..end, play, |seed, played| {
+        done += 1;
+        let breaches = match played {
+            Ok(report) => {
+                lived += report.took;
+                tallies.entry(report.class).or_default().add(&report);
+                report.breaches
+            }
+            Err(fall) => vec![fall.why],
+        };
+        progress.tell(|| format!("{done} of {} worlds, {} broken", arguments.seeds, broken.len()));
+        let is_sound = breaches.is_empty();
+        if !is_sound {
+            broken.insert(seed, breaches);
+        }
+        is_sound
+    });
+    progress.end();
+    if let Some((seed, breaches)) = broken.first_key_value() {
+        print!("{}", CrossingPlan::draw(*seed, life, servers));
+        breaches.iter().for_each(|breach| println!("seed {seed}: {breach}"));
+    }
+    let speed = lived.as_secs_f64() / progress.elapsed().as_secs_f64();
+    let outcome = CrossingOutcome {
+        seeds: done,
+        violations: broken.len() as u64,
+        virtual_seconds: lived.as_secs(),
+        speed_x: (speed * 100.0).round() / 100.0,
+        classes: tallies.iter().map(|(class, tally)| (class.name(), tally.figures())).collect(),
+    };
+    tell(&outcome, arguments.json);
+    let calm = tallies.get(&CrossingClass::Calm).and_then(|tally| tally.counts.percentile(99));
+    let is_quick = calm.is_none_or(|turns| turns <= CALM_TURNS_MAX);
+    if broken.is_empty() && is_quick { SimulatorExit::Sound } else { SimulatorExit::Broken }
+}
+
+fn tell(outcome: &CrossingOutcome, json: bool) {
+    if json {
+        println!("{}", serde_json::to_string(outcome).expect("numbers and names are JSON"));
+        return;
+    }
+    for (class, figures) in &outcome.classes {
+        let turns = |turns: Option<u64>| turns.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let [median, p95, p99] =
+            [figures.turns_p50, figures.turns_p95, figures.turns_p99].map(turns);
+        println!(
+            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} refused, \
+             {} came home late, {} pinned waits",
+            figures.worlds,
+            figures.taken,
+            figures.people,
+            figures.things,
+            figures.carried,
+            figures.refused,
+            figures.late,
+            figures.pinned_waits
+        );
+        println!(
+            "  departure to arrival {median} / {p95} / {p99} turns (median, p95, p99), \
+             longest {} ms, settled after {} ms, {} looks",
+            figures.longest_ms, figures.settled_ms, figures.looks
+        );
+        println!(
+            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted; {} crashes",
+            figures.dispatches,
+            figures.dispatches_late,
+            figures.dispatches_lost,
+            figures.dispatches_doubled,
+            figures.dispatches_corrupted,
+            figures.crashes
+        );
+    }
+    println!(
+        "{} worlds, {} virtual seconds, {}x real time, {} worlds with a broken law",
+        outcome.seeds, outcome.virtual_seconds, outcome.speed_x, outcome.violations
+    );
+    if let Some(turns) = outcome.classes.get("calm").and_then(|calm| calm.turns_p99)
+        && turns > CALM_TURNS_MAX
+    {
+        println!("where nothing goes wrong, p99 is to be {CALM_TURNS_MAX} turns at most");
+    }
+}

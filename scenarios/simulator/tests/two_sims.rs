@@ -1,0 +1,58 @@
+//! Two sims of whole servers side by side: whoever and whatever crosses is in one place.
+
+use std::time::Duration;
+
+use metatopia_simulator::crossing::{CrossingClass, CrossingPlan, CrossingReport, play_crossing};
+
+const SERVERS: usize = 4;
+
+fn play(seed: u64, seconds: u64) -> CrossingReport {
+    play_crossing(&CrossingPlan::draw(seed, Duration::from_secs(seconds), SERVERS))
+}
+
+fn assert_sound(report: &CrossingReport) {
+    let CrossingReport { seed, class, counts, .. } = report;
+    println!("seed {seed}, {}: {counts:?}", class.name());
+    assert!(report.breaches.is_empty(), "seed {seed}: {:#?}", report.breaches);
+}
+
+#[test]
+fn where_nothing_goes_wrong_people_and_balls_cross_in_a_few_turns() {
+    let report = play(4, 15);
+    assert_sound(&report);
+    assert_eq!(report.class, CrossingClass::Calm);
+    let counts = report.counts;
+    assert!(counts.people >= 4 && counts.things >= 10 && counts.carried >= 2, "{counts:?}");
+    assert_eq!((counts.refused, counts.late), (0, 0));
+    assert!(counts.percentile(99).is_some_and(|turns| turns <= 10), "{counts:?}");
+}
+
+#[test]
+fn whatever_befalls_servers_and_dispatches_everybody_is_in_one_place_and_nobody_is_stuck() {
+    for seed in [5, 6, 7] {
+        let report = play(seed, 15);
+        assert_sound(&report);
+        assert_eq!(report.class, CrossingClass::Faulty);
+        assert!(report.counts.taken() > 0, "seed {seed}: {:?}", report.counts);
+    }
+}
+
+#[test]
+fn one_seed_of_a_crossing_is_one_history() {
+    let (first, again) = (play(9, 10), play(9, 10));
+    assert_eq!(first.digest, again.digest);
+    assert_eq!(first.counts, again.counts);
+    assert_eq!(first.road, again.road);
+}
+
+/// A negative control: no sim bears that all of its servers forget what they decided, so the law has to break. Who
+/// had left before departs anew under a number that was judged, and is in one place again.
+#[test]
+fn a_sim_whose_servers_all_go_back_loses_who_came() {
+    for sim in [0, 1] {
+        let report = play_crossing(&CrossingPlan::rolled_back(1, sim));
+        println!("seed {}, sim {sim}: {:#?}", report.seed, report.breaches);
+        let is_lost = report.breaches.iter().any(|breach| breach.contains("is in 0 places"));
+        assert!(is_lost, "sim {sim}: {:#?}", report.breaches);
+    }
+}
