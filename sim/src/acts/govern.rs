@@ -236,7 +236,7 @@ impl State {
         &self,
         key: &PublicKey,
         rights: &BTreeSet<RoleRight>,
-        area: RightsArea,
+        area: GroundArea,
         seconds: Option<u32>,
     ) -> Result<(), Refusal> {
         if rights.is_empty() || seconds == Some(0) {
