@@ -156,10 +156,7 @@ impl State {
         let (people, time) = (&self.people, self.governance.time);
         let need = |holds: bool, why: Refusal| if holds { Ok(()) } else { Err(why) };
         let admins = &self.governance.admins;
-        // What is ordered about a key that was given up would reach nobody.
-        if let Some(key) = order.person().filter(|key| people.rotated.contains(key)) {
-            return Err(Refusal::Rotated(self.key_now(*key)));
-        }
+        self.check_person(order)?;
         match order {
             GovernOrder::Grant { key, rights, seconds } => {
                 need(!rights.is_empty() && *seconds != Some(0), Refusal::OutOfRange)?;
@@ -223,12 +220,25 @@ impl State {
                 let did = people.traces.since(key, since).next().is_some();
                 need(did, Refusal::NothingToUndo)
             }
-            GovernOrder::Announce { text } => {
-                need(text.len() <= MOTD_BYTES_MAX && is_line(text), Refusal::BadText)?;
-                let now = self.governance.motd.as_ref().map_or("", |motd| motd.text.as_str());
-                need(now != text.as_str(), Refusal::AlreadySo)
-            }
+            GovernOrder::Announce { text } => self.check_message(text),
         }
+    }
+
+    /// Checks that an order is not about a key that was given up: it would reach nobody.
+    fn check_person(&self, order: &GovernOrder) -> Result<(), Refusal> {
+        match order.person().filter(|key| self.people.rotated.contains(key)) {
+            Some(key) => Err(Refusal::Rotated(self.key_now(*key))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a text can be the message of the day.
+    fn check_message(&self, text: &str) -> Result<(), Refusal> {
+        if text.len() > MOTD_BYTES_MAX || !is_line(text) {
+            return Err(Refusal::BadText);
+        }
+        let now = self.governance.motd.as_ref().map_or("", |motd| motd.text.as_str());
+        if now == text { Err(Refusal::AlreadySo) } else { Ok(()) }
     }
 
     /// Checks that a key can be given rights for an area, on these terms.
