@@ -16,6 +16,8 @@
 //! befalls the world, and the calm after it says in what time the world must go on. A level adds what
 //! only it has, always in a field `own`.
 //!
+//! Two clusters of whole servers are played side by side by [`crossing`], with what crosses their border.
+//!
 //! What a server is, whom it speaks with, and what a story or an outcome tells of it is not shared: a
 //! ledger has no clients, and a replica reads and writes its log by itself.
 //!

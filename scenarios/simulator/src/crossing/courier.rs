@@ -29,7 +29,7 @@ const STALE: Duration = Duration::from_secs(25);
 
 /// A question that is under way, or stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OpenQuestion {
+pub(super) struct CourierQuestion {
     /// The token that comes back with its answer.
     pub(super) token: u64,
     /// The life of the server that is asked: a later one knows nothing of it.
@@ -50,7 +50,7 @@ pub(super) struct VirtualCourier {
     vain: usize,
     /// The digest of the news that was brought last.
     had: Option<Digest>,
-    pub(super) question: Option<OpenQuestion>,
+    pub(super) question: Option<CourierQuestion>,
     next_at: Duration,
     /// What the own sim had taken in of the neighbour when that grew last.
     grown: (Height, Duration),
@@ -121,7 +121,7 @@ impl VirtualCourier {
         let wait = if border.is_near { NEAR_MS } else { DISPATCH_WAIT_MAX_MS };
         let expires = now + Duration::from_millis(wait.into()) + SLACK;
         let is_near = border.is_near;
-        self.question = Some(OpenQuestion { token, life, began: now, expires, is_near });
+        self.question = Some(CourierQuestion { token, life, began: now, expires, is_near });
         let BorderWatch { followed, judged, .. } = border;
         let had = self.had;
         Some(Question::Dispatch(DispatchQuestion { neighbour: own, followed, judged, had, wait }))
@@ -161,5 +161,64 @@ impl VirtualCourier {
         self.vain += 1;
         let pause = if self.vain.is_multiple_of(nodes) { PAUSE } else { BETWEEN };
         self.next_at = now + pause;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use metatopia_protocol::{Answer, DispatchAnswer, Question};
+    use metatopia_replica::BorderWatch;
+    use metatopia_types::{Digest, Height, SimId};
+
+    use super::{CourierView, VirtualCourier};
+
+    const OWN: SimId = SimId(Digest([1; 32]));
+
+    fn view(seconds: u64, reached: u64) -> CourierView {
+        let neighbour = SimId(Digest([2; 32]));
+        let reached = Height(reached);
+        CourierView {
+            now: Duration::from_secs(seconds),
+            life: 1,
+            border: BorderWatch {
+                neighbour,
+                followed: Height(0),
+                judged: 0,
+                reached,
+                is_near: true,
+            },
+            nodes: 4,
+            theirs: Some(1),
+        }
+    }
+
+    #[test]
+    fn a_silent_node_and_one_that_brings_nothing_new_are_left() {
+        let mut courier = VirtualCourier::new(0);
+        assert!(courier.mind(&view(1, 7), OWN, 1).is_some());
+        assert!(courier.mind(&view(4, 7), OWN, 2).is_none(), "the question stands");
+        assert!(courier.mind(&view(6, 7), OWN, 2).is_none());
+        assert_eq!((courier.node, courier.question.is_none()), (1, true), "it was silent");
+
+        assert!(courier.mind(&view(7, 7), OWN, 2).is_none());
+        assert_eq!(courier.node, 2, "for five seconds nothing was new");
+        assert!(courier.mind(&view(8, 8), OWN, 3).is_some(), "what grows is no longer stale");
+    }
+
+    #[test]
+    fn the_next_question_says_what_came_with_the_last_answer() {
+        let mut courier = VirtualCourier::new(3);
+        assert!(courier.mind(&view(1, 1), OWN, 1).is_some());
+        let news = Digest([9; 32]);
+        let answer = Answer::Dispatch(DispatchAnswer { news, dispatch: vec![5] });
+        let now = Duration::from_secs(1);
+        assert_eq!(courier.answered(answer, (now, now), 4), Some(vec![5]));
+
+        let Some(Question::Dispatch(asked)) = courier.mind(&view(2, 2), OWN, 2) else {
+            panic!("no question")
+        };
+        assert_eq!((asked.neighbour, asked.had, courier.node), (OWN, Some(news), 3));
     }
 }

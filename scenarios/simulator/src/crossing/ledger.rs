@@ -81,7 +81,7 @@ enum TripFate {
     Refused(TravelRefusal),
 }
 
-/// One departure.
+/// A departure, and what became of it.
 #[derive(Debug, Clone)]
 struct BorderTrip {
     /// Who or what went, and what she brings.
@@ -334,4 +334,20 @@ fn brought(state: &World, to: SimId, departure: &BorderDeparture) -> Vec<Travell
     let things = parcel.things().map(|thing| Traveller::Thing(thing.origin));
     let besides = things.filter(|thing| *thing != departure.traveller);
     [departure.traveller].into_iter().chain(besides).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CrossingCounts;
+
+    #[test]
+    fn so_many_of_a_hundred_arrivals_need_no_more_turns() {
+        let turns = (1..=200).rev().collect();
+        let counts = CrossingCounts { turns, ..CrossingCounts::default() };
+        assert_eq!(
+            [50, 99, 100].map(|percent| counts.percentile(percent)),
+            [Some(100), Some(198), Some(200)]
+        );
+        assert_eq!(CrossingCounts::default().percentile(50), None);
+    }
 }

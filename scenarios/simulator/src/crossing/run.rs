@@ -49,7 +49,7 @@ pub struct CrossingReport {
     pub seed: u64,
     /// Whether anything was to go wrong.
     pub class: CrossingClass,
-    /// What crossed.
+    /// What crossed, and how.
     pub counts: CrossingCounts,
     /// What happened to dispatches.
     pub road: RoadCounts,
