@@ -95,7 +95,7 @@ enum Command {
         #[command(subcommand)]
         command: ticket::TicketCommand,
     },
-    /// Change who votes; for admins of a sim.
+    /// Order who may do what in a sim, and who votes; its numbers, lands and reports; for its admins.
     Admin {
         #[command(subcommand)]
         command: admin::AdminCommand,

@@ -86,6 +86,34 @@ impl ClientDriver {
         Ok(showing(login, Pass::Work(Work { height, nonce })))
     }
 
+    /// Returns the login of a key that names itself no other way, and whether it is logged in already: by the name
+    /// that the sim knows of this session's key, or of the one before its rotation, and with the look of the avatar
+    /// that stands there. A key that the sim does not know is called by its digits.
+    ///
+    /// # Errors
+    /// See [`FirstLoginError`]: whoever is known keeps her name, so a node that is too busy to tell it ends this.
+    pub async fn known_login(&mut self, wait: Duration) -> Result<(Act, bool), FirstLoginError> {
+        let author = self.author();
+        let keys = [Some(author), self.rotation.map(|rotation| rotation.old)];
+        let keys: Vec<PublicKey> = keys.into_iter().flatten().collect();
+        // A busy node says nothing of looks, which anybody can choose again.
+        if let Answer::Players(players) = self.ask(Question::Players, wait).await?
+            && let Some(own) = players.into_iter().find(|player| keys.contains(&player.key))
+        {
+            return Ok((Act::login(own.name, own.look), true));
+        }
+        for key in keys {
+            match self.ask(Question::Person { key }, wait).await? {
+                Answer::Person(known) if !known.name.is_empty() => {
+                    return Ok((login(Some(&known.name), &author), known.here));
+                }
+                Answer::Busy => return Err(FirstLoginError::Busy),
+                _ => {}
+            }
+        }
+        Ok((login(None, &author), false))
+    }
+
     /// Asks what a login of a key takes.
     async fn login_terms(
         &mut self,

@@ -363,7 +363,17 @@ async fn land(room: &mut TextClient) -> BuilderResult {
     room.tell(LineKind::Answer, rest)
 }
 
-/// Somebody who is here, by the beginning of the name; or anybody, by the whole key.
+/// The fewest digits by which a key is meant: as many as `who` prints.
+const KEY_DIGITS_MIN: usize = 8;
+
+/// Returns the digits of a key that were typed, if the text may be the beginning of one, as `who` prints it.
+pub(super) fn key_digits(typed: &str) -> Option<String> {
+    let digits = typed.trim_end_matches('.');
+    let is_key = digits.len() >= KEY_DIGITS_MIN && digits.chars().all(|c| c.is_ascii_hexdigit());
+    is_key.then(|| digits.to_ascii_lowercase())
+}
+
+/// Somebody who is here, by the beginning of the name or of the key; or anybody, by the whole key.
 pub(super) async fn player(
     room: &mut TextClient,
     typed: &str,
@@ -377,17 +387,25 @@ pub(super) async fn player(
         _ => Vec::new(),
     };
     let typed = typed.to_lowercase();
-    let starts = |player: &PlayerEntry| player.name.to_lowercase().starts_with(&typed);
+    let digits = key_digits(&typed);
+    // Whoever is called like the key of somebody else is not taken for her.
+    let starts = |player: &PlayerEntry| {
+        let by_key = digits.as_ref().is_some_and(|key| player.key.to_string().starts_with(key));
+        by_key || player.name.to_lowercase().starts_with(&typed)
+    };
     let mut found = players.into_iter().filter(starts);
     match (found.next(), found.next()) {
         (Some(PlayerEntry { name, key, .. }), None) => Ok(Some((key, printable(&name)))),
         (None, _) => {
-            let line = "Nobody of that name is here; `who` lists names, and a key works as well.";
+            let line = "Nobody of that name is here; `who` lists names, and the digits of keys work as well.";
             room.tell(LineKind::Refused, line)?;
             Ok(None)
         }
         (Some(_), Some(_)) => {
-            room.tell(LineKind::Refused, "Several people here are called so; give it to a key.")?;
+            room.tell(
+                LineKind::Refused,
+                "Several people here are called so; type the digits of the key that `who` prints.",
+            )?;
             Ok(None)
         }
     }
@@ -429,4 +447,16 @@ async fn script_on(
         room.tell(LineKind::Refused, &format!("{}.", Refusal::NoScript))?;
     }
     Ok(found.map(|entry| entry.script))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_meant_by_as_many_digits_as_who_prints() {
+        assert_eq!(key_digits("99B57612.."), Some("99b57612".to_owned()));
+        assert_eq!(key_digits("99b5761"), None);
+        assert_eq!(key_digits("lantern of Ada"), None);
+    }
 }

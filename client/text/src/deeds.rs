@@ -249,8 +249,8 @@ pub(super) async fn who(room: &mut TextClient) -> Result<(), TextClientError> {
     };
     for PlayerEntry { name, key, .. } in players {
         let you = if key == room.driver.author() { ", that is you" } else { "" };
-        let key = &key.to_string()[..8];
-        room.tell(LineKind::Answer, &format!("{} (key {key}..{you})", printable(&name)))?;
+        let begins = &key.to_string()[..8];
+        room.tell_person(&format!("{} (key {begins}..{you})", printable(&name)), &key)?;
     }
     Ok(())
 }

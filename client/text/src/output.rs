@@ -2,6 +2,7 @@
 
 use std::io;
 
+use metatopia_types::PublicKey;
 use serde::Serialize;
 
 use crate::MapFreshness;
@@ -38,6 +39,15 @@ pub trait TextOutput {
     /// As [`TextOutput::tell`].
     fn tell_map(&self, map: &MapFreshness) -> io::Result<()> {
         map.lines().iter().try_for_each(|(kind, line)| self.tell(*kind, line))
+    }
+
+    /// Tells of somebody who is in the sim, in a line that has the beginning of the key.
+    ///
+    /// # Errors
+    /// As [`TextOutput::tell`].
+    fn tell_person(&self, text: &str, key: &PublicKey) -> io::Result<()> {
+        let _ = key;
+        self.tell(LineKind::Answer, text)
     }
 
     /// Tells something beside the story, such as a lost connection.

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use metatopia_client::OPENED_KEPT;
 use metatopia_client::text::{PrivateCommand, find, printable, told, unreadable};
 use metatopia_protocol::{Answer, Question, ToldMessage};
 use metatopia_types::{Act, Outcome, PublicKey, Refusal};
 
 use super::{
-    builder::player,
+    builder::{key_digits, player},
     deeds::conclude,
     room::{ActProgress, TextClient},
     rules,
@@ -24,8 +25,7 @@ pub(super) async fn obey(
     match what {
         PrivateCommand::Tell(name, words) => tell(room, &name, &words).await,
         PrivateCommand::Mailbox => {
-            room.correspondence.forget();
-            if read(room).await? == 0 {
+            if list(room, true).await? == 0 {
                 return room.tell(LineKind::Answer, "Your mailbox is empty.");
             }
             Ok(())
@@ -59,7 +59,7 @@ async fn reader(
     room: &mut TextClient,
     name: &str,
 ) -> Result<Option<(PublicKey, String)>, TextClientError> {
-    let scene = room.scene.as_ref();
+    let scene = room.scene.as_ref().filter(|_| key_digits(name).is_none());
     let seen = scene.and_then(|scene| find(scene, name));
     if let Some((person, name)) = seen.and_then(|seen| Some((seen.player.as_ref()?, &seen.name))) {
         return Ok(Some((person.key, printable(name))));
@@ -69,12 +69,28 @@ async fn reader(
 
 /// Reads what is in the mailbox. Returns how many words were shown.
 pub(super) async fn read(room: &mut TextClient) -> Result<usize, TextClientError> {
+    list(room, false).await
+}
+
+/// Tells what is in the mailbox; what was told before is left out, or told again by the number that it has.
+/// Returns how many words were shown.
+async fn list(room: &mut TextClient, again: bool) -> Result<usize, TextClientError> {
     let of = room.driver.author();
     let question = Question::Mailbox { of, after: 0 };
     let Answer::Mailbox(kept) = room.driver.ask(question, ANSWER).await? else { return Ok(0) };
     let mut shown = 0;
     for words in &kept {
-        shown += usize::from(show(room, words, true)?);
+        let known = room.told.get(&words.number).filter(|_| again);
+        let mut known = known.cloned();
+        if let Some(known) = &mut known {
+            known.ago = words.ago;
+        }
+        if show(room, words, true)? {
+            shown += 1;
+        } else if let Some(known) = known.filter(|known| !room.blocks.has(&known.by)) {
+            room.tell(LineKind::Heard, &told(&known, true))?;
+            shown += 1;
+        }
     }
     Ok(shown)
 }
@@ -89,7 +105,13 @@ pub(super) fn show(
     let line = match room.correspondence.take(message) {
         // They came all the same: who empties the mailbox takes them out.
         _ if is_blocked => return Ok(false),
-        Ok(Some(words)) => told(words, is_earlier),
+        Ok(Some(words)) => {
+            if room.told.len() >= OPENED_KEPT {
+                room.told.pop_first();
+            }
+            room.told.insert(message.number, words.clone());
+            told(words, is_earlier)
+        }
         Ok(None) => return Ok(false),
         Err(why) => unreadable(message, why),
     };

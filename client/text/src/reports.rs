@@ -7,7 +7,7 @@ use metatopia_protocol::{Answer, Question, ReportEntry, take_page};
 use metatopia_types::{Act, GovernOrder, Outcome, Refusal, ReportSubject, RoleRight};
 
 use super::{
-    builder::player,
+    builder::{key_digits, player},
     deeds::conclude,
     room::{ActProgress, TextClient},
 };
@@ -40,7 +40,8 @@ pub(super) async fn obey(
 /// Tells moderators of a thing or a person in sight, or of a person elsewhere in the sim.
 async fn file(room: &mut TextClient, name: &str, words: String) -> Result<(), TextClientError> {
     let scene = room.look_around().await?;
-    let seen = scene.as_ref().and_then(|scene| find(scene, name));
+    let scene = scene.as_ref().filter(|_| key_digits(name).is_none());
+    let seen = scene.and_then(|scene| find(scene, name));
     let meant = seen.map(|object| match &object.player {
         Some(player) => (ReportSubject::Person(player.key), object.name.clone()),
         None => (ReportSubject::Thing(object.id), object.name.clone()),

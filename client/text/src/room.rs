@@ -7,14 +7,16 @@ use std::{
 };
 
 use metatopia_client::{
-    BlockList, Correspondence, ProvenSight, Scene, UnprovenSight,
+    BlockList, Correspondence, PrivateWords, ProvenSight, Scene, UnprovenSight,
     text::{form_lines, heard_by, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
 use metatopia_math::Vec2;
 use metatopia_protocol::{FormMessage, SubmitRefusal};
 use metatopia_sim::Introduction;
-use metatopia_types::{Act, ActId, Blob, Digest, Height, ObjectId, Outcome, Refusal, Sound};
+use metatopia_types::{
+    Act, ActId, Blob, Digest, Height, ObjectId, Outcome, PublicKey, Refusal, Sound,
+};
 use tokio::{
     sync::mpsc::error::TryRecvError,
     time::{Instant, timeout, timeout_at},
@@ -56,6 +58,8 @@ pub(super) struct TextClient {
     pub(super) driver: ClientDriver,
     /// What the person and others tell each other privately.
     pub(super) correspondence: Correspondence,
+    /// The private words that were told last, by their numbers in the sim.
+    pub(super) told: BTreeMap<u64, PrivateWords>,
     /// Those whose words the person does not want to read.
     pub(super) blocks: BlockList,
     pub(super) scene: Option<Scene>,
@@ -104,6 +108,7 @@ impl TextClient {
         Self {
             driver,
             correspondence,
+            told: BTreeMap::new(),
             blocks: world.blocked(),
             scene: None,
             proof: Err(UnprovenSight::NoneYet),
@@ -181,6 +186,7 @@ impl TextClient {
         self.proof = Err(UnprovenSight::NoneYet);
         (self.it, self.asked) = (None, None);
         (self.people, self.sector, self.sounded) = (None, None, None);
+        self.told.clear();
         self.correspondence.move_to(self.driver.trust().sim);
         self.scene = None;
         self.changed = Height(0);
@@ -271,6 +277,11 @@ impl TextClient {
     /// A line for the person.
     pub(super) fn tell(&self, kind: LineKind, text: &str) -> Result<(), TextClientError> {
         if self.is_editing { Ok(()) } else { Ok(self.output.tell(kind, text)?) }
+    }
+
+    /// Tells of somebody who is in the sim.
+    pub(super) fn tell_person(&self, text: &str, key: &PublicKey) -> Result<(), TextClientError> {
+        if self.is_editing { Ok(()) } else { Ok(self.output.tell_person(text, key)?) }
     }
 
     /// Tells how far the map can be believed by which the person goes to another sim.

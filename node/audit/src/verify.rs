@@ -18,11 +18,15 @@ mod changes;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+};
 
 use metatopia_sim::{ForkJoin, World};
 use metatopia_store::{
-    DiskError, Identity, IdentityError, LogSurvey, Patches, ReadDisk, read_identity, survey,
+    DiskError, FileKind, Folder, Identity, IdentityError, LogSurvey, Patches, ReadDisk,
+    read_identity, survey,
 };
 use metatopia_types::{HeaderId, Height, PublicKey, SimId};
 
@@ -56,6 +60,8 @@ pub struct CheckedLog {
     pub turns: BTreeMap<Height, HeaderId>,
     /// The first turn that is there, if earlier ones were removed.
     pub oldest: Option<Height>,
+    /// Whether the log begins behind segments that its server put aside as damaged, and lacks their turns.
+    pub is_behind_damage: bool,
     /// The turns that were applied, so that their roots are known: first and last.
     pub applied: Vec<(Height, Height)>,
     /// The state after the last of them.
@@ -171,5 +177,22 @@ fn check_log(
     replay.finish(broken, &mut checked);
     let first = checked.turns.keys().next().copied();
     checked.oldest = first.filter(|first| scan.index.is_pruned() && first.0 > 1);
+    // Turns that others gave back lie in patches. What is removed later is older than what was damaged.
+    let lacks = patches.holding(begin.0.0.saturating_sub(1)).is_none();
+    checked.is_behind_damage = checked.oldest.is_some() && lacks && is_behind_damage(disk)?;
     Ok(checked)
+}
+
+/// Says whether the segment before the first one of a log was put aside as damaged.
+fn is_behind_damage(disk: &dyn ReadDisk) -> Result<bool, DiskError> {
+    let (mut segments, mut aside) = (BTreeSet::new(), BTreeSet::new());
+    for file in disk.list(Folder::Log)?.into_iter().filter(|file| !file.temporary) {
+        match file.kind {
+            FileKind::Segment(number) => drop(segments.insert(number)),
+            FileKind::Quarantined { segment, .. } => drop(aside.insert(segment)),
+            _ => {}
+        }
+    }
+    let before = segments.first().and_then(|first: &u64| first.checked_sub(1));
+    Ok(before.is_some_and(|before| aside.contains(&before)))
 }

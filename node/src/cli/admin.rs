@@ -30,6 +30,7 @@ use super::{
     console::Console,
     exit::Exit,
     failure::Failure,
+    numbers::number_of,
     say::{decide_in_time, prove},
     session::{ANSWER, PlayerArgs},
     status::ServerStatus,
@@ -51,12 +52,19 @@ pub(super) enum AdminCommand {
         metatopia admin promote KEY --contact PEER_ID@/ip4/203.0.113.9/tcp/8082 --key admin.key\n\n\
         KEY is the key that the node votes with, as `metatopia node join` prints it. The node says \
         by itself that it\nfollows, and votes three turns later. `metatopia up` keeps the admin's \
-        key in admin.key of its directory.")]
+        key in admin.key of its directory.\n\nFrom one voter to two or three, all of them must run from \
+        then on, or nothing is decided: four can spare one.\nThere is no way back, because `demote` \
+        never goes below four.")]
     Promote(PromoteArgs),
     /// Take a server out of the set, or a standby off the list. Its node may go on following.
-    #[command(after_help = "A set never shrinks below four servers: exit code 4.")]
+    #[command(after_help = "Examples:\n  \
+        metatopia admin demote KEY --key admin.key --dry-run\n  \
+        metatopia admin demote KEY --key admin.key\n\n\
+        A set never shrinks below four servers: exit code 4.")]
     Demote(ChangeArgs),
     /// List the followers that stand by for a vote.
+    #[command(after_help = "Examples:\n  metatopia admin candidates\n  \
+        metatopia admin candidates --node http://127.0.0.1:8080 --json")]
     Candidates(CandidatesArgs),
     /// Change the sim's name, or one of its agreed numbers.
     #[command(after_help = set::names())]
@@ -65,6 +73,8 @@ pub(super) enum AdminCommand {
     #[command(subcommand)]
     Land(land::LandCommand),
     /// List who may do what here: admins, who takes over, roles, bans and mutes.
+    #[command(after_help = "Examples:\n  metatopia admin admins\n  \
+        metatopia admin admins --node http://127.0.0.1:8080 --json")]
     Admins(admins::AdminsArgs),
     /// Tell who ordered what, under which right. It is proved, and none can be left out.
     #[command(after_help = log::HELP)]
@@ -135,7 +145,28 @@ struct WouldChange {
 impl fmt::Display for WouldChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { change, server, voters, by, .. } = self;
-        write!(f, "would: {change} {server} {by}; servers that vote now: {voters}")
+        write!(f, "would: {change} {server} {by}; servers that vote now: {voters}")?;
+        match (*change, voters.saturating_add(1)) {
+            ("promote", after) => write!(f, "{}", Without(after)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What so many voters cannot do without, of a set that is too small to spare one; else nothing.
+struct Without(u32);
+
+impl fmt::Display for Without {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(voters) = self;
+        match voters {
+            2..=3 => write!(
+                f,
+                "; with {voters} voters all {voters} must run, or nothing is decided, and `admin demote` \
+                 never goes below {VALIDATORS_MIN}: promote until {VALIDATORS_MIN} vote"
+            ),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -144,7 +175,11 @@ impl fmt::Display for ChangeLine {
         let Self { change, server, height, .. } = self;
         write!(f, "{change} {server}: decided at height {height}")?;
         if self.in_force {
-            write!(f, ", in force; {} servers vote", self.validators.len())?;
+            let voters = u32::try_from(self.validators.len()).unwrap_or(u32::MAX);
+            write!(f, ", in force; {}", number_of(voters, "server votes", "servers vote"))?;
+            if *change == "promote" {
+                write!(f, "{}", Without(voters))?;
+            }
         }
         Ok(())
     }
@@ -428,118 +463,4 @@ async fn finish(
 }
 
 #[cfg(test)]
-mod tests {
-    use axum::{Json, Router, http::StatusCode, routing::get};
-    use metatopia_client_driver::NodeUrl;
-    use tokio::net::TcpListener;
-
-    use super::*;
-    use crate::cli::session::NodeArgs;
-
-    /// All of these refusals once read `the validator set does not allow it`.
-    #[test]
-    fn a_change_that_is_refused_is_told_with_its_rule_and_with_what_to_do() {
-        let key = |n: u8| PublicKey([n; 32]);
-        let four: Vec<String> = (0..4).map(|n| key(n).to_string()).collect();
-        let five: Vec<String> = (0..5).map(|n| key(n).to_string()).collect();
-        let contact = NodeContact::default();
-        let add = |n| SetChange::Add { key: key(n), contact: contact.clone() };
-        let reserve = |n| SetChange::Reserve { key: key(n), contact: contact.clone() };
-        let remove = |n| SetChange::Remove { key: key(n) };
-        for (change, voters, rule, next) in [
-            (add(1), &four, "votes already", "status --json"),
-            (reserve(1), &four, "votes already", "status --json"),
-            (add(9), &four, "stands by already", "admin demote"),
-            (reserve(9), &four, "stands by already", "admin demote"),
-            (remove(9), &four, "neither votes nor stands by", "status --json"),
-            (remove(1), &four, "4 servers vote, and the set never shrinks below 4", "promote"),
-            (remove(1), &five, "under way", "status --json"),
-        ] {
-            let failure = broken_rule(&change, voters);
-            assert_eq!(failure.exit, Exit::Refused);
-            let told = failure.to_string();
-            assert!(told.contains(rule) && told.contains(next), "{change:?}: {told}");
-        }
-    }
-
-    /// Starts a node that states this height and this many servers, or fails with this code.
-    async fn node(told: Result<(u64, u8), StatusCode>) -> NodeUrl {
-        let status = told.map(|(height, servers)| {
-            let voters: Vec<String> =
-                (0..servers).map(|n| PublicKey([n; 32]).to_string()).collect();
-            serde_json::json!({
-                "server": voters[0], "height": height, "tick": 27, "root": "", "root_height": 9,
-                "proposer": null, "validators": voters, "peers": 3, "clients": 0, "stalled": false,
-            })
-        });
-        let answer = move || async move { status.map(Json) };
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
-        let app = Router::new().route("/api/status", get(answer));
-        tokio::spawn(async move { axum::serve(listener, app).await });
-        url
-    }
-
-    /// Asks these nodes, as `finish` does, about a fifth server that was promoted or demoted at
-    /// height 9.
-    async fn finished(votes: bool, nodes: &[NodeUrl], wait: Duration) -> Result<(), Failure> {
-        let at = NodeArgs { node: nodes.to_vec(), sim: None };
-        let admin = PlayerArgs { at, key: Default::default(), name: None, ticket: None };
-        let change = ChangeArgs { server: PublicKey([4; 32]), admin, wait, dry_run: false };
-        let what = if votes { "promote" } else { "demote" };
-        finish(&change, what, ("an act".to_owned(), 9), votes, Console::quiet()).await
-    }
-
-    /// Once only the first node was asked whether a change is in force. Without that node the
-    /// command ended at once and did not say what was decided. Later the first node that answered
-    /// was believed, although it was cut off and other nodes knew better.
-    #[tokio::test]
-    async fn any_node_tells_whether_a_change_is_in_force() {
-        let (away, up) =
-            (node(Err(StatusCode::SERVICE_UNAVAILABLE)).await, node(Ok((12, 5))).await);
-        let cut_off = node(Ok((9, 4))).await;
-        for nodes in [[&away, &up], [&cut_off, &up], [&up, &cut_off]] {
-            let nodes = nodes.map(Clone::clone);
-            finished(true, &nodes, Duration::from_secs(30)).await.unwrap();
-        }
-
-        let failure = finished(true, &[away], Duration::from_nanos(1)).await.unwrap_err();
-        assert_eq!(failure.exit, Exit::TimedOut);
-        assert!(failure.message.contains("in force is not known"), "{failure}");
-    }
-
-    #[tokio::test]
-    async fn a_node_that_is_behind_a_change_does_not_tell_that_it_is_in_force() {
-        let (behind, up) = (node(Ok((5, 4))).await, node(Ok((10, 5))).await);
-        for nodes in [vec![behind.clone()], vec![behind, up]] {
-            let failure = finished(false, &nodes, Duration::from_nanos(1)).await.unwrap_err();
-            assert_eq!(failure.exit, Exit::TimedOut);
-            assert!(failure.message.contains("it is not in force after"), "{failure}");
-        }
-    }
-
-    /// A person whose nodes did not answer was asked whether a node runs, and was then told to ask
-    /// that node who votes.
-    #[tokio::test]
-    async fn a_change_of_which_nothing_is_known_comes_with_one_advice() {
-        for (code, advice) in [
-            (StatusCode::SERVICE_UNAVAILABLE, "; is a server running there?"),
-            (StatusCode::IM_A_TEAPOT, &format!("; {WHO_VOTES}")),
-        ] {
-            let nodes = [node(Err(code)).await];
-            let failure = finished(false, &nodes, Duration::from_nanos(1)).await.unwrap_err();
-            assert!(failure.message.ends_with(advice), "{failure}");
-            assert_eq!(failure.message.matches("; ").count(), 1, "{failure}");
-        }
-    }
-
-    #[test]
-    fn contacts_are_a_peer_id_and_an_address() {
-        let peer = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN";
-        let read = contact(&format!("{peer}@/ip4/127.0.0.1/tcp/9")).unwrap();
-        assert_eq!((read.peer_id.as_str(), read.address.as_str()), (peer, "/ip4/127.0.0.1/tcp/9"));
-        for text in ["", peer, "x@/ip4/127.0.0.1/tcp/9", &format!("{peer}@localhost:9")] {
-            assert!(contact(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

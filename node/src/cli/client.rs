@@ -6,6 +6,7 @@ use clap::Args;
 use metatopia_text_client::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, WorldDesk,
 };
+use metatopia_types::PublicKey;
 use serde::Serialize;
 
 use super::{
@@ -62,6 +63,14 @@ struct OutputLine<'a> {
     text: &'a str,
 }
 
+/// Somebody who is in the sim, with the whole key.
+#[derive(Serialize)]
+struct PersonHereLine<'a> {
+    kind: LineKind,
+    text: &'a str,
+    key: &'a str,
+}
+
 /// How far the map can be believed by which somebody goes to another sim.
 #[derive(Serialize)]
 struct MapLine<'a> {
@@ -105,6 +114,14 @@ impl TextOutput for Console {
             old: map.is_old(),
             one_door: map.one_door,
         })?)
+    }
+
+    fn tell_person(&self, text: &str, key: &PublicKey) -> io::Result<()> {
+        if !self.is_json() {
+            return self.tell(LineKind::Answer, text);
+        }
+        let (kind, key) = (LineKind::Answer, key.to_string());
+        self.write(&serde_json::to_string(&PersonHereLine { kind, text, key: &key })?)
     }
 
     fn note(&self, text: &str) {

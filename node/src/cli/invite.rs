@@ -14,7 +14,9 @@ use metatopia_protocol::{
     Answer, Grant, INVITE_ADDRESSES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS, Invite, InviteError,
     InviteTextError, Question, SignedInvite,
 };
-use metatopia_types::{Certificate, Ed25519, Millis, Sign as _, SigningKey, ValidatorSet};
+use metatopia_types::{
+    Certificate, Ed25519, Millis, PublicKey, RoleRight, Sign as _, SigningKey, ValidatorSet,
+};
 use serde::Serialize;
 
 pub(super) use self::short::called;
@@ -62,7 +64,7 @@ pub(super) struct CreateArgs {
     /// A node of the sim [default: the one of --data-dir, else http://127.0.0.1:8080].
     #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',')]
     node: Vec<NodeUrl>,
-    /// Your key file; you must be an admin of the sim.
+    /// Your key file; you must be an admin of the sim, have `moderate`, or be one of its servers.
     #[arg(long, value_name = "FILE", required_unless_present = "data_dir")]
     key: Option<PathBuf>,
     /// What the invite lets its holder do: `follow`, or also `stand-by` for a vote.
@@ -267,6 +269,32 @@ async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses a key whose invites no server takes, if the node says who that is.
+///
+/// # Errors
+/// When the key is neither a server's nor of somebody who may moderate.
+async fn check_issuer(
+    driver: &mut ClientDriver,
+    key: PublicKey,
+    validators: &ValidatorSet,
+) -> Result<(), Failure> {
+    if validators.get(&key).is_some() {
+        return Ok(());
+    }
+    let Answer::Person(known) = driver.ask(Question::Person { key }, ANSWER).await? else {
+        return Ok(());
+    };
+    let moderates = known.rights.iter().any(|given| given.right == RoleRight::Moderate);
+    if known.admin || known.temp_admin || moderates {
+        return Ok(());
+    }
+    let message = format!("no server would let anybody in by an invite of key {key}");
+    Err(Failure::refused(message).hint(
+        "give the key of an admin, of who has `moderate`, or of a server: `metatopia admin admins` lists \
+         them, and --data-dir finds the one of a directory",
+    ))
+}
+
 async fn make(
     driver: &mut ClientDriver,
     args: &CreateArgs,
@@ -287,6 +315,9 @@ async fn make(
         }
         return Err(Failure::timed_out("the validators change all the time; try again"));
     };
+    if args.data_dir.is_none() {
+        check_issuer(driver, key.public(), &validators).await?;
+    }
     let mut addresses: Vec<String> = nodes.iter().map(|url| url.to_string()).collect();
     if let Answer::Servers(servers) = driver.ask(Question::Servers, ANSWER).await? {
         let urls = servers.iter().filter_map(|word| word.announcement.http.parse::<NodeUrl>().ok());

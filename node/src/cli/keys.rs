@@ -25,6 +25,7 @@ pub(super) enum KeysCommand {
     #[command(after_help = "Example:\n  metatopia keys new --out me.key")]
     New(NewArgs),
     /// Print the public half of a key.
+    #[command(after_help = "Example:\n  metatopia keys show me.key")]
     Show(KeyShowArgs),
     /// Seal a key with a passphrase, in a new file for a backup or another machine. What proves a rotation
     /// goes along, in a file beside it: carry both.
@@ -224,6 +225,10 @@ impl From<CreateKeyError> for Failure {
     }
 }
 
+/// Advice about a server's key that is gone: another key has no vote.
+const NO_VOTE_KEY: &str = "bring back the server's own key from a backup, for another key has no vote; \
+    without one, join anew as a follower, and have an admin promote it";
+
 impl From<LoadKeyError> for Failure {
     fn from(error: LoadKeyError) -> Self {
         let missing = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
@@ -235,8 +240,30 @@ impl From<LoadKeyError> for Failure {
         };
         let failure = Self::new(exit, error.to_string());
         match exit {
-            Exit::NotFound => failure.hint("`metatopia keys new --out FILE` makes one"),
+            Exit::NotFound => match &error {
+                LoadKeyError::Read { path, .. } if path.ends_with("vote.key") => {
+                    failure.hint(NO_VOTE_KEY)
+                }
+                _ => failure.hint("`metatopia keys new --out FILE` makes one"),
+            },
             _ => failure,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever lost the key by which a server votes was told to make another one, which has no vote.
+    #[test]
+    fn a_vote_key_that_is_gone_is_not_made_anew() {
+        let told = |name: &str| {
+            let (path, source) = (PathBuf::from(name), io::ErrorKind::NotFound.into());
+            Failure::from(LoadKeyError::Read { path, source })
+        };
+        assert!(told("server-0/vote.key").message.ends_with(NO_VOTE_KEY));
+        assert!(told("me.key").message.ends_with("`metatopia keys new --out FILE` makes one"));
+        assert_eq!(told("server-0/vote.key").exit, Exit::NotFound);
     }
 }

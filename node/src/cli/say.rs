@@ -6,11 +6,11 @@ use clap::Args;
 use metatopia_client::{Correspondence, text};
 use metatopia_client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
 use metatopia_protocol::{Answer, PlayerEntry, Question};
-use metatopia_sim::is_line;
 use metatopia_types::{Act, ActId, Blob, Height, Outcome, PublicKey, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
 use super::{
+    arguments::check_line,
     console::Console,
     entry::ActEntry,
     failure::Failure,
@@ -47,10 +47,11 @@ pub(super) struct SayArgs {
 }
 
 pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> {
-    if args.text.is_empty() || args.text.len() > CHAT_BYTES_MAX || !is_line(&args.text) {
+    if args.text.is_empty() {
         let message = format!("the words must be one line of 1 to {CHAT_BYTES_MAX} bytes");
         return Err(Failure::usage(message));
     }
+    check_line("the sentence", &args.text, CHAT_BYTES_MAX)?;
     let (mut driver, correspondence) = args.player.open_to_correspond().await?;
     let said = say(&mut driver, correspondence, &args, console).await;
     driver.leave().await;
@@ -147,6 +148,21 @@ pub(super) async fn log_in_and_do(
         return Err(login_refused(why));
     }
     Ok((place(act).0, prove(driver, place(act), act).await?))
+}
+
+/// Has an act with its blobs decided in a session whose login was. Returns the height of its turn and its proved
+/// outcome.
+///
+/// # Errors
+/// When it is not decided or not proved.
+pub(super) async fn decide_and_prove(
+    driver: &mut ClientDriver,
+    (act, blobs): (Act, Vec<Blob>),
+) -> Result<(Height, Outcome), Failure> {
+    let act = driver.submit(act, blobs).await?.act;
+    let places = decide_in_time(driver, &[act]).await?;
+    let place = places.get(&act).copied().unwrap_or_default();
+    Ok((place.0, prove(driver, place, act).await?))
 }
 
 pub(super) async fn prove(

@@ -40,7 +40,7 @@ pub(super) struct PlayerArgs {
     /// Your key file; `metatopia keys new` makes one.
     #[arg(long, value_name = "FILE")]
     pub(super) key: PathBuf,
-    /// Your name in the sim [default: the first digits of your key].
+    /// Your name in the sim [default: the one that the sim knows you by, else the first digits of your key].
     #[arg(long)]
     pub(super) name: Option<String>,
     /// A ticket or its link, for a key that is new to the sim.
@@ -107,12 +107,25 @@ impl PlayerArgs {
         driver: &mut ClientDriver,
         console: Console,
     ) -> Result<Act, Failure> {
-        let login = login(self.name.as_deref(), &driver.author());
+        Ok(self.login_over(driver, console).await?.0)
+    }
+
+    /// Returns the act that begins the player's session, as [`PlayerArgs::login`] does, and whether the
+    /// player was logged in before. Without `--name` a player whom the sim knows keeps her name.
+    pub(super) async fn login_over(
+        &self,
+        driver: &mut ClientDriver,
+        console: Console,
+    ) -> Result<(Act, bool), Failure> {
+        let (login, is_here) = match &self.name {
+            Some(name) => (login(Some(name), &driver.author()), false),
+            None => driver.known_login(ANSWER).await?,
+        };
         let ticket = self.ticket.as_ref().map(TicketSecret::key);
         let told = move || {
             console.note("Your key is new here; the sim asks it for some seconds of work.");
         };
-        Ok(driver.with_pass(login, ticket.as_ref(), ANSWER, told).await?)
+        Ok((driver.with_pass(login, ticket.as_ref(), ANSWER, told).await?, is_here))
     }
 }
 

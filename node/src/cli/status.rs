@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments, console::Console, exit::Exit, failure::Failure, numbers::number_of,
-    session::http_exit, up,
+    session::http_exit, survey::Quorum, up,
 };
 use crate::routes::SimsAnswer;
 
@@ -23,7 +23,8 @@ use crate::routes::SimsAnswer;
     metatopia status --node http://127.0.0.1:8080 --at 1200 --json\n  \
     metatopia status --node http://127.0.0.1:8080/w/SIM    one sim of a process that hosts several\n\n\
     With --at it is the root after that height, to compare servers by. A server that is stalled,\n\
-    diverged or healing is described as any other, with exit code 6; without a quorum it is 7.")]
+    diverged or healing is described as any other, with exit code 6; without a quorum it is 7, also\n\
+    where servers live and do not vote, as with a full disk.")]
 pub(super) struct StatusArgs {
     /// One server, instead of all in a directory; of a process with several sims all of them.
     #[arg(long, value_name = "URL")]
@@ -72,6 +73,12 @@ pub(super) struct ServerStatus {
 }
 
 impl ServerStatus {
+    /// Says whether it is one of those that vote, and does not now.
+    pub(super) fn is_silent(&self) -> bool {
+        self.more.get("voting").is_some_and(|voting| voting == false)
+            && self.validators.contains(&self.server)
+    }
+
     /// How it stands, in a word or a few.
     fn state(&self) -> &str {
         let follows = self.more.get("voting").is_some_and(|voting| voting == false)
@@ -288,6 +295,14 @@ async fn show(node: &NodeUrl, at: Option<Height>, console: Console) -> Result<()
             "see whether more than two thirds of the servers live; if they do, and disagree, \
                  see `metatopia recover --help`",
         ));
+    }
+    let voters = status.validators.len();
+    let quorum = Quorum::of(voters, voters.saturating_sub(1));
+    if status.is_silent() && !quorum.is_there() {
+        let Quorum { needed, .. } = quorum;
+        let message = format!("{node} does not vote, and {needed} of {voters} are needed");
+        let why = status.more.get("waiting_for").and_then(|why| why.as_str());
+        return Err(Failure::timed_out(message).hint(why.unwrap_or("it does not say why")));
     }
     Ok(())
 }

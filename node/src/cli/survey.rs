@@ -283,6 +283,11 @@ impl SurveyedServer {
         self.status.is_ok()
     }
 
+    /// Says whether the server does not vote now, though it is one of those that do: it is dead, or says so.
+    pub(super) fn is_silent(&self) -> bool {
+        self.status.as_ref().map_or(true, ServerStatus::is_silent)
+    }
+
     /// Returns the server's key, as the server says, or else as its file says.
     pub(super) fn key(&self) -> Option<&String> {
         self.status.as_ref().map(|status| &status.server).ok().or(self.place.key.as_ref())

@@ -35,8 +35,10 @@ pub(super) enum TicketCommand {
         directory.")]
     New(NewTicketArgs),
     /// List the tickets that still let keys in.
+    #[command(after_help = "Example:\n  metatopia ticket list --node http://127.0.0.1:8080")]
     List(ListTicketsArgs),
     /// Let nobody in by a ticket any more. People who came in by it stay.
+    #[command(after_help = "Example:\n  metatopia ticket withdraw ID --key admin.key")]
     Withdraw(WithdrawArgs),
 }
 

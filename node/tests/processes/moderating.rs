@@ -30,6 +30,7 @@ fn a_report_is_filed_ruled_on_and_heard_of_and_what_was_done_is_undone() {
             ("report bench again", "Your report of bench is open still"),
             ("stand", "You do not sit."),
             ("reports", "about bench"),
+            ("tell 0000000000 hello", "Nobody of that name is here"),
             ("decide 1 upheld", "That did not work"),
         ],
     );
@@ -173,6 +174,16 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
     let banned = admins["people"][0]["banned"].as_str().unwrap_or_default();
     assert!(banned.ends_with("benches"), "{admins}");
     given(&["unban", &pest]);
+    // A script of single orders failed at the 17th login: one order takes several keys.
+    let both = |verb| run(&["admin", verb, &pest, &ada, "--json", "--node", url, "--key", &admin]);
+    let lines =
+        |output: &std::process::Output| String::from_utf8_lossy(&output.stdout).lines().count();
+    let muted = both("mute");
+    assert_eq!((muted.status.code(), lines(&muted)), (Some(0), 2), "{muted:?}");
+    given(&["unmute", &pest]);
+    let unmuted = both("unmute");
+    refused(&unmuted, 4, &["already", &pest]);
+    assert_eq!(lines(&unmuted), 1, "the other one is unmuted nevertheless");
     given(&["motd", "--clear"]);
     let log = json(&["admin", "log", "--last", "1", "--json", "--node", url]);
     assert_eq!(log["order"], "motd");
@@ -182,6 +193,11 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
     refused(&run(&[&ban[..], &["--dry-run"]].concat()), 4, &["metatopia admin admins"]);
     let twice = ["admin", "unban", &pest, "--node", url, "--key", &admin];
     refused(&run(&twice), 4, &["already"]);
+
+    // A sentence or an order without --name called whoever gave it a guest, and somebody else could take her name.
+    let said = json(&["say", "here", "--json", "--node", url, "--key", &ada_key]);
+    assert_eq!(said["proven"], true, "{said}");
+    assert_eq!(order(&["kick", &ada, "--dry-run"])["name"], "Ada");
     // Whoever was kicked is not here any more, and leaves by herself.
     drop(person);
     sim.stop();

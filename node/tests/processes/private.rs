@@ -90,6 +90,8 @@ fn two_people_talk_privately_and_no_server_keeps_what_they_say() {
         &[
             ("report words 9 a threat", "There are no private words 9"),
             ("report words 2 a threat", "Moderators can read words 2 now"),
+            // The mailbox counted on, and the number that had been told meant nothing any more.
+            ("mailbox", "Eve tells you privately (words 2): pay or be sorry"),
             ("mailbox empty", "is taken out of your mailbox"),
             ("mailbox", "Your mailbox is empty"),
         ],

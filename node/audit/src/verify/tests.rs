@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 use metatopia_consensus::{Base, Decision, Record};
 use metatopia_replica::encode_patch;
 use metatopia_sim::{Applied, Serial, Stage, Unsound, Watch, World};
-use metatopia_store::{FileName, ReadDisk, Store, memory::MemoryDisk};
+use metatopia_store::{Disk as _, FileKind, FileName, Folder, ReadDisk, Store, memory::MemoryDisk};
 use metatopia_types::{
     Certificate, Digest, HeaderId, Height, Millis, Root, Sign as _, Turn, TurnBody,
 };
@@ -326,6 +326,26 @@ fn a_pruned_log_is_verified_from_its_snapshot_on_and_says_what_is_missing() {
     assert!((2..=6).contains(&oldest), "{oldest}");
     let told = verdict.to_string();
     assert!(told.contains(&format!("pruned below height {oldest}, ask an archive")), "{told}");
+}
+
+/// A server put its first segments aside as damaged, and what it lost was told as pruned, with exit code 0.
+#[test]
+fn a_log_behind_segments_that_were_put_aside_says_what_is_lost() {
+    let mut disk = pruned_memory_log(|_| ());
+    let segments = disk.list(Folder::Log).expect("a folder").into_iter().filter_map(|file| {
+        if let FileKind::Segment(number) = file.kind { Some(number) } else { None }
+    });
+    let first = segments.min().expect("a segment");
+    let aside = |segment| FileName::new(FileKind::Quarantined { segment, copy: 0 });
+    // What was put aside elsewhere is not what the log begins behind.
+    disk.write_new(aside(first + 7), b"other").expect("a disk");
+    assert_eq!((verify(&disk).ok, verify(&disk).lost_below), (true, None));
+    disk.write_new(aside(first - 1), b"damaged").expect("a disk");
+    let verdict = verify(&disk);
+    assert_eq!((verdict.ok, verdict.lost_below), (false, verdict.oldest));
+    let told = verdict.to_string();
+    assert!(told.contains("is lost: its segments were put aside as damaged"), "{told}");
+    assert_eq!(Some(verdict.height + 1), verdict.lost_below);
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub struct LogVerdict {
     pub height: u64,
     /// The first height that is there, if earlier ones were removed.
     pub oldest: Option<u64>,
+    /// The first height that is there, if what was before it was put aside as damaged and nothing took its place.
+    pub lost_below: Option<u64>,
     /// The first height that was applied, or the first behind the last missing turns: 1, or the one
     /// after a snapshot.
     pub applied_from: u64,
@@ -82,7 +84,10 @@ impl LogVerdict {
     pub fn of(dir: String, checked: &CheckedLog, allow_gaps: bool) -> Self {
         let mut unproven = [checked.missing.as_slice(), &checked.unverifiable].concat();
         unproven.sort_unstable();
-        let (fault, gap) = (&checked.fault, unproven.first().filter(|_| !allow_gaps));
+        let lost_below = checked.oldest.filter(|_| checked.is_behind_damage);
+        let lost = lost_below.and_then(|height| height.minus(1)).map(|last| (last, last));
+        let gap = lost.as_ref().or(unproven.first()).filter(|_| !allow_gaps);
+        let fault = &checked.fault;
         let last = checked.turns.keys().next_back().copied();
         let height = match (fault, gap) {
             (Some(fault), _) => fault.height,
@@ -96,6 +101,7 @@ impl LogVerdict {
             ok: fault.is_none() && gap.is_none(),
             height: height.0,
             oldest: checked.oldest.map(|oldest| oldest.0),
+            lost_below: lost_below.map(|height| height.0),
             applied_from: checked.base.0 + 1,
             certified_only: ranges(&certified_only(checked)),
             missing: ranges(&checked.missing),
@@ -131,7 +137,10 @@ impl LogVerdict {
             };
             format!("{} {what}", turns(range))
         });
-        gaps.collect::<Vec<String>>().join(", ")
+        let lost = self.lost_below.map(|height| {
+            format!("what was before turn {height} is lost: its segments were put aside as damaged")
+        });
+        lost.into_iter().chain(gaps).collect::<Vec<String>>().join(", ")
     }
 }
 
@@ -145,14 +154,14 @@ impl fmt::Display for LogVerdict {
             }
             None => write!(f, "{dir}: in order up to height {height}")?,
         }
-        if !self.unproven.is_empty() {
+        if !self.unproven.is_empty() || self.lost_below.is_some() {
             write!(f, ", but for {}", self.gaps())?;
         }
         write!(f, ", {acts} acts, {records} records")?;
         if let Some(root) = &self.root {
             write!(f, ", root {root}")?;
         }
-        if let Some(oldest) = self.oldest {
+        if let Some(oldest) = self.oldest.filter(|_| self.lost_below.is_none()) {
             write!(f, "; pruned below height {oldest}, ask an archive for what was before")?;
         }
         for range in &self.certified_only {

@@ -1,28 +1,21 @@
 //! Orders about people and their things: each by an act, or only said what it would do.
 
-use std::{fmt, time::Duration};
+mod giving;
+mod words;
 
 use clap::{Args, Subcommand};
-use metatopia_client_driver::ClientDriver;
-use metatopia_protocol::{
-    Answer, DryRunEntry, GovernedThing, IntendedOrder, KeyHoldings, PersonEntry, Question,
-    TracedThings,
-};
-use metatopia_sim::{is_line, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{
-    Act, GovernOrder, ObjectId, PublicKey, Refusal, RoleRight, Ruling, Title,
+    GovernOrder, ObjectId, PublicKey, RoleRight, Ruling,
     limits::{MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
-use serde::Serialize;
 
-use super::area::AreaArgs;
-use crate::cli::{
-    console::Console,
-    failure::Failure,
-    numbers::number_of,
-    say::carry_through,
-    session::{ANSWER, PlayerArgs},
+use self::giving::carry_out_all;
+pub(super) use self::{
+    giving::{carry_out, refused_as},
+    words::lasting,
 };
+use super::area::AreaArgs;
+use crate::cli::{arguments::check_line, console::Console, failure::Failure, session::PlayerArgs};
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum GovernCommand {
@@ -31,8 +24,8 @@ pub(in crate::cli) enum GovernCommand {
         metatopia admin grant KEY moderate,speak --for 30d --key admin.key\n  \
         metatopia admin grant KEY build,land --area 4 -20 16 8 --key admin.key --dry-run\n\n\
         Rights: build (things of others), script (scripts on them, and new source), speak (the message \
-        of the day),\nmoderate (tickets, kick, ban, mute, freeze, return), land (closed ground), borders, \
-        servers (who votes),\nadminister (numbers, and roles). Only a permanent admin gives borders, \
+        of the day),\nmoderate (tickets, invites for nodes, kick, ban, mute, freeze, return, \
+        rulings on reports, undo),\nland (closed ground), borders, servers (who votes), administer (numbers, and roles). Only a permanent admin gives borders, \
         servers and administer.\nWith --area, build, moderate (things alone) and land hold on that ground \
         alone.")]
     Grant(GrantArgs),
@@ -50,18 +43,21 @@ pub(in crate::cli) enum GovernCommand {
     #[command(after_help = "Example:\n  metatopia admin dismiss KEY --key admin.key")]
     Dismiss(KeyArgs),
     /// End a player's session, on every server. The player may come back.
-    #[command(after_help = "Example:\n  metatopia admin kick KEY --key admin.key")]
-    Kick(KeyArgs),
+    #[command(after_help = "Examples:\n  metatopia admin kick KEY --key admin.key\n  \
+        metatopia admin kick KEY KEY KEY --key admin.key             in one session")]
+    Kick(KeysArgs),
     /// Shut a key out from the next turn on, for a time or for good.
     #[command(after_help = "Examples:\n  \
         metatopia admin ban KEY --for 7d --reason \"walls in the plaza\" --key admin.key\n  \
-        metatopia admin ban KEY --key admin.key --dry-run\n\n\
-        Its acts and logins are refused, its session ends, and servers hang up. Days on which the sim \
+        metatopia admin ban KEY KEY KEY --key admin.key --dry-run\n\n\
+        Several keys are banned in one session, each by an act: a line for each, and what is refused stops no \
+        other.\nThe exit code is that of the first refusal. kick, unban, mute and unmute do the same. \
+                Its acts and logins are refused, its session ends, and servers hang up. Days on which the sim \
         stood still\ndo not count.")]
     Ban(SanctionArgs),
     /// Let a key in again.
     #[command(after_help = "Example:\n  metatopia admin unban KEY --key admin.key")]
-    Unban(KeyArgs),
+    Unban(KeysArgs),
     /// Take a key's voice, for a time or for good.
     #[command(
         after_help = "Example:\n  metatopia admin mute KEY --for 1h --reason shouting --key admin.key"
@@ -69,7 +65,7 @@ pub(in crate::cli) enum GovernCommand {
     Mute(SanctionArgs),
     /// Give a key its voice back.
     #[command(after_help = "Example:\n  metatopia admin unmute KEY --key admin.key")]
-    Unmute(KeyArgs),
+    Unmute(KeysArgs),
     /// Stop a thing: its scripts do not run, and nobody pushes or changes it.
     #[command(after_help = "Example:\n  metatopia admin freeze 17 --key admin.key")]
     Freeze(ThingArgs),
@@ -151,14 +147,24 @@ pub(in crate::cli) struct KeyArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct KeysArgs {
+    /// The keys: 64 hexadecimal digits each.
+    #[arg(value_name = "KEY", required = true)]
+    people: Vec<PublicKey>,
+    #[command(flatten)]
+    order: OrderArgs,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct SanctionArgs {
-    /// The key: 64 hexadecimal digits.
-    person: PublicKey,
+    /// The keys: 64 hexadecimal digits each.
+    #[arg(value_name = "KEY", required = true)]
+    people: Vec<PublicKey>,
     /// For how long, of the time in which the sim runs [default: for good].
     #[arg(long = "for", value_name = "DURATION", value_parser = seconds)]
     lasts: Option<u32>,
     /// Why, in a line that the person reads.
-    #[arg(long, default_value = "", value_name = "TEXT", value_parser = reason)]
+    #[arg(long, default_value = "", value_name = "TEXT")]
     reason: String,
     #[command(flatten)]
     order: OrderArgs,
@@ -175,7 +181,7 @@ pub(in crate::cli) struct ThingArgs {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MotdArgs {
     /// The message: one line of at most 400 bytes.
-    #[arg(required_unless_present = "clear", value_parser = motd)]
+    #[arg(required_unless_present = "clear")]
     text: Option<String>,
     /// Take the message away.
     #[arg(long, conflicts_with = "text")]
@@ -196,7 +202,7 @@ pub(in crate::cli) struct DecideArgs {
     #[arg(long)]
     dismissed: bool,
     /// Why, in a line that the reporter reads.
-    #[arg(long, default_value = "", value_name = "TEXT", value_parser = reason)]
+    #[arg(long, default_value = "", value_name = "TEXT")]
     because: String,
     #[command(flatten)]
     order: OrderArgs,
@@ -233,61 +239,70 @@ fn seconds(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Reads the reason of a ban or a mute.
-fn reason(text: &str) -> Result<String, String> {
-    line(text, REASON_BYTES_MAX)
+/// Returns the reason of a ban, a mute or a ruling, if it is a line.
+fn reason(text: String) -> Result<String, Failure> {
+    check_line("the reason", &text, REASON_BYTES_MAX).map(|()| text)
 }
 
-/// Reads a message of the day.
-fn motd(text: &str) -> Result<String, String> {
+/// Returns a message of the day, if it is one.
+fn motd(text: String) -> Result<String, Failure> {
     if text.is_empty() {
-        return Err("not empty; --clear takes the message away".to_owned());
+        return Err(Failure::usage("the message is empty; --clear takes a message away"));
     }
-    line(text, MOTD_BYTES_MAX)
+    check_line("the message", &text, MOTD_BYTES_MAX).map(|()| text)
 }
 
-/// Reads a line of at most so many bytes.
-fn line(text: &str, most: usize) -> Result<String, String> {
-    let fits = text.len() <= most && is_line(text);
-    if fits { Ok(text.to_owned()) } else { Err(format!("one line of at most {most} bytes")) }
+/// Returns an order about each of these people, once of each.
+fn about(people: Vec<PublicKey>, order: impl Fn(PublicKey) -> GovernOrder) -> Vec<GovernOrder> {
+    let mut seen = std::collections::BTreeSet::new();
+    people.into_iter().filter(|key| seen.insert(*key)).map(order).collect()
 }
 
 impl GovernCommand {
-    /// Returns the order, and what every order takes.
+    /// Returns the orders, and what every order takes.
     ///
     /// # Errors
-    /// When an area has no ground.
+    /// When an area has no ground, or words are no line.
+    fn orders(self) -> Result<(Vec<GovernOrder>, OrderArgs), Failure> {
+        let (order, args) = match self {
+            Self::Kick(KeysArgs { people, order }) => {
+                return Ok((about(people, |key| GovernOrder::Kick { key }), order));
+            }
+            Self::Unban(KeysArgs { people, order }) => {
+                return Ok((about(people, |key| GovernOrder::Unban { key }), order));
+            }
+            Self::Unmute(KeysArgs { people, order }) => {
+                return Ok((about(people, |key| GovernOrder::Unmute { key }), order));
+            }
+            Self::Ban(SanctionArgs { people, lasts: seconds, reason: why, order }) => {
+                let why = reason(why)?;
+                let ban = |key| GovernOrder::Ban { key, seconds, reason: why.clone() };
+                return Ok((about(people, ban), order));
+            }
+            Self::Mute(SanctionArgs { people, lasts: seconds, reason: why, order }) => {
+                let why = reason(why)?;
+                let mute = |key| GovernOrder::Mute { key, seconds, reason: why.clone() };
+                return Ok((about(people, mute), order));
+            }
+            other => other.order()?,
+        };
+        Ok((vec![order], args))
+    }
+
+    /// Returns the one order of a command that is about one thing, and what every order takes.
     fn order(self) -> Result<(GovernOrder, OrderArgs), Failure> {
         Ok(match self {
-            Self::Grant(GrantArgs { person: key, rights, lasts: seconds, on, order }) => {
-                let rights = rights.into_iter().collect();
-                match on.area()? {
-                    None => (GovernOrder::Grant { key, rights, seconds }, order),
-                    Some(area) => (GovernOrder::GrantArea { key, rights, area, seconds }, order),
-                }
+            Self::Kick(_) | Self::Unban(_) | Self::Unmute(_) | Self::Ban(_) | Self::Mute(_) => {
+                unreachable!("these are about several people")
             }
-            Self::Revoke(RevokeArgs { person: key, rights, on, order }) => {
-                let rights = rights.into_iter().collect();
-                match on.area()? {
-                    None => (GovernOrder::Revoke { key, rights }, order),
-                    Some(area) => (GovernOrder::RevokeArea { key, rights, area }, order),
-                }
-            }
+            Self::Grant(args) => args.order()?,
+            Self::Revoke(args) => args.order()?,
             Self::Appoint(KeyArgs { person: key, order }) => {
                 (GovernOrder::NameAdmin { key }, order)
             }
             Self::Dismiss(KeyArgs { person: key, order }) => {
                 (GovernOrder::RemoveAdmin { key }, order)
             }
-            Self::Kick(KeyArgs { person: key, order }) => (GovernOrder::Kick { key }, order),
-            Self::Ban(SanctionArgs { person: key, lasts: seconds, reason, order }) => {
-                (GovernOrder::Ban { key, seconds, reason }, order)
-            }
-            Self::Unban(KeyArgs { person: key, order }) => (GovernOrder::Unban { key }, order),
-            Self::Mute(SanctionArgs { person: key, lasts: seconds, reason, order }) => {
-                (GovernOrder::Mute { key, seconds, reason }, order)
-            }
-            Self::Unmute(KeyArgs { person: key, order }) => (GovernOrder::Unmute { key }, order),
             Self::Freeze(ThingArgs { object, order }) => {
                 (GovernOrder::Freeze { object: ObjectId(object) }, order)
             }
@@ -298,320 +313,50 @@ impl GovernCommand {
                 (GovernOrder::Return { object: ObjectId(object) }, order)
             }
             Self::Motd(MotdArgs { text, order, .. }) => {
-                (GovernOrder::Announce { text: text.unwrap_or_default() }, order)
+                let text = text.map(motd).transpose()?.unwrap_or_default();
+                (GovernOrder::Announce { text }, order)
             }
             Self::Undo(UndoArgs { by: key, since: seconds, order }) => {
                 (GovernOrder::Undo { key, seconds }, order)
             }
-            Self::Decide(DecideArgs { report, upheld, because: reason, order, .. }) => {
+            Self::Decide(DecideArgs { report, upheld, because, order, .. }) => {
                 let ruling = if upheld { Ruling::Upheld } else { Ruling::Dismissed };
-                (GovernOrder::Decide { report, ruling, reason }, order)
+                (GovernOrder::Decide { report, ruling, reason: reason(because)? }, order)
             }
         })
     }
 }
 
-/// The line that tells of an order.
-#[derive(Debug, Serialize)]
-struct Ordered {
-    order: &'static str,
-    /// Says whether it was only asked what the order would do.
-    dry_run: bool,
-    person: Option<String>,
-    name: Option<String>,
-    object: Option<u64>,
-    report: Option<u64>,
-    /// The turn that carried it out.
-    height: Option<u64>,
-    /// What it does, in words.
-    does: String,
-}
-
-impl fmt::Display for Ordered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.height {
-            Some(height) => write!(f, "{} in turn {height}", self.does),
-            None => write!(f, "would: {}", self.does),
-        }
+impl GrantArgs {
+    fn order(self) -> Result<(GovernOrder, OrderArgs), Failure> {
+        let Self { person: key, rights, lasts: seconds, on, order } = self;
+        let rights = rights.into_iter().collect();
+        Ok(match on.area()? {
+            None => (GovernOrder::Grant { key, rights, seconds }, order),
+            Some(area) => (GovernOrder::GrantArea { key, rights, area, seconds }, order),
+        })
     }
 }
 
-/// Returns whom an order is about, in words.
-fn whom(person: Option<&PersonEntry>) -> String {
-    let Some(person) = person else { return "nobody".to_owned() };
-    let key = &person.key.to_string()[..8];
-    match (person.name.as_str(), person.here) {
-        ("", _) => format!("{key}, who was never here"),
-        (name, true) => format!("{name} ({key}), who is here"),
-        (name, false) => format!("{name} ({key})"),
-    }
-}
-
-/// Returns what an order is about, in words.
-fn what(thing: Option<&GovernedThing>) -> String {
-    let Some(thing) = thing else { return "nothing".to_owned() };
-    let owner = thing.owner.map_or("the sim".to_owned(), |key| key.to_string()[..8].to_owned());
-    let GovernedThing { object, name, scripts, .. } = thing;
-    let scripts = number_of(*scripts, "script", "scripts");
-    format!("{name} (thing {object} of {owner}, {scripts})")
-}
-
-/// Returns a span of seconds in words.
-pub(super) fn lasting(seconds: Option<u32>) -> String {
-    let span = |seconds: u32| humantime::format_duration(Duration::from_secs(seconds.into()));
-    seconds.map_or("for good".to_owned(), |seconds| format!("for {}", span(seconds)))
-}
-
-/// Returns who may build where a title holds, in words.
-fn builders(title: Title) -> String {
-    match title {
-        Title::Open => "everybody".to_owned(),
-        Title::Sim => "nobody but admins".to_owned(),
-        Title::Player(key) => format!("{}, and nobody else but admins,", &key.to_string()[..8]),
-    }
-}
-
-/// Returns what an order does, in words.
-fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
-    let (whom, what) = (whom(told.person.as_ref()), what(told.thing.as_ref()));
-    let words = |rights: &std::collections::BTreeSet<RoleRight>| {
-        rights.iter().map(|right| right.word()).collect::<Vec<_>>().join(", ")
-    };
-    match order {
-        GovernOrder::Grant { rights, seconds, .. } => {
-            format!("give {} to {whom}, {}", words(rights), lasting(*seconds))
-        }
-        GovernOrder::Revoke { rights, .. } => format!("take {} from {whom}", words(rights)),
-        GovernOrder::GrantArea { rights, area, seconds, .. } => {
-            format!("give {} on {area} to {whom}, {}", words(rights), lasting(*seconds))
-        }
-        GovernOrder::RevokeArea { rights, area, .. } => {
-            format!("take {} on {area} from {whom}", words(rights))
-        }
-        GovernOrder::NameAdmin { .. } => format!("make {whom} a permanent admin"),
-        GovernOrder::RemoveAdmin { .. } => format!("make {whom} an admin no longer"),
-        GovernOrder::Kick { .. } => {
-            let KeyHoldings { sessions, things, lots } = told.holdings;
-            format!(
-                "end the session of {whom}; open sessions that end: {sessions}; what stays: \
-                 things {things}, lots {lots}"
-            )
-        }
-        GovernOrder::Ban { seconds, .. } => {
-            let lasts = lasting(*seconds);
-            let KeyHoldings { sessions, things, lots } = told.holdings;
-            format!(
-                "shut out {whom}, {lasts}; its private words and open reports go with it; open \
-                 sessions that end: {sessions}; what stays: things {things}, lots {lots}"
-            )
-        }
-        GovernOrder::Unban { .. } => format!("let in {whom} again"),
-        GovernOrder::Mute { seconds, .. } => format!("mute {whom}, {}", lasting(*seconds)),
-        GovernOrder::Unmute { .. } => format!("give a voice to {whom}"),
-        GovernOrder::Freeze { .. } => format!("freeze {what}"),
-        GovernOrder::Thaw { .. } => format!("thaw {what}"),
-        GovernOrder::Return { .. } => match told.thing.as_ref().is_some_and(|thing| thing.has_home)
-        {
-            true => format!("move {what} to its owner's land"),
-            false => format!("delete {what}, for its owner has no land with room for it"),
-        },
-        GovernOrder::SetLand { name, area, title } => {
-            format!("make {area} the land {name}, where {} may build", builders(*title))
-        }
-        GovernOrder::RemoveLand { name } => format!("remove the land {name}"),
-        GovernOrder::Announce { text } if text.is_empty() => "take the message away".to_owned(),
-        GovernOrder::Announce { text } => format!("tell everybody who comes: {text}"),
-        GovernOrder::Undo { .. } => {
-            let TracedThings { made, changed, deleted } = told.traced;
-            let acts = told.traced.all().div_ceil(UNDONE_PER_ACT_MAX as u32);
-            format!(
-                "undo what {whom} did; things sent home or deleted: {made}, changed back: \
-                 {changed}, restored: {deleted}; acts: {acts}"
-            )
-        }
-        GovernOrder::Decide { report, ruling, .. } => {
-            let about = match told.person {
-                Some(_) => format!(" about {whom}"),
-                None => String::new(),
-            };
-            let verb = if *ruling == Ruling::Upheld { "uphold" } else { "dismiss" };
-            format!("{verb} report {report}{about}")
-        }
-    }
-}
-
-/// Returns the failure of an order that a rule refuses, with what to do.
-fn refused(why: Refusal) -> Failure {
-    refused_as("the order", why)
-}
-
-/// Returns the failure of what a rule refuses, with what to do.
-pub(super) fn refused_as(what: &str, why: Refusal) -> Failure {
-    let failure = Failure::refused(format!("{what} was refused: {why}"));
-    match why {
-        Refusal::NotAdmin | Refusal::NotPermanent | Refusal::NoRight | Refusal::Outranked => {
-            failure.hint("`metatopia admin admins` lists who may do what")
-        }
-        Refusal::LastAdmin => failure.hint("appoint another one first"),
-        Refusal::NoPlayer => failure.hint("rights are for keys that logged in once"),
-        Refusal::NoLand => failure.hint("`metatopia admin land list` names them"),
-        Refusal::NotForArea => failure.hint("leave --area out to give it for the whole sim"),
-        Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
-        Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
-        Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
-        _ => failure,
+impl RevokeArgs {
+    fn order(self) -> Result<(GovernOrder, OrderArgs), Failure> {
+        let Self { person: key, rights, on, order } = self;
+        let rights = rights.into_iter().collect();
+        Ok(match on.area()? {
+            None => (GovernOrder::Revoke { key, rights }, order),
+            Some(area) => (GovernOrder::RevokeArea { key, rights, area }, order),
+        })
     }
 }
 
 pub(in crate::cli) async fn run(command: GovernCommand, console: Console) -> Result<(), Failure> {
-    let (order, args) = command.order()?;
-    carry_out(order, args, console).await
-}
-
-/// Gives an order, or says what it would do.
-pub(super) async fn carry_out(
-    order: GovernOrder,
-    OrderArgs { dry_run, admin }: OrderArgs,
-    console: Console,
-) -> Result<(), Failure> {
-    let mut driver = admin.open().await?;
-    let done = give(&mut driver, &order, &admin, dry_run, console).await;
-    driver.leave().await;
-    let (told, height) = done?;
-    console.show(&Ordered {
-        order: order.verb(),
-        dry_run,
-        person: order.person().map(ToString::to_string),
-        name: told.person.as_ref().map(|person| person.name.clone()),
-        object: order.object().map(|object| object.0),
-        report: match order {
-            GovernOrder::Decide { report, .. } => Some(report),
-            _ => None,
-        },
-        height,
-        does: does(&order, &told),
-    })
-}
-
-/// Gives an order, unless it is only asked what it would do. Returns what that is, and the turn that carried
-/// it out.
-async fn give(
-    driver: &mut ClientDriver,
-    order: &GovernOrder,
-    admin: &PlayerArgs,
-    dry_run: bool,
-    console: Console,
-) -> Result<(DryRunEntry, Option<u64>), Failure> {
-    let intended = IntendedOrder { author: driver.author(), order: order.clone() };
-    let Answer::DryRun(told) = driver.ask(Question::DryRun(Box::new(intended)), ANSWER).await?
-    else {
-        return Err(Failure::failed("the node does not say what an order would do"));
-    };
-    if dry_run {
-        return match told.verdict {
-            Ok(_) => Ok((*told, None)),
-            Err(why) => Err(refused(why)),
-        };
-    }
-    // What one node says decides nothing: the turn does. Only a rule that is known already costs no act.
-    if let Err(why @ (Refusal::NoObject | Refusal::Person | Refusal::NoReport)) = told.verdict {
-        return Err(refused(why));
-    }
-    let act = Act::Govern(order.clone());
-    let mut height =
-        carry_through(driver, admin, ("the order", (act, Vec::new())), console).await?;
-    // What one act leaves, the next ones do.
-    let more = told.traced.all().saturating_sub(1) / UNDONE_PER_ACT_MAX as u32;
-    for _ in 0..more {
-        let act = Act::Govern(order.clone());
-        height = carry_through(driver, admin, ("the order", (act, Vec::new())), console).await?;
-    }
-    Ok((*told, Some(height.0)))
+    let (orders, args) = command.orders()?;
+    carry_out_all(&orders, args, console).await
 }
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::GroundArea;
-
     use super::*;
-    use crate::cli::exit::Exit;
-
-    fn told(name: &str, here: bool) -> DryRunEntry {
-        let person = PersonEntry {
-            key: PublicKey([7; 32]),
-            name: name.to_owned(),
-            here,
-            admin: false,
-            temp_admin: false,
-            rights: Vec::new(),
-            area_rights: Vec::new(),
-            ban: None,
-            mute: None,
-        };
-        let (person, traced) = (Some(person), TracedThings::default());
-        let holdings = KeyHoldings { sessions: here.into(), things: 12, lots: 2 };
-        DryRunEntry { verdict: Ok("as admin".to_owned()), person, thing: None, traced, holdings }
-    }
-
-    #[test]
-    fn an_order_is_told_with_whom_it_is_about_and_for_how_long() {
-        let key = PublicKey([7; 32]);
-        let ban = GovernOrder::Ban { key, seconds: Some(86_400), reason: String::new() };
-        // Only the list of what a ban does said that words and reports go.
-        assert_eq!(
-            does(&ban, &told("Pest", true)),
-            "shut out Pest (07070707), who is here, for 1day; its private words and open reports \
-             go with it; open sessions that end: 1; what stays: things 12, lots 2"
-        );
-        let rights = [RoleRight::Speak, RoleRight::Build].into();
-        let grant = GovernOrder::Grant { key, rights, seconds: None };
-        assert_eq!(
-            does(&grant, &told("", false)),
-            "give build, speak to 07070707, who was never here, for good"
-        );
-        let (rights, area) =
-            ([RoleRight::Build].into(), GroundArea { x: 4, y: -20, width: 16, depth: 8 });
-        let take = GovernOrder::RevokeArea { key, rights, area };
-        let would = "take build on 16 m x 8 m at 4, -20 from Ada (07070707)";
-        assert_eq!(does(&take, &told("Ada", false)), would);
-        let back = GovernOrder::Return { object: ObjectId(9) };
-        let mut lost = told("Ada", false);
-        let (name, owner) = ("wall".to_owned(), Some(key));
-        let (object, scripts, frozen, has_home) = (ObjectId(9), 1, false, false);
-        lost.thing = Some(GovernedThing { object, name, owner, scripts, frozen, has_home });
-        assert!(does(&back, &lost).starts_with("delete wall (thing 9 of 07070707, 1 script)"));
-    }
-
-    #[test]
-    fn a_ruling_and_an_undo_are_told_with_what_and_whom_they_are_about() {
-        let (report, ruling, reason) = (3, Ruling::Dismissed, String::new());
-        let decide = GovernOrder::Decide { report, ruling, reason };
-        let undo = GovernOrder::Undo { key: PublicKey([7; 32]), seconds: 7_200 };
-        let traced = TracedThings { made: 30, changed: 2, deleted: 1 };
-        let would = "undo what Pest (07070707) did; things sent home or deleted: 30, changed \
-                     back: 2, restored: 1; acts: 2";
-        assert_eq!(does(&undo, &DryRunEntry { traced, ..told("Pest", false) }), would);
-        let about = "dismiss report 3 about Pest (07070707), who is here";
-        assert_eq!(does(&decide, &told("Pest", true)), about);
-        let nobody = DryRunEntry { person: None, ..told("", false) };
-        assert_eq!(does(&decide, &nobody), "dismiss report 3");
-    }
-
-    #[test]
-    fn a_refused_order_names_its_rule_and_what_to_do() {
-        for (why, rule, next) in [
-            (Refusal::NoRight, "no such right", "admin admins"),
-            (Refusal::LastAdmin, "at least one permanent admin", "appoint another"),
-            (Refusal::Outranked, "as much to say", "admin admins"),
-            (Refusal::NoPlayer, "ever logged in", "logged in once"),
-            (Refusal::NoReport, "no such open report", "admin reports"),
-            (Refusal::NotForArea, "given for an area", "leave --area out"),
-        ] {
-            let failure = refused(why);
-            assert_eq!(failure.exit, Exit::Refused);
-            assert!(failure.message.contains(rule) && failure.message.contains(next), "{failure}");
-        }
-    }
 
     #[test]
     fn rights_times_and_lines_are_read_before_anything_is_sent() {
@@ -619,7 +364,10 @@ mod tests {
         assert!(right("all").is_err_and(|why| why.contains("administer")));
         assert_eq!(seconds("2h"), Ok(7_200));
         assert!(seconds("0s").is_err() && seconds("900years").is_err());
-        assert!(reason("two\nlines").is_err() && motd("").is_err());
-        assert_eq!(reason(""), Ok(String::new()));
+        assert!(reason("two\nlines".to_owned()).is_err() && motd(String::new()).is_err());
+        assert_eq!(reason(String::new()), Ok(String::new()));
+        let [one, other] = [PublicKey([1; 32]), PublicKey([2; 32])];
+        let orders = about(vec![one, other, one], |key| GovernOrder::Kick { key });
+        assert_eq!(orders.len(), 2, "each person once");
     }
 }

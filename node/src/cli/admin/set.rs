@@ -1,11 +1,13 @@
 //! `admin set` changes the sim's name, or one of its agreed numbers.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use clap::{Args, builder::PossibleValuesParser};
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, IntendedChange, IntendedChangeEntry, Question};
-use metatopia_sim::{AMENDABLE, AgreedPorts, AmendError, Parameters, is_name};
+use metatopia_sim::{
+    AMENDABLE, AgreedPorts, AmendError, FirstLogin, LandClaims, Parameters, Publishers, is_name,
+};
 use metatopia_types::{Act, SimId};
 use serde::Serialize;
 
@@ -51,6 +53,8 @@ pub(super) fn names() -> String {
          metatopia admin set objects_max 4000 --key admin.key --dry-run\n  \
          metatopia admin set building.open_ground false --key admin.key\n  \
          metatopia admin set chat.slow_seconds 10 --key admin.key     slow mode: a line in ten seconds\n\n\
+         `ttl_seconds` counts from the founding: a sim that has run for longer ends at once, for good. 0 is for \
+         ever.\n\
          `chat.quiet_from` and `chat.quiet_until` are minutes of the day, UTC: 1320 and 360 are quiet \
          hours from\n22:00 to 6:00.\n\n\
          Permanent admins change values, and those to whom one of them gave `administer`. A temp admin \
@@ -67,6 +71,9 @@ struct Changed {
     value: String,
     /// The turn that changed it; none if it was only asked what the change would do.
     height: Option<u64>,
+    /// When the sim ends by it, in words, if the value says that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends: Option<String>,
     /// What the change would do, if only that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     would: Option<WouldSet>,
@@ -86,13 +93,18 @@ struct WouldSet {
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value, .. } = self;
-        if let Some(WouldSet { before, players, here, by }) = &self.would {
-            write!(f, "would: change {name} from {before} to {value} {by}, for all of ")?;
-            let players = number_of(*players, "player", "players");
-            return write!(f, "{players}, {here} of them here");
+        match &self.would {
+            Some(WouldSet { before, players, here, by }) => {
+                write!(f, "would: change {name} from {before} to {value} {by}, for all of ")?;
+                let players = number_of(*players, "player", "players");
+                write!(f, "{players}, {here} of them here")?;
+            }
+            None => {
+                let height = self.height.unwrap_or_default();
+                write!(f, "{name} is {value} from height {height} on")?;
+            }
         }
-        let height = self.height.unwrap_or_default();
-        write!(f, "{name} is {value} from height {height} on")
+        self.ends.as_ref().map_or(Ok(()), |ends| write!(f, "; {ends}"))
     }
 }
 
@@ -113,26 +125,89 @@ fn check(name: &str, value: &str) -> Result<(), Failure> {
     Parameters::default().amend(name, value).map_err(|error| match error {
         AmendError::Parameters(error) => Failure::usage(error.to_string()),
         AmendError::Value | AmendError::NoSuchName => {
-            Failure::usage(format!("{value:?} is no value of {name}"))
-                .hint("numbers look like 2.5 or 40, switches are true or false")
+            Failure::usage(format!("{value:?} is no value of {name}")).hint(&taken(name))
         }
     })
+}
+
+/// Returns what a value is written like, in words.
+fn taken(name: &str) -> String {
+    let listed = |words: Vec<&str>| format!("{name} is one of {}", words.join(", "));
+    match name {
+        "first_login" => listed(FirstLogin::ALL.iter().map(|(_, word)| *word).collect()),
+        "publishers" => listed(Publishers::ALL.iter().map(|(_, word)| *word).collect()),
+        "land_claims" => listed(LandClaims::ALL.iter().map(|(_, word)| *word).collect()),
+        _ => match Parameters::default().setting(name).as_deref() {
+            Some("true" | "false") => format!("{name} is true or false"),
+            _ => "numbers look like 2.5 or 40, switches are true or false".to_owned(),
+        },
+    }
 }
 
 pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> {
     let SetArgs { parameter: name, value, dry_run, admin } = args;
     check(&name, &value)?;
     let mut driver = admin.open().await?;
-    let act = Act::Amend { name: name.clone(), value: value.clone() };
-    let done = match dry_run {
-        true => would(&mut driver, act).await.map(|would| (None, Some(would))),
-        false => carry_through(&mut driver, &admin, ("the change", (act, Vec::new())), console)
-            .await
-            .map(|height| (Some(height.0), None)),
-    };
+    let done = change(&mut driver, (name, value), (&admin, dry_run), console).await;
     driver.leave().await;
-    let (height, would) = done?;
-    console.show(&Changed { name, value, height, would })
+    console.show(&done?)
+}
+
+/// Changes a value, or only asks what that would do.
+async fn change(
+    driver: &mut ClientDriver,
+    (name, value): (String, String),
+    (admin, dry_run): (&PlayerArgs, bool),
+    console: Console,
+) -> Result<Changed, Failure> {
+    let act = Act::Amend { name: name.clone(), value: value.clone() };
+    // Before the change: a sim that has ended answers for some seconds only.
+    let ends = match name.as_str() {
+        "ttl_seconds" => Some(end(driver, &act, &value).await?),
+        _ => None,
+    };
+    if dry_run {
+        let would = Some(would(driver, act).await?);
+        return Ok(Changed { name, value, height: None, ends, would });
+    }
+    let height = carry_through(driver, admin, ("the change", (act, Vec::new())), console).await?;
+    Ok(Changed { name, value, height: Some(height.0), ends, would: None })
+}
+
+/// Returns when the sim ends once it lives for so many seconds, in words.
+async fn end(driver: &mut ClientDriver, act: &Act, seconds: &str) -> Result<String, Failure> {
+    let before = try_change(driver, act.clone()).await?.value;
+    let Answer::Governance(told) = driver.ask(Question::Governance, ANSWER).await? else {
+        return Err(Failure::failed("the node does not say how long the sim has run"));
+    };
+    let milliseconds = |text: &str| text.parse::<i64>().unwrap_or(0).saturating_mul(1_000);
+    let (before, after) = (milliseconds(&before), milliseconds(seconds));
+    let age = match told.time_left {
+        Some(left) => Some(before.saturating_sub(left)),
+        // A successor goes on counting where its parent ended, and does not say when that was.
+        None if driver.trust().genesis.parent.is_some() => None,
+        None => i64::try_from(told.time).ok(),
+    };
+    Ok(ending(after, age))
+}
+
+/// Returns when a sim of this age, if it is known, ends that lives for so long, both in milliseconds.
+fn ending(lives: i64, age: Option<i64>) -> String {
+    let span = |milliseconds: i64| {
+        let seconds = milliseconds.max(0).unsigned_abs().div_ceil(1_000);
+        humantime::format_duration(Duration::from_secs(seconds)).to_string()
+    };
+    match age.map(|age| lives.saturating_sub(age)) {
+        _ if lives == 0 => "the sim never ends".to_owned(),
+        Some(left @ 1..) => format!("the sim ends in {}", span(left)),
+        Some(_) => "the sim ends at once, for good: it has run for longer, and from its end on \
+                    every act is refused"
+            .to_owned(),
+        None => format!(
+            "the sim ends once it has run for {} since its founding, and at once if it has",
+            span(lives)
+        ),
+    }
 }
 
 /// Asks what a change of a value would do.
@@ -165,7 +240,9 @@ mod tests {
         for (name, value, told) in [
             ("building.reach", "101", "building.reach is 101, outside of 1 to 100"),
             ("objects_max", "many", "\"many\" is no value of objects_max"),
-            ("first_login", "ajar", "\"ajar\" is no value of first_login"),
+            ("first_login", "ajar", "first_login is one of open, work, invite, closed"),
+            ("publishers", "nobody", "publishers is one of anybody, seen, builders, admins"),
+            ("building.open_ground", "yes", "building.open_ground is true or false"),
             ("ports", "greeter", "ports are written PACKAGE:PORT:GAS:HEIGHT"),
             ("name", "", "\"\" is no name"),
             ("world", "Earth", "\"Earth\" is no id of a land office"),
@@ -183,12 +260,28 @@ mod tests {
         let would =
             WouldSet { before: "2000".to_owned(), players: 12, here: 3, by: "as admin".to_owned() };
         let (name, value) = ("objects_max".to_owned(), "4000".to_owned());
-        let tried = Changed { name, value, height: None, would: Some(would) };
+        let tried = Changed { name, value, height: None, ends: None, would: Some(would) };
         let told = "would: change objects_max from 2000 to 4000 as admin, for all of 12 players, \
                     3 of them here";
         assert_eq!(tried.to_string(), told);
         let done = Changed { height: Some(9), would: None, ..tried };
         assert_eq!(done.to_string(), "objects_max is 4000 from height 9 on");
+    }
+
+    /// A number of seconds in the past ended a sim at once, and neither the order nor its dry run had said so.
+    #[test]
+    fn a_change_of_how_long_a_sim_lives_says_when_it_ends() {
+        let hour = 3_600_000;
+        assert_eq!(ending(0, Some(hour)), "the sim never ends");
+        assert_eq!(ending(3 * hour, Some(hour)), "the sim ends in 2h");
+        assert!(ending(hour, Some(hour)).starts_with("the sim ends at once, for good"));
+        assert!(ending(hour, None).starts_with("the sim ends once it has run for 1h since"));
+        let (name, value) = ("ttl_seconds".to_owned(), "60".to_owned());
+        let ends = Some(ending(60_000, Some(hour)));
+        let done = Changed { name, value, height: Some(9), ends, would: None };
+        assert!(
+            done.to_string().starts_with("ttl_seconds is 60 from height 9 on; the sim ends at")
+        );
     }
 
     #[test]

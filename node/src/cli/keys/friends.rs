@@ -234,7 +234,11 @@ async fn name(
     }
     let mut named = BTreeSet::new();
     for typed in &args.friends {
-        named.insert(reader(driver, typed).await?);
+        let key = reader(driver, typed).await?;
+        if !named.insert(key) {
+            let message = format!("{key} is named twice, and counts once");
+            return Err(Failure::usage(message).hint("name each friend once"));
+        }
     }
     let count = u8::try_from(named.len()).unwrap_or(u8::MAX);
     let need = args.need.unwrap_or_else(|| count.saturating_sub(1).max(count.min(2)));

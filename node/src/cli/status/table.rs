@@ -67,6 +67,8 @@ struct Table {
     elsewhere: Vec<OtherRow>,
     voters: usize,
     live: usize,
+    /// How many of those that are live vote now: with a full disk a server goes on without a vote.
+    voting: usize,
     needed: usize,
     /// Says whether as many servers are live as are needed.
     quorum: bool,
@@ -105,6 +107,7 @@ impl Table {
     fn of(directory: &Path, survey: &Survey, turns_per_second: Option<f64>) -> Self {
         let quorum = survey.quorum(|index| survey.servers[index].is_live());
         let Quorum { voters, live, needed } = quorum;
+        let voting = survey.quorum(|index| !survey.servers[index].is_silent()).live;
         let newest = survey.newest().and_then(|seen| seen.status.as_ref().ok());
         let sim = newest.and_then(|status| status.told("sim"));
         let other = |Elsewhere { key, url, is_live }: &Elsewhere| OtherRow {
@@ -119,6 +122,7 @@ impl Table {
             elsewhere: survey.elsewhere.iter().map(other).collect(),
             voters,
             live,
+            voting,
             needed,
             quorum: quorum.is_there(),
             height: survey.height(),
@@ -129,10 +133,15 @@ impl Table {
 
     /// Returns how the command ends, by what a program should know of the table.
     fn verdict(&self) -> Result<(), Failure> {
-        let Self { live, needed, .. } = self;
+        let Self { live, voting, needed, .. } = self;
         if !self.quorum {
             let message = format!("{live} of the servers that vote are live, {needed} are needed");
             return Err(Failure::timed_out(message).hint("no turn is decided until more are live"));
+        }
+        if voting < needed {
+            let message = format!("{live} servers are live and {voting} vote, {needed} are needed");
+            return Err(Failure::timed_out(message)
+                .hint("no turn is decided until more vote: the table says why they do not"));
         }
         let wrong = ["stalled", "diverged", "healing", "following"];
         let wrong = self.servers.iter().find(|row| wrong.contains(&row.state.as_str()));
@@ -218,12 +227,15 @@ impl fmt::Display for Table {
                 )?;
             }
         }
-        let Self { voters, live, needed, .. } = self;
+        let Self { voters, live, voting, needed, .. } = self;
         let of = number_of(*voters, "server that votes", "servers that vote");
         let alive = number_of(*live, "is", "are");
         write!(f, "of {of} {alive} live, and {} needed: ", number_of(*needed, "is", "are"))?;
         match (self.quorum, self.turns_per_second) {
             (false, _) => write!(f, "no turn is decided until {} more are live", needed - live),
+            (true, _) if voting < needed => {
+                write!(f, "no turn is decided until {} more vote again", needed - voting)
+            }
             (true, Some(turns)) => write!(f, "{turns:.1} turns a second"),
             (true, None) => write!(f, "how many turns a second is not known yet"),
         }?;
@@ -325,6 +337,20 @@ mod tests {
         let failure = troubled.verdict().unwrap_err();
         assert_eq!(failure.exit, Exit::Diverged);
         assert!(failure.message.contains("server 2 is diverged"), "{failure}");
+    }
+
+    /// The only server of a sim did not vote, because its disk was full, and `status` ended as if all were well.
+    #[test]
+    fn a_sim_whose_servers_live_and_do_not_vote_has_no_quorum() {
+        let mut seen = survey("a", "a", "");
+        let status = seen.servers[0].status.as_mut().expect("it answers");
+        status.more.insert("voting".to_owned(), false.into());
+        let silent = Table::of("/w".as_ref(), &seen, None);
+        assert_eq!((silent.live, silent.voting), (1, 0));
+        let failure = silent.verdict().expect_err("nothing is decided");
+        assert_eq!(failure.exit, Exit::TimedOut);
+        assert!(failure.message.contains("1 servers are live and 0 vote"), "{failure}");
+        assert!(silent.to_string().ends_with("no turn is decided until 1 more vote again"));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::{path::PathBuf, sync::Arc};
 
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
-use metatopia_protocol::{Answer, Question};
 use metatopia_types::{Act, LandOrder, Outcome};
 
 use super::learned::LearnedWorld;
@@ -11,8 +10,8 @@ use crate::{
     cli::{
         console::Console,
         failure::Failure,
-        say::{decide_in_time, prove},
-        session::{ANSWER, NodeArgs, PlayerArgs},
+        say::decide_and_prove,
+        session::{NodeArgs, PlayerArgs},
         ticket::TicketSecret,
     },
     keys,
@@ -55,28 +54,14 @@ impl OfficeDesk {
         let key = Arc::new(keys::load(&player.key)?);
         let driver = ClientDriver::open(office, trust, key).await?;
         let mut desk = Self { driver, stays: false };
-        let mut login = player.login(&mut desk.driver, console).await?;
-        desk.keep_avatar(&mut login).await?;
+        let login;
+        (login, desk.stays) = player.login_over(&mut desk.driver, console).await?;
         if let (_, Outcome::Refused(why)) = desk.decide(login, Vec::new()).await? {
             desk.close().await;
             let message = format!("the login at the land office was refused: {why}");
             return Err(Failure::refused(message));
         }
         Ok(desk)
-    }
-
-    /// Has a login leave the owner's avatar as it is, if that stands in the sim.
-    async fn keep_avatar(&mut self, login: &mut Act) -> Result<(), Failure> {
-        let Answer::Players(players) = self.driver.ask(Question::Players, ANSWER).await? else {
-            // A busy server says nothing. An avatar that nobody moves ends with its lease.
-            self.stays = true;
-            return Ok(());
-        };
-        let own = players.into_iter().find(|player| player.key == self.driver.author());
-        if let (Some(own), Act::Login { name, look, .. }) = (own, login) {
-            (*name, *look, self.stays) = (own.name, own.look, true);
-        }
-        Ok(())
     }
 
     /// Has the land office decide an order. Returns the height and the proved outcome.
@@ -93,10 +78,8 @@ impl OfficeDesk {
         act: Act,
         blobs: Vec<metatopia_types::Blob>,
     ) -> Result<(u64, Outcome), Failure> {
-        let act = self.driver.submit(act, blobs).await?.act;
-        let places = decide_in_time(&mut self.driver, &[act]).await?;
-        let place = places.get(&act).copied().unwrap_or_default();
-        Ok((place.0.0, prove(&mut self.driver, place, act).await?))
+        let (height, outcome) = decide_and_prove(&mut self.driver, (act, blobs)).await?;
+        Ok((height.0, outcome))
     }
 
     /// Ends the session. An owner who came for an order alone leaves no avatar behind.

@@ -29,7 +29,7 @@ pub(in crate::cli) struct VisitArgs {
     /// Your key file; `metatopia keys new` makes one.
     #[arg(long, value_name = "FILE")]
     key: std::path::PathBuf,
-    /// Your name in the sim [default: the first digits of your key].
+    /// Your name in the sim [default: the one that the sim knows you by, else the first digits of your key].
     #[arg(long)]
     name: Option<String>,
     /// A ticket or its link, for a key that is new to the sim.

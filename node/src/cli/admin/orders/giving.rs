@@ -1,0 +1,228 @@
+//! Giving orders, several of them in one session, or asking what they would do.
+
+use std::fmt;
+
+use metatopia_client_driver::ClientDriver;
+use metatopia_protocol::{Answer, DryRunEntry, IntendedOrder, Question};
+use metatopia_sim::limits::UNDONE_PER_ACT_MAX;
+use metatopia_types::{Act, GovernOrder, Height, Outcome, Refusal};
+use serde::Serialize;
+
+use super::{OrderArgs, words::does};
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    say::{decide_and_prove, log_in_and_do},
+    session::{ANSWER, PlayerArgs},
+};
+
+/// The line that tells of an order.
+#[derive(Debug, Serialize)]
+struct Ordered {
+    order: &'static str,
+    /// Says whether it was only asked what the order would do.
+    dry_run: bool,
+    person: Option<String>,
+    name: Option<String>,
+    object: Option<u64>,
+    report: Option<u64>,
+    /// The turn that carried it out.
+    height: Option<u64>,
+    /// What it does, in words.
+    does: String,
+}
+
+impl fmt::Display for Ordered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.height {
+            Some(height) => write!(f, "{} in turn {height}", self.does),
+            None => write!(f, "would: {}", self.does),
+        }
+    }
+}
+
+/// Returns the failure of an order that a rule refuses, with what to do.
+fn refused(why: Refusal) -> Failure {
+    refused_as("the order", why)
+}
+
+/// Returns the failure of what a rule refuses, with what to do.
+pub(in crate::cli::admin) fn refused_as(what: &str, why: Refusal) -> Failure {
+    let failure = Failure::refused(format!("{what} was refused: {why}"));
+    match why {
+        Refusal::NotAdmin | Refusal::NotPermanent | Refusal::NoRight | Refusal::Outranked => {
+            failure.hint("`metatopia admin admins` lists who may do what")
+        }
+        Refusal::LastAdmin => failure.hint("appoint another one first"),
+        Refusal::NoPlayer => failure.hint("rights are for keys that logged in once"),
+        Refusal::NoLand => failure.hint("`metatopia admin land list` names them"),
+        Refusal::NotForArea => failure.hint("leave --area out to give it for the whole sim"),
+        Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
+        Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
+        Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
+        _ => failure,
+    }
+}
+
+/// Gives an order, or says what it would do.
+pub(in crate::cli::admin) async fn carry_out(
+    order: GovernOrder,
+    args: OrderArgs,
+    console: Console,
+) -> Result<(), Failure> {
+    carry_out_all(&[order], args, console).await
+}
+
+/// Gives orders in one session, each by an act, or says what they would do. A refusal of one stops no other.
+///
+/// # Errors
+/// That of the first order that is refused, or what ended the session.
+pub(super) async fn carry_out_all(
+    orders: &[GovernOrder],
+    OrderArgs { dry_run, admin }: OrderArgs,
+    console: Console,
+) -> Result<(), Failure> {
+    let mut desk = OrderDesk { driver: admin.open().await?, admin, dry_run, is_in: false };
+    let done = desk.give_all(orders, console).await;
+    desk.driver.leave().await;
+    done
+}
+
+/// Prints the line of an order that was given, or that was only asked about.
+fn tell(
+    (order, dry_run): (&GovernOrder, bool),
+    (told, height): (&DryRunEntry, Option<u64>),
+    console: Console,
+) -> Result<(), Failure> {
+    console.show(&Ordered {
+        order: order.verb(),
+        dry_run,
+        person: order.person().map(ToString::to_string),
+        name: told.person.as_ref().map(|person| person.name.clone()),
+        object: order.object().map(|object| object.0),
+        report: match order {
+            GovernOrder::Decide { report, .. } => Some(*report),
+            _ => None,
+        },
+        height,
+        does: does(order, told),
+    })
+}
+
+/// A session in which somebody gives orders, one after the other.
+struct OrderDesk {
+    driver: ClientDriver,
+    admin: PlayerArgs,
+    dry_run: bool,
+    /// Whether the login was decided.
+    is_in: bool,
+}
+
+impl OrderDesk {
+    async fn give_all(&mut self, orders: &[GovernOrder], console: Console) -> Result<(), Failure> {
+        let mut first = None;
+        for order in orders {
+            let given = self.give(order, console).await;
+            let (told, failure) = match given {
+                Ok((told, height)) => {
+                    tell((order, self.dry_run), (&told, height), console)?;
+                    continue;
+                }
+                Err(Ungiven::Refused(why)) => (order.person(), refused(why)),
+                Err(Ungiven::Failed(failure)) => return Err(failure),
+            };
+            if orders.len() == 1 {
+                return Err(failure);
+            }
+            // The others are given nevertheless.
+            let key = told.map_or_else(String::new, |key| format!("{key}: "));
+            console.error(&Failure { message: format!("{key}{failure}"), ..failure.clone() });
+            first = first.or(Some(Failure::quiet(failure.exit)));
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Gives an order, unless it is only asked what it would do. Returns what that is, and the turn that
+    /// carried it out.
+    async fn give(
+        &mut self,
+        order: &GovernOrder,
+        console: Console,
+    ) -> Result<(DryRunEntry, Option<u64>), Ungiven> {
+        let intended = IntendedOrder { author: self.driver.author(), order: order.clone() };
+        let question = Question::DryRun(Box::new(intended));
+        let Answer::DryRun(told) =
+            self.driver.ask(question, ANSWER).await.map_err(Failure::from)?
+        else {
+            return Err(Failure::failed("the node does not say what an order would do").into());
+        };
+        if self.dry_run {
+            return match told.verdict {
+                Ok(_) => Ok((*told, None)),
+                Err(why) => Err(Ungiven::Refused(why)),
+            };
+        }
+        // What one node says decides nothing: the turn does. Only a rule that is known already costs no act.
+        if let Err(why @ (Refusal::NoObject | Refusal::Person | Refusal::NoReport)) = told.verdict {
+            return Err(Ungiven::Refused(why));
+        }
+        let mut height = self.act(order, console).await?;
+        // What one act leaves, the next ones do.
+        let more = told.traced.all().saturating_sub(1) / UNDONE_PER_ACT_MAX as u32;
+        for _ in 0..more {
+            height = self.act(order, console).await?;
+        }
+        Ok((*told, Some(height.0)))
+    }
+
+    /// Has the act of an order decided, after the login if that is still to come. Returns the height of its turn.
+    async fn act(&mut self, order: &GovernOrder, console: Console) -> Result<Height, Ungiven> {
+        let act = (Act::Govern(order.clone()), Vec::new());
+        let (height, outcome) = match self.is_in {
+            true => decide_and_prove(&mut self.driver, act).await?,
+            false => log_in_and_do(&mut self.driver, &self.admin, act, console).await?,
+        };
+        self.is_in = true;
+        match outcome {
+            Outcome::Refused(why) => Err(Ungiven::Refused(why)),
+            _ => Ok(height),
+        }
+    }
+}
+
+/// Why an order was not given.
+enum Ungiven {
+    /// A rule of the sim refused it.
+    Refused(Refusal),
+    /// The session failed.
+    Failed(Failure),
+}
+
+impl From<Failure> for Ungiven {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    #[test]
+    fn a_refused_order_names_its_rule_and_what_to_do() {
+        for (why, rule, next) in [
+            (Refusal::NoRight, "no such right", "admin admins"),
+            (Refusal::LastAdmin, "at least one permanent admin", "appoint another"),
+            (Refusal::Outranked, "as much to say", "admin admins"),
+            (Refusal::NoPlayer, "ever logged in", "logged in once"),
+            (Refusal::NoReport, "no such open report", "admin reports"),
+            (Refusal::NoLand, "no land of this name", "admin land list"),
+            (Refusal::NotForArea, "given for an area", "leave --area out"),
+        ] {
+            let failure = refused(why);
+            assert_eq!(failure.exit, Exit::Refused);
+            assert!(failure.message.contains(rule) && failure.message.contains(next), "{failure}");
+        }
+    }
+}
