@@ -6,7 +6,7 @@ mod comparison;
 pub(super) mod deeds;
 pub(super) mod desk;
 mod diff;
-mod follow;
+pub(super) mod follow;
 mod fork;
 pub(super) mod lines;
 mod list;
