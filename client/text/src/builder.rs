@@ -188,8 +188,7 @@ pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> 
 
 async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
     let most = room.driver.prove_charter(ANSWER).await?.parameters.building.size_max;
-    let (width, height) =
-        (plan.half().x.saturating_add(plan.half().x), plan.half().y.saturating_add(plan.half().y));
+    let Vec2 { x: width, y: height } = plan.half().saturating_add(plan.half());
     if width.max(height) > most {
         let told = format!(
             "{width} m by {height} m is too large: a thing that players build is at most {most} m wide and \
