@@ -1,6 +1,6 @@
 //! The folder of a place: `place.toml`, and a folder per package below `packages`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{KnownPackages, Mistake, Place, parse_package_all, place::PLACE_FILE, read_package};
 
@@ -13,12 +13,11 @@ pub const PACKAGES_FOLDER: &str = "packages";
 /// Files that belong to no place, such as a `README.md`, may be left in.
 ///
 /// # Errors
-/// All mistakes that were found, ordered by file and line; never none. Objects are looked at once all
-/// packages are fine.
+/// All mistakes that were found, ordered by file and line; never none.
 pub fn parse_folder(folder: &str, files: &BTreeMap<String, String>) -> Result<Place, Vec<Mistake>> {
     let path = |name: &str| format!("{folder}/{name}");
     let mut packages = BTreeMap::new();
-    let mut mistakes = Vec::new();
+    let (mut mistakes, mut broken) = (Vec::new(), BTreeSet::new());
     let folders = package_folders(files);
     // Packages import each other by id, in whatever folders they are.
     let read = folders.iter().filter_map(|(name, texts)| read_package(name, texts).ok());
@@ -27,17 +26,24 @@ pub fn parse_folder(folder: &str, files: &BTreeMap<String, String>) -> Result<Pl
         let folder = path(&format!("{PACKAGES_FOLDER}/{name}"));
         match parse_package_all(&folder, &texts, &known) {
             Ok(package) => drop(packages.insert(name.to_owned(), package)),
-            Err(found) => mistakes.extend(found),
+            Err(found) => {
+                broken.insert(name.to_owned());
+                mistakes.extend(found);
+            }
         }
     }
     let Some(text) = files.get(PLACE_FILE) else {
         mistakes.push(Mistake::in_file(folder, format!("{PLACE_FILE} is missing")));
         return Err(mistakes);
     };
-    if !mistakes.is_empty() {
-        return Err(mistakes);
+    let place = Place::parse_beside(&path(PLACE_FILE), text, &packages, &broken);
+    match place {
+        Ok(place) if mistakes.is_empty() => Ok(place),
+        place => {
+            mistakes.extend(place.err().unwrap_or_default());
+            Err(mistakes)
+        }
     }
-    Place::parse_all(&path(PLACE_FILE), text, &packages)
 }
 
 /// Returns the texts of each package's folder, by the folder's name and the path in it.

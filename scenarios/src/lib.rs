@@ -46,8 +46,8 @@ pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use metatopia_scripting::PACKAGE_FILE;
 pub use mistake::{Mistake, TomlSource};
 pub use package::{
-    KnownPackages, imported_ids, package_files, parse_package, parse_package_all, read_package,
-    source_mistakes,
+    KnownPackages, imported_ids, licence_words, package_files, parse_package, parse_package_all,
+    read_package, source_mistakes,
 };
 pub use place::{PICTURE_FILES, PLACE_FILE, Place};
 pub use rehearsal::{

@@ -47,8 +47,34 @@ impl Serialize for Number {
 }
 
 /// Two numbers: a place or a size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct NumberPair(Number, Number);
+
+struct PairVisitor;
+
+impl<'de> de::Visitor<'de> for PairVisitor {
+    type Value = NumberPair;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("two numbers such as [1, \"2.5\"]")
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut all: A) -> Result<NumberPair, A::Error> {
+        let (Some(x), Some(y)) = (all.next_element()?, all.next_element()?) else {
+            return Err(de::Error::custom("one number too few: write two, such as [1, \"2.5\"]"));
+        };
+        match all.next_element::<de::IgnoredAny>()? {
+            None => Ok(NumberPair(x, y)),
+            Some(_) => Err(de::Error::custom("more than two numbers: write two, such as [1, 2]")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for NumberPair {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(PairVisitor)
+    }
+}
 
 impl NumberPair {
     pub(crate) fn vec2(self) -> Vec2 {

@@ -314,17 +314,38 @@ impl PackageReader<'_> {
 
     /// Returns the mistake of a licence, at the column of its expression if that is known.
     fn licence(&self, error: &LicenceError, described: &PackageFile) -> Mistake {
-        let span = described.licence.span();
-        let message = error.to_string();
-        match error {
-            LicenceError::Expression { column, .. } | LicenceError::Deprecated { column, .. } => {
-                // The span begins with the quote, and columns of expressions begin with 1.
-                let start = span.start.saturating_add(*column);
-                let told = message.strip_prefix(&format!("column {column}: "));
-                self.source.mistake_in(start..span.end, told.unwrap_or(&message))
-            }
-            _ => self.source.mistake_in(span, message),
+        licence_mistake(&self.source, &described.licence, error)
+    }
+}
+
+/// Returns the mistake of a licence that is written there, at the column of its expression if that is known.
+pub(crate) fn licence_mistake(
+    source: &TomlSource<'_>,
+    licence: &Spanned<String>,
+    error: &LicenceError,
+) -> Mistake {
+    let span = licence.span();
+    let message = licence_words(error);
+    match error {
+        LicenceError::Expression { column, .. } | LicenceError::Deprecated { column, .. } => {
+            // The span begins with the quote, and columns of expressions begin with 1.
+            let start = span.start.saturating_add(*column);
+            let told = message.strip_prefix(&format!("column {column}: "));
+            source.mistake_in(start..span.end, told.unwrap_or(&message))
         }
+        _ => source.mistake_in(span, message),
+    }
+}
+
+/// Returns what is wrong with an expression of licences, and what to write where that is no name of one.
+#[must_use]
+pub fn licence_words(error: &LicenceError) -> String {
+    match error {
+        LicenceError::Expression { column, reason } if reason == "unknown term" => format!(
+            "column {column}: no licence of the SPDX list has this name: write one such as \
+             AGPL-3.0-or-later"
+        ),
+        _ => error.to_string(),
     }
 }
 

@@ -55,6 +55,25 @@ impl Place {
         &self.name
     }
 
+    /// Returns the licence of the place, as an SPDX expression.
+    #[must_use]
+    pub fn licence(&self) -> &str {
+        &self.licence
+    }
+
+    /// Returns the licence of things that say no other.
+    #[must_use]
+    pub fn asset_licence(&self) -> &str {
+        &self.asset_licence
+    }
+
+    /// Returns the things that stand where people appear, so that no place of them is founded from a file.
+    pub fn in_the_way(&self) -> impl Iterator<Item = &ObjectSpec> {
+        let avatar = &self.parameters.avatar;
+        let spawn = (avatar.spawn, avatar.radius);
+        self.objects.iter().filter(move |spec| object::is_in_the_way(spec, spawn))
+    }
+
     /// Returns the things that stand there, in the order of the numbers that they get.
     #[must_use]
     pub fn objects(&self) -> &[ObjectSpec] {

@@ -124,10 +124,106 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
     let everyone = place("publishers = \"everyone\"");
     assert_eq!(everyone, "yard.toml:4:14: \"everyone\" is no value of publishers");
     let long = place("ticks_per_turn = 61");
-    assert_eq!(long, "yard.toml: 61 ticks per turn where 1 to 60 are allowed");
+    assert_eq!(long, "yard.toml:4:18: 61 ticks per turn where 1 to 60 are allowed");
     let licence = object("at = [9, 2]\ndisc = 1\nlicence = \"MIT\"");
     assert!(licence.starts_with("yard.toml:9:11: \"MIT\" is no licence for things"), "{licence}");
     assert_eq!(object("at = [9, 2]\ndisc = 1\nlicence = \"CC0-1.0\""), "fine");
+}
+
+fn all(text: &str) -> Vec<String> {
+    let packages = BTreeMap::new();
+    let mistakes = Place::parse_all("yard.toml", text, &packages).expect_err("mistakes");
+    mistakes.iter().map(ToString::to_string).collect()
+}
+
+fn assert_told(told: &[String], expected: &[&str]) {
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected), "{expected}: {told}");
+    }
+}
+
+/// Each of these was told alone, and some without a line, so that a place was checked again and again.
+#[test]
+fn all_mistakes_of_a_place_are_told_together_in_the_order_of_lines() {
+    let told =
+        all("name = \"\"\nlicence = \"nonsense\"\nasset_licence = \"\"\nspawn_radius = -1\n\
+         hearing = -1\n[avatar]\nspeed = 0\n[building]\nreach = 101\n\
+         [[land]]\nname = \"\"\nfrom = [1, 1]\nto = [2, 2]\nowner = \"sim\"\n\
+         [[object]]\nkind = \"a\"\nname = \"a\"\nat = [9, 2]\ndisc = 1\nlicence = \"MIT\"\n\
+         owner = \"ada\"\n[[object]]\nkind = \"a\"\nname = \"a\"\n");
+    assert_told(
+        &told,
+        &[
+            "yard.toml:1:8: \"\" is no name for a place",
+            "yard.toml:2:12: no licence of the SPDX list has this name",
+            "yard.toml:3:",
+            "yard.toml:4:16: avatar.spawn_radius is -1",
+            "yard.toml:5:11: hearing is -1",
+            "yard.toml:7:9: avatar.speed is 0",
+            "yard.toml:9:9: building.reach is 101",
+            "yard.toml:11:8: \"\" is no name for a land",
+            "yard.toml:20:11: \"MIT\" is no licence for things",
+            "yard.toml:21:9: \"ada\" is no key",
+            "yard.toml:22:1: an object needs `at`",
+            "yard.toml:22:1: an object needs one of `box`",
+        ],
+    );
+}
+
+#[test]
+fn what_lies_outside_of_the_ground_is_named_with_its_line() {
+    let thing = "[[object]]\nkind = \"a\"\nname = \"a\"\ndisc = 1\n";
+    let ground = "[ground]\nfrom = [-20, -20]\nto = [20, 20]\n";
+    let far = all(&format!("{HEAD}{ground}{thing}places = [[9, 2], [9, 21], [9, 22]]\n"));
+    let told = ["yard.toml:7:1: \"a 2\" is at", "yard.toml:7:1: \"a 3\" is at"];
+    assert_told(&far, &told);
+    let away = all(&format!("{HEAD}spawn = [30, 0]\n{ground}{thing}at = [9, 2]\n"));
+    assert_told(&away, &["yard.toml:4:9: avatar.spawn is"]);
+    let none = all(&format!("{HEAD}[ground]\nfrom = [1, 1]\nto = [1, 1]\n"));
+    assert_told(&none, &["yard.toml:4:"]);
+}
+
+/// A mass of 0 and a friction of 9 became others by the founding, and nobody was told.
+#[test]
+fn what_physics_would_round_to_its_bounds_is_refused() {
+    for (text, complaint) in [
+        ("mass = 0", "yard.toml:9:8: mass is 0, outside of 0.0625 to 16384"),
+        ("mass = 20000", "yard.toml:9:8: mass is 20000, outside of"),
+        ("friction = 9", "yard.toml:9:12: friction is 9, outside of 0 to 2"),
+        ("friction = -1", "yard.toml:9:12: friction is -1, outside of 0 to 2"),
+        ("restitution = 2", "yard.toml:9:15: restitution is 2, outside of 0 to 1"),
+        ("damping = 61", "yard.toml:9:11: damping is 61, outside of 0 to 60"),
+        ("density = 10000", "yard.toml:9:11: a thing of this size and density weighs 31"),
+    ] {
+        let told = object(&format!("at = [9, 2]\ndisc = 1\n{text}"));
+        assert!(told.starts_with(complaint), "{told}");
+    }
+    assert_eq!(object("at = [9, 2]\ndisc = 1\nmass = \"0.0625\"\nfriction = 2"), "fine");
+}
+
+#[test]
+fn licences_of_a_place_are_expressions_of_the_spdx_list() {
+    let text = |licence: &str, things: &str| {
+        let text =
+            format!("name = \"it\"\nlicence = \"{licence}\"\nasset_licence = \"{things}\"\n");
+        Place::parse("yard.toml", &text, &[])
+            .map_or_else(|told| told.to_string(), |_| "fine".into())
+    };
+    assert_eq!(text("MIT OR GPL-3.0-only", "CC-BY-4.0"), "fine");
+    assert_eq!(text("MIT", "LicenseRef-All-Rights-Reserved"), "fine");
+    assert!(text("GPL-3.0", "CC0-1.0").starts_with("yard.toml:2:12: GPL-3.0 is deprecated"));
+    let told = text("MIT", "all mine");
+    assert!(told.starts_with("yard.toml:3:18: no licence of the SPDX list"), "{told}");
+}
+
+#[test]
+fn two_numbers_are_asked_for_in_words() {
+    for wrong in ["\"9.81\"", "[1]", "[1, 2, 3]"] {
+        let told = place(&format!("gravity = {wrong}"));
+        assert!(told.starts_with("yard.toml:4:"), "{told}");
+        assert!(told.contains("two") && !told.contains("NumberPair"), "{told}");
+    }
 }
 
 #[test]

@@ -188,6 +188,29 @@ fn a_folder_without_a_place_and_a_wrong_package_are_told_together() {
     assert_eq!(told[1], "yard: place.toml is missing");
 }
 
+/// Things were looked at only once all packages were fine.
+#[test]
+fn mistakes_of_a_package_and_of_a_thing_are_told_together() {
+    let mut files = keeper("open = true");
+    let manifest = files.keys().find(|path| path.ends_with("package.toml")).expect("one").clone();
+    files.insert(manifest.clone(), String::new());
+    let text = files["place.toml"].clone();
+    files.insert(
+        "place.toml".to_owned(),
+        format!(
+            "{text}[[land]]\nname = \"\"\nfrom = [0, 0]\n\
+        to = [1, 1]\nowner = \"sim\"\n"
+        ),
+    );
+
+    let mistakes = parse_folder("yard", &files).expect_err("two mistakes");
+
+    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "the thing that runs the package is fine: {told:?}");
+    assert!(told[0].starts_with(&format!("yard/{manifest}")), "{told:?}");
+    assert!(told[1].contains("is no name for a land"), "{told:?}");
+}
+
 #[test]
 fn the_place_that_the_documentation_shows_can_be_founded() {
     let text = include_str!("../../docs/places.md");

@@ -187,6 +187,15 @@ pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> 
 }
 
 async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
+    let most = room.driver.prove_charter(ANSWER).await?.parameters.building.size_max;
+    let Vec2 { x: width, y: height } = plan.half().saturating_add(plan.half());
+    if width.max(height) > most {
+        let told = format!(
+            "{width} m by {height} m is too large: a thing that players build is at most {most} m wide and \
+             high here."
+        );
+        return room.tell(LineKind::Refused, &told);
+    }
     let Some((here, place)) = place_near(room, plan.half(), plan.movable).await? else {
         return Ok(());
     };

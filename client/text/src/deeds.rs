@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     author::fetch,
-    lots,
+    forms, lots,
     room::{ActProgress, TextClient},
     rules,
     walk::{AvatarWalk, Goal, WalkStep},
@@ -222,14 +222,18 @@ pub(super) async fn speak(
 }
 
 pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
-    let Some(asked) = room.form().await? else {
+    let open = room.forms().await?;
+    if open.is_empty() {
         return room.tell(LineKind::Refused, "Nothing has asked you anything.");
-    };
-    let act = match text::reply(&asked, typed) {
-        Ok(act) => act,
-        Err(error) => return room.tell(LineKind::Refused, &format!("That is no reply: {error}.")),
+    }
+    let (asked, act) = match forms::meant(open, typed) {
+        Ok(found) => found,
+        Err(why) => return room.tell(LineKind::Refused, &format!("That is no reply: {why}.")),
     };
     let fate = room.perform(act, Vec::new()).await?;
+    if matches!(fate, ActProgress::Done(_)) {
+        forms::note_reply(&mut room.asked, &asked);
+    }
     conclude(room, fate, &format!("You reply to {}.", printable(&asked.name)))
 }
 

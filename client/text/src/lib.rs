@@ -40,6 +40,7 @@ mod builder;
 mod crossing;
 mod deeds;
 mod desk;
+mod forms;
 mod friends;
 mod hands;
 mod input;

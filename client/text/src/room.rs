@@ -25,7 +25,7 @@ use tokio::{
 use crate::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
-    private, words,
+    forms, private, words,
 };
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
@@ -75,8 +75,8 @@ pub(super) struct TextClient {
     pub(super) is_editing: bool,
     /// The last sound since a line was typed, and what made it.
     pub(super) sounded: Option<(ObjectId, Sound)>,
-    /// The last form that was shown, to which `reply` replies.
-    asked: Option<FormMessage>,
+    /// The forms and offers to which `reply` may reply, the newest last.
+    pub(super) asked: Vec<FormMessage>,
     people: Option<BTreeMap<ObjectId, String>>,
     /// The names of what the person held when last seen.
     hands: Vec<String>,
@@ -119,7 +119,7 @@ impl TextClient {
             offered: None,
             is_editing: false,
             sounded: None,
-            asked: None,
+            asked: Vec::new(),
             people: None,
             hands: Vec::new(),
             sector: None,
@@ -184,7 +184,7 @@ impl TextClient {
     pub(super) fn settle(&mut self, driver: ClientDriver) -> ClientDriver {
         let before = mem::replace(&mut self.driver, driver);
         self.proof = Err(UnprovenSight::NoneYet);
-        (self.it, self.asked) = (None, None);
+        (self.it, self.asked) = (None, Vec::new());
         (self.people, self.sector, self.sounded) = (None, None, None);
         self.told.clear();
         self.correspondence.move_to(self.driver.trust().sim);
@@ -383,7 +383,7 @@ impl TextClient {
             DriverEvent::Told(told) => private::show(self, &told, false).map(drop),
             DriverEvent::Form(asked) => {
                 let lines = form_lines(&asked);
-                self.asked = Some(asked);
+                forms::note(&mut self.asked, asked);
                 lines.iter().try_for_each(|line| self.tell(LineKind::Heard, line))
             }
             DriverEvent::Ended(end) => Err(DriveError::Ended(end).into()),
@@ -447,12 +447,12 @@ impl TextClient {
         self.tell(LineKind::Seen, &told)
     }
 
-    /// Returns the last form that was shown. Waits for the first one a little: it comes after the outcome of the
+    /// Returns the forms that were shown. Waits for the first one a little: it comes after the outcome of the
     /// act that asked for it, and a line that was piped in does not wait for it as people do.
-    pub(super) async fn form(&mut self) -> Result<Option<FormMessage>, TextClientError> {
+    pub(super) async fn forms(&mut self) -> Result<&[FormMessage], TextClientError> {
         let end = Instant::now() + TOLD;
-        while self.asked.is_none() && self.hear_until(end).await? {}
-        Ok(self.asked.clone())
+        while self.asked.is_empty() && self.hear_until(end).await? {}
+        Ok(&self.asked)
     }
 
     /// Submits an act and does not wait for it.

@@ -9,12 +9,14 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use metatopia_scenarios::{Mistake, Place, PlaceTemplate};
+use metatopia_scenarios::{Mistake, PLACE_FILE, Place, PlaceTemplate};
 use metatopia_sim::is_name;
 use serde::Serialize;
 
 use self::{export::PlaceExportArgs, folder::PlaceFolder};
-use super::{console::Console, exit::Exit, failure::Failure, folder::write_folder};
+use super::{
+    console::Console, exit::Exit, failure::Failure, folder::write_folder, script::lines::quoted,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlaceCommand {
@@ -22,14 +24,18 @@ pub(super) enum PlaceCommand {
     #[command(after_help = new_help())]
     New(PlaceNewArgs),
     /// Read the folder of a place, and show all mistakes with line and column. Nothing is run.
-    #[command(after_help = "Example:\n  metatopia place check my-place\n\nA place with mistakes \
-        ends with exit code 1.")]
+    #[command(
+        after_help = "Example:\n  metatopia place check my-place\n\nA file that is no TOML, or has \
+        a key that is not known, shows the first such mistake alone. A place with mistakes ends with \
+        exit code 1."
+    )]
     Check(PlaceCheckArgs),
     /// Write the present state of a running sim into a folder, as a place: its rules, lands,
     /// things, scripts with what they remember, and packages.
     #[command(after_help = "Example:\n  metatopia place export copy-of-plaza\n  \
-        metatopia up --place copy-of-plaza\n\nThe state is checked against the signatures of the \
-        sim's servers. Players and what they said are no part of a place.")]
+        metatopia up --place copy-of-plaza\n\nThe state is that after the \
+        newest decided turn. What the sim's servers signed last is checked against their signatures, and \
+        the turns since then are computed. Players and what they said are no part of a place.")]
     Export(PlaceExportArgs),
 }
 
@@ -112,19 +118,22 @@ pub(super) fn run(command: PlaceCommand, console: Console) -> Result<(), Failure
 }
 
 fn new(args: &PlaceNewArgs, console: Console) -> Result<(), Failure> {
-    let dir = args.dir.display();
     let folder = args.dir.file_name().and_then(|name| name.to_str());
     let name = args.name.as_deref().or(folder).unwrap_or_default();
     if !is_name(name) {
         return Err(Failure::usage(format!("{name:?} is no name for a place"))
             .hint("give one by --name: one line of at most 32 bytes"));
     }
-    write_folder(&args.dir, &args.template.files_named(name))?;
     let place = args.template.place().expect("a test of the templates loads it");
+    let mut files = args.template.files_named(name);
+    files.extend(folder::licence_files(&place));
+    write_folder(&args.dir, &files)?;
     let report = PlaceReport { name: name.to_owned(), ..PlaceReport::of(&args.dir, &place) };
     console.show(&report)?;
+    let dir = quoted(&args.dir.display().to_string());
+    let file = quoted(&args.dir.join(PLACE_FILE).display().to_string());
     console.note(&format!(
-        "Change {dir}/place.toml, then:\n  metatopia place check {dir}\n  metatopia up --place {dir}"
+        "Change {file}, then:\n  metatopia place check {dir}\n  metatopia up --place {dir}"
     ));
     Ok(())
 }

@@ -6,7 +6,7 @@ mod comparison;
 pub(super) mod deeds;
 pub(super) mod desk;
 mod diff;
-mod follow;
+pub(super) mod follow;
 mod fork;
 pub(super) mod lines;
 mod list;
@@ -66,7 +66,8 @@ pub(super) enum ScriptCommand {
     #[command(after_help = "Example:\n  \
         metatopia script upgrade lamp --script 9 --key me.key\n\n\
         The package is published first, if the sim does not have it. `metatopia script list` prints\n\
-        the numbers of scripts.")]
+        the numbers of scripts. If the first event of the new source fails, the script runs what it ran\n\
+        before, and the command ends with exit code 1.")]
     Upgrade(upgrade::ScriptUpgradeArgs),
     /// Have a thing of yours run a package of the sim.
     #[command(after_help = "Example:\n  metatopia script attach PACKAGE bench --key me.key")]

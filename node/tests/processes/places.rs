@@ -192,6 +192,10 @@ fn what_an_author_saves_in_the_folder_runs_in_the_sim_and_scripts_keep_their_sta
     person.sees("Ding 4");
     shop.warned_by_up("failed with the new bell, and runs what it ran before");
 
+    // One that fails before that runs nowhere, and is not said to.
+    write("bell.rhai", "fn on_upgrade() { throw \"split\"; }\nfn on_touch(other) {}\n");
+    shop.warned_by_up("failed with the new bell, and runs what it ran before");
+
     // A package that nothing runs is brought too, so that it can be attached.
     let other = folder.join("shop/packages/gong");
     fs::create_dir_all(&other).expect("a folder");

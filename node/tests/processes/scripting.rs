@@ -26,6 +26,7 @@ fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
     person.types("build box 1 1 brown lantern");
     person.sees("You build lantern,");
     person.leaves();
+    an_export_has_what_was_built_just_before(&folder, node);
 
     let made = json(&["script", "new", &lamp, "--author", "Ada", "--json"]);
     assert_eq!(made["licence"], "AGPL-3.0-or-later");
@@ -81,12 +82,32 @@ fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
     told(0, &["script", "logs", "--node", node]);
 
     a_script_that_wears_out_is_resumed(&folder, node, &me, &mut person);
+    an_upgrade_that_fails_is_told(&folder, &upgrade[..upgrade.len() - 1], id);
+    assert!(told(3, &["script", "logs", "9999", "--node", node]).contains("no script 9999"));
     let detached = json(&["script", "detach", &script, "--key", &me, "--node", node, "--json"]);
     assert_eq!(detached["attached"], false);
     let missing = ["script", "upgrade", &lamp, "--script", &script, "--key", &me, "--node", node];
     assert!(told(3, &missing).contains("no script"));
     person.leaves();
     plaza.stop();
+}
+
+/// An export had the state of the last snapshot, half a minute old, and lost what was built since.
+fn an_export_has_what_was_built_just_before(folder: &Folder, node: &str) {
+    let copy = folder.join("copy").display().to_string();
+    told(0, &["place", "export", &copy, "--node", node]);
+    let place = fs::read_to_string(folder.join("copy/place.toml")).expect("the file");
+    assert!(place.contains("name = \"lantern\""), "{place}");
+    assert!(folder.join("copy/LICENSES/AGPL-3.0-or-later.txt").is_file());
+}
+
+/// An upgrade that the sim had taken back already was called done.
+fn an_upgrade_that_fails_is_told(folder: &Folder, upgrade: &[&str], before: &str) {
+    let text = fs::read_to_string(folder.join("lamp/lamp.rhai")).expect("the source");
+    let failing = format!("{text}\nfn on_upgrade() {{ throw \"cracked\"; }}\n");
+    fs::write(folder.join("lamp/lamp.rhai"), failing).expect("a file");
+    let fallen = told(1, upgrade);
+    assert!(fallen.contains(&format!("runs what it ran before: package {before}")), "{fallen}");
 }
 
 /// Puts a second script on the lantern of `me`, which fails again and again when `person` touches it.

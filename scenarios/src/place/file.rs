@@ -20,9 +20,9 @@ pub(super) type SettingTable = BTreeMap<Spanned<String>, Spanned<Setting>>;
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlaceFile {
-    pub(super) name: String,
-    pub(super) licence: String,
-    pub(super) asset_licence: String,
+    pub(super) name: Spanned<String>,
+    pub(super) licence: Spanned<String>,
+    pub(super) asset_licence: Spanned<String>,
     /// What there is to see and to do.
     pub(super) description: Option<Spanned<String>>,
     /// Words by which the place is found.
@@ -35,7 +35,7 @@ pub(super) struct PlaceFile {
     pub(super) spawn: Option<Spanned<NumberPair>>,
     pub(super) spawn_radius: Option<Spanned<Number>>,
     /// Ticks of 1/60 s in one turn.
-    pub(super) ticks_per_turn: Option<u32>,
+    pub(super) ticks_per_turn: Option<Spanned<u32>>,
     /// How far nearby words are heard, in metres.
     pub(super) hearing: Option<Spanned<Number>>,
     pub(super) objects_max: Option<Spanned<Setting>>,
@@ -105,12 +105,12 @@ pub(super) struct GroundFile {
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AvatarFile {
-    pub(super) radius: Option<Number>,
-    pub(super) mass: Option<Number>,
-    pub(super) speed: Option<Number>,
-    pub(super) acceleration: Option<Number>,
-    pub(super) reach: Option<Number>,
-    pub(super) push: Option<Number>,
+    pub(super) radius: Option<Spanned<Number>>,
+    pub(super) mass: Option<Spanned<Number>>,
+    pub(super) speed: Option<Spanned<Number>>,
+    pub(super) acceleration: Option<Spanned<Number>>,
+    pub(super) reach: Option<Spanned<Number>>,
+    pub(super) push: Option<Spanned<Number>>,
 }
 
 impl AvatarFile {
@@ -182,9 +182,9 @@ pub(super) struct ObjectFile {
     pub(super) velocity: Option<NumberPair>,
     /// Radians a second.
     pub(super) spin: Option<Number>,
-    pub(super) mass: Option<Number>,
-    pub(super) friction: Option<Number>,
-    pub(super) restitution: Option<Number>,
+    pub(super) mass: Option<Spanned<Number>>,
+    pub(super) friction: Option<Spanned<Number>>,
+    pub(super) restitution: Option<Spanned<Number>>,
     /// Kilograms a square metre, in place of a mass.
     pub(super) density: Option<Spanned<Number>>,
     /// How its friction and that of another thing become one.
@@ -193,8 +193,8 @@ pub(super) struct ObjectFile {
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) restitution_rule: RuleFile,
     /// Share of speed lost in a second, and of spin if that is not said.
-    pub(super) damping: Option<Number>,
-    pub(super) spin_damping: Option<Number>,
+    pub(super) damping: Option<Spanned<Number>>,
+    pub(super) spin_damping: Option<Spanned<Number>>,
     /// Whether it only notices what comes into it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) sensor: bool,

@@ -1,9 +1,12 @@
 //! The objects of a place, as its file describes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{BodySpec, Filter, Motion, Polygon, Region, Shape};
+use metatopia_physics::{
+    BodySpec, Bounds, Filter, Motion, Polygon, Region, Shape,
+    limits::{DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN},
+};
 use metatopia_scripting::Package;
 use metatopia_sim::{ObjectSpec, ScriptSpec};
 use metatopia_types::{AssetLicence, BodyShape, Look, ObjectId, PublicKey};
@@ -11,6 +14,7 @@ use toml::Spanned;
 
 use super::{
     file::{MotionFile, ObjectFile, ScriptFile, ShapeFile},
+    read::noted,
     rules::written,
     state,
 };
@@ -22,66 +26,67 @@ use crate::{
 /// What the objects of a file may name, and what they have that do not say otherwise.
 pub(super) struct ObjectContext<'a> {
     pub(super) packages: &'a BTreeMap<String, Package>,
+    /// Packages that have mistakes of their own.
+    pub(super) broken: &'a BTreeSet<String>,
     pub(super) marks: BTreeMap<&'a str, ObjectId>,
     pub(super) licence: AssetLicence,
     /// Where avatars appear, and how much room each takes: what does not move may not be there.
-    pub(super) spawn: (Vec2, Fx),
+    pub(super) spawn: Option<(Vec2, Fx)>,
+    /// The ground, on which all stands.
+    pub(super) ground: Option<Bounds>,
 }
 
 impl TomlSource<'_> {
-    /// Returns the numbers of the things that have marks.
+    /// Returns the numbers of the things that have marks, and notes marks that name no single thing.
     pub(super) fn marks<'a>(
         &self,
         objects: &'a [Spanned<ObjectFile>],
-    ) -> Result<BTreeMap<&'a str, ObjectId>, Mistake> {
+        mistakes: &mut Vec<Mistake>,
+    ) -> BTreeMap<&'a str, ObjectId> {
         let (mut marks, mut next) = (BTreeMap::new(), ObjectId(1));
         for object in objects {
             let described = object.get_ref();
             if let Some(mark) = &described.mark {
                 if !described.places.is_empty() {
-                    return Err(self.mistake(mark, "a mark names one thing: write `at`"));
+                    mistakes.push(self.mistake(mark, "a mark names one thing: write `at`"));
                 }
                 if marks.insert(mark.get_ref().as_str(), next).is_some() {
                     let message = format!("two things have the mark {:?}", mark.get_ref());
-                    return Err(self.mistake(mark, message));
+                    mistakes.push(self.mistake(mark, message));
                 }
             }
             next = next.plus(described.places.len().max(1) as u64);
         }
-        Ok(marks)
+        marks
     }
 
-    /// Returns the objects that a table describes, of which the first has the number `first`.
+    /// Returns the objects that a table describes, of which the first has the number `first`, and notes what
+    /// is wrong with them.
     pub(super) fn objects(
         &self,
         object: &Spanned<ObjectFile>,
         first: ObjectId,
         context: &ObjectContext<'_>,
-    ) -> Result<Vec<ObjectSpec>, Mistake> {
+        mistakes: &mut Vec<Mistake>,
+    ) -> Vec<ObjectSpec> {
         let described = object.get_ref();
-        let licence = match &described.licence {
-            Some(stated) => self.licence(stated)?,
-            None => context.licence,
+        let before = mistakes.len();
+        let licence = noted(self.object_licence(described, context), mistakes);
+        let places = noted(self.object_places(object), mistakes);
+        let shape = noted(self.shape(object), mistakes);
+        self.materials(described, shape, mistakes);
+        let angle = noted(self.angle(described), mistakes);
+        let scripts = noted(self.scripts(described, context), mistakes);
+        let owner = noted(self.owner(described), mistakes);
+        let spawner = noted(self.spawner(described, first, context), mistakes);
+        let filter = noted(self.filter(described), mistakes);
+        let body = shape.zip(angle).zip(filter);
+        let (Some(licence), Some((places, numbered)), Some(((shape, angle), filter))) =
+            (licence, places, body)
+        else {
+            return Vec::new();
         };
-        let (places, numbered) = match (described.at, described.places.as_slice()) {
-            (Some(at), []) => (vec![at.vec2()], false),
-            (None, [_, ..]) => (described.places.iter().map(|at| at.vec2()).collect(), true),
-            _ => return Err(self.mistake(object, "an object needs `at`, or `places`, not both")),
-        };
-        if let (Some(_), Some(density)) = (&described.mass, &described.density) {
-            return Err(self.mistake(density, "an object has `mass` or `density`, not both"));
-        }
-        let (shape, angle) = (self.shape(object)?, self.angle(described)?);
-        let (scripts, owner) = (self.scripts(described, context)?, self.owner(described)?);
-        let spawner = self.spawner(described, first, context)?;
-        let filter = Filter {
-            category: described.categories.as_ref().map_or(Ok(u32::MAX), |all| self.bits(all))?,
-            mask: described
-                .passes
-                .as_ref()
-                .map_or(Ok(0), |all| self.bits(all))
-                .map(|bits| !bits)?,
-        };
+        let (scripts, owner) = (scripts.unwrap_or_default(), owner.flatten());
         let mut specs = Vec::new();
         for (n, place) in (1..).zip(places) {
             let name =
@@ -95,13 +100,75 @@ impl TomlSource<'_> {
                 body: BodySpec { filter, ..described.body(shape, place, angle) },
                 scripts: scripts.clone(),
                 licence,
-                spawner,
+                spawner: spawner.flatten(),
                 seat: described.seat.map(|at| at.vec2()),
             };
-            self.check(object, &spec, context)?;
+            match self.check(object, &spec, context) {
+                // Several things of one table may break the same rule.
+                Err(mistake)
+                    if mistakes.get(before..).is_some_and(|own| own.contains(&mistake)) => {}
+                checked => drop(noted(checked, mistakes)),
+            }
             specs.push(spec);
         }
-        Ok(specs)
+        specs
+    }
+
+    fn object_licence(
+        &self,
+        described: &ObjectFile,
+        context: &ObjectContext<'_>,
+    ) -> Result<AssetLicence, Mistake> {
+        described.licence.as_ref().map_or(Ok(context.licence), |stated| self.licence(stated))
+    }
+
+    /// Returns the places of an object, and whether they are numbered.
+    fn object_places(&self, object: &Spanned<ObjectFile>) -> Result<(Vec<Vec2>, bool), Mistake> {
+        let described = object.get_ref();
+        match (described.at, described.places.as_slice()) {
+            (Some(at), []) => Ok((vec![at.vec2()], false)),
+            (None, [_, ..]) => Ok((described.places.iter().map(|at| at.vec2()).collect(), true)),
+            _ => Err(self.mistake(object, "an object needs `at`, or `places`, not both")),
+        }
+    }
+
+    /// Notes what physics would round to its bounds. Whoever wrote a number is told, and not given another.
+    fn materials(&self, described: &ObjectFile, shape: Option<Shape>, mistakes: &mut Vec<Mistake>) {
+        for (name, number, low, high) in [
+            ("mass", &described.mass, MASS_MIN, MASS_MAX),
+            ("friction", &described.friction, Fx::ZERO, FRICTION_MAX),
+            ("restitution", &described.restitution, Fx::ZERO, Fx::ONE),
+            ("damping", &described.damping, Fx::ZERO, DAMPING_MAX),
+            ("spin_damping", &described.spin_damping, Fx::ZERO, DAMPING_MAX),
+        ] {
+            let Some(written) = number else { continue };
+            let value = written.get_ref().0;
+            if !(low..=high).contains(&value) {
+                let told = format!("{name} is {value}, outside of {low} to {high}");
+                mistakes.push(self.mistake(written, told));
+            }
+        }
+        let Some(density) = &described.density else { return };
+        if described.mass.is_some() {
+            mistakes.push(self.mistake(density, "an object has `mass` or `density`, not both"));
+        } else if let Some(shape) = shape {
+            let mass = shape.area().saturating_mul(density.get_ref().0);
+            if !(MASS_MIN..=MASS_MAX).contains(&mass) {
+                let told = format!(
+                    "a thing of this size and density weighs {mass} kg, outside of {MASS_MIN} to \
+                     {MASS_MAX}"
+                );
+                mistakes.push(self.mistake(density, told));
+            }
+        }
+    }
+
+    fn filter(&self, described: &ObjectFile) -> Result<Filter, Mistake> {
+        let bits = |listed: &Option<Spanned<Vec<u32>>>, usual| {
+            listed.as_ref().map_or(Ok(usual), |all| self.bits(all))
+        };
+        let category = bits(&described.categories, u32::MAX)?;
+        Ok(Filter { category, mask: !bits(&described.passes, 0)? })
     }
 
     /// Checks that an object may be, and that it leaves room for avatars to appear.
@@ -121,9 +188,12 @@ impl TomlSource<'_> {
             self.mistake_in(at.unwrap_or_else(|| object.span()), error)
         })?;
         spec.check().map_err(|error| self.mistake(object, error))?;
-        let stays = spec.body.motion != Motion::Dynamic && !spec.body.sensor;
-        let (spawn, room) = context.spawn;
-        if stays && spec.distance(spawn) < room {
+        let at = spec.body.pose.position;
+        if context.ground.is_some_and(|ground| !ground.contains(at)) {
+            let message = format!("{:?} is at {at}, outside of the ground", spec.name);
+            return Err(self.mistake(object, message));
+        }
+        if context.spawn.is_some_and(|spawn| is_in_the_way(spec, spawn)) {
             let message = format!("{:?} stands where people appear, at `spawn`", spec.name);
             return Err(self.mistake(object, message));
         }
@@ -209,6 +279,7 @@ impl TomlSource<'_> {
         described: &ObjectFile,
         context: &ObjectContext<'_>,
     ) -> Result<Vec<ScriptSpec>, Mistake> {
+        let is_whole = |script: &&ScriptFile| !context.broken.contains(script.package.get_ref());
         let find = |script: &ScriptFile| {
             let name = script.package.get_ref();
             let Some(package) = context.packages.get(name) else {
@@ -219,8 +290,14 @@ impl TomlSource<'_> {
             state.check().map_err(|error| self.mistake(&script.package, error))?;
             Ok(ScriptSpec { package: package.id(), state })
         };
-        described.scripts.iter().map(find).collect()
+        described.scripts.iter().filter(is_whole).map(find).collect()
     }
+}
+
+/// Returns whether a thing that does not move stands where avatars of this radius appear.
+pub(super) fn is_in_the_way(spec: &ObjectSpec, (spawn, room): (Vec2, Fx)) -> bool {
+    let stays = spec.body.motion != Motion::Dynamic && !spec.body.sensor;
+    stays && spec.distance(spawn) < room
 }
 
 /// Returns the angle of degrees, rounded as the file of a place always was.
@@ -255,19 +332,19 @@ impl ObjectFile {
         body.pose.angle = angle;
         body.velocity = self.velocity.map_or(Vec2::ZERO, |velocity| velocity.vec2());
         (body.sensor, body.fixed_rotation) = (self.sensor, self.upright);
-        let set = |field: &mut Fx, value: Option<Number>| {
+        body.spin = self.spin.map_or(body.spin, |spin| spin.0);
+        let set = |field: &mut Fx, value: Option<&Spanned<Number>>| {
             if let Some(value) = value {
-                *field = value.0;
+                *field = value.get_ref().0;
             }
         };
-        set(&mut body.spin, self.spin);
-        set(&mut body.mass, self.mass);
-        set(&mut body.friction, self.friction);
-        set(&mut body.restitution, self.restitution);
+        set(&mut body.mass, self.mass.as_ref());
+        set(&mut body.friction, self.friction.as_ref());
+        set(&mut body.restitution, self.restitution.as_ref());
         body.friction_rule = self.friction_rule.into();
         body.restitution_rule = self.restitution_rule.into();
-        set(&mut body.linear_damping, self.damping);
-        set(&mut body.angular_damping, self.spin_damping.or(self.damping));
+        set(&mut body.linear_damping, self.damping.as_ref());
+        set(&mut body.angular_damping, self.spin_damping.as_ref().or(self.damping.as_ref()));
         let density = self.density.as_ref().map(|density| density.get_ref().0);
         density.map_or(body, |density| body.with_density(density))
     }
@@ -312,14 +389,14 @@ impl ObjectFile {
             },
             velocity: (body.velocity != Vec2::ZERO).then(|| body.velocity.into()),
             spin: other(body.spin, Fx::ZERO),
-            mass: other(body.mass, standard.mass),
-            friction: other(body.friction, standard.friction),
-            restitution: other(body.restitution, standard.restitution),
+            mass: other(body.mass, standard.mass).map(written),
+            friction: other(body.friction, standard.friction).map(written),
+            restitution: other(body.restitution, standard.restitution).map(written),
             density: None,
             friction_rule: body.friction_rule.into(),
             restitution_rule: body.restitution_rule.into(),
-            damping: other(body.linear_damping, standard.linear_damping),
-            spin_damping: other(body.angular_damping, body.linear_damping),
+            damping: other(body.linear_damping, standard.linear_damping).map(written),
+            spin_damping: other(body.angular_damping, body.linear_damping).map(written),
             sensor: body.sensor,
             upright: body.fixed_rotation,
             categories: listed(body.filter.category, u32::MAX),

@@ -1,52 +1,95 @@
 //! The rules of a place: the agreed numbers, as its file sets them and as they are written.
 
 use metatopia_math::Fx;
-use metatopia_sim::{AMENDABLE, AmendError, Area, AvatarParameters, Parameters, TierName};
+use metatopia_sim::{
+    AMENDABLE, AmendError, Area, AvatarParameters, Parameters, ParametersError, TierName,
+};
 use toml::Spanned;
 
-use super::file::{AvatarFile, GroundFile, PlaceFile, SettingTable};
+use super::{
+    file::{AvatarFile, GroundFile, PlaceFile, SettingTable},
+    read::noted,
+};
 use crate::{
     Mistake, TomlSource,
     number::{Number, Setting},
 };
 
 impl TomlSource<'_> {
-    /// Returns the rules that a place says, and those of everywhere where it says nothing.
-    pub(super) fn rules(&self, file: &mut PlaceFile) -> Result<Parameters, Mistake> {
+    /// Returns the rules that a place says, and those of everywhere where it says nothing or something wrong,
+    /// which is noted.
+    pub(super) fn rules(&self, file: &mut PlaceFile, mistakes: &mut Vec<Mistake>) -> Parameters {
         let mut rules = Parameters::default();
-        if let Some(spawn) = &file.spawn {
-            rules.avatar.spawn = spawn.get_ref().vec2();
-        }
+        self.ground(file, &mut rules, mistakes);
         if let Some(radius) = &file.spawn_radius {
-            rules.avatar.spawn_radius = radius.get_ref().0;
+            let set = |rules: &mut Parameters| rules.avatar.spawn_radius = radius.get_ref().0;
+            noted(self.try_rule(&mut rules, radius, set), mistakes);
         }
         if let Some(hearing) = &file.hearing {
-            rules.hearing = hearing.get_ref().0;
+            let set = |rules: &mut Parameters| rules.hearing = hearing.get_ref().0;
+            noted(self.try_rule(&mut rules, hearing, set), mistakes);
+        }
+        if let Some(gravity) = &file.gravity {
+            let set = |rules: &mut Parameters| rules.gravity = gravity.get_ref().vec2();
+            noted(self.try_rule(&mut rules, gravity, set), mistakes);
+        }
+        if let Some(ticks) = &file.ticks_per_turn {
+            let set = |rules: &mut Parameters| rules.ticks_per_turn = *ticks.get_ref();
+            noted(self.try_rule(&mut rules, ticks, set), mistakes);
+        }
+        if let Some(tier) = &file.tier {
+            match TierName::ALL.iter().find(|(_, name)| name == tier.get_ref()) {
+                Some((found, _)) => rules.tier = *found,
+                None => {
+                    let name = tier.get_ref();
+                    let told = format!("{name:?} is no tier: write \"basic\" or \"advanced\"");
+                    mistakes.push(self.mistake(tier, told));
+                }
+            }
+        }
+        for (number, field) in file.avatar.numbers() {
+            let set = |rules: &mut Parameters| *field(&mut rules.avatar) = number.get_ref().0;
+            noted(self.try_rule(&mut rules, number, set), mistakes);
+        }
+        noted(self.ttl(file, &mut rules), mistakes);
+        for (name, setting) in file.single_settings() {
+            if let Some(setting) = setting {
+                noted(self.set(&mut rules, name, setting), mistakes);
+            }
+        }
+        self.tables(file, &mut rules, mistakes);
+        rules
+    }
+
+    /// Sets the ground and where people appear, which depend on each other.
+    fn ground(&self, file: &PlaceFile, rules: &mut Parameters, mistakes: &mut Vec<Mistake>) {
+        let mut changed = rules.clone();
+        if let Some(spawn) = &file.spawn {
+            changed.avatar.spawn = spawn.get_ref().vec2();
         }
         if let Some(ground) = &file.ground {
             let GroundFile { from, to } = ground.get_ref();
-            rules.ground = Area::between(from.vec2(), to.vec2());
+            changed.ground = Area::between(from.vec2(), to.vec2());
         }
-        if let Some(gravity) = &file.gravity {
-            rules.gravity = gravity.get_ref().vec2();
-            let usual = Parameters { gravity: rules.gravity, ..Parameters::default() };
-            usual.check().map_err(|error| self.mistake(gravity, error))?;
-        }
-        if let Some(tier) = &file.tier {
-            let found = TierName::ALL.iter().find(|(_, name)| name == tier.get_ref());
-            let message =
-                || format!("{:?} is no tier: write \"basic\" or \"advanced\"", tier.get_ref());
-            rules.tier = found.ok_or_else(|| self.mistake(tier, message()))?.0;
-        }
-        rules.ticks_per_turn = file.ticks_per_turn.unwrap_or(rules.ticks_per_turn);
-        file.avatar.set(&mut rules.avatar);
-        rules.check().map_err(|error| Mistake::in_file(self.file, error))?;
-        self.ttl(file, &mut rules)?;
-        for (name, setting) in file.single_settings() {
-            if let Some(setting) = setting {
-                self.set(&mut rules, name, setting)?;
-            }
-        }
+        let Err(error) = changed.check() else {
+            *rules = changed;
+            return;
+        };
+        let (spawn, ground) = (&file.spawn, &file.ground);
+        let (spawn, ground) =
+            (spawn.as_ref().map(Spanned::span), ground.as_ref().map(Spanned::span));
+        let at = match error {
+            ParametersError::Ground(_) => ground.or(spawn),
+            _ => spawn.or(ground),
+        };
+        mistakes.push(match at {
+            Some(at) => self.mistake_in(at, error),
+            None => Mistake::in_file(self.file, error),
+        });
+    }
+
+    /// Sets the rules that stand in tables.
+    fn tables(&self, file: &PlaceFile, rules: &mut Parameters, mistakes: &mut Vec<Mistake>) {
         for (table, settings) in [
             ("building", &file.building),
             ("lots", &file.lots),
@@ -55,14 +98,28 @@ impl TomlSource<'_> {
         ] {
             for (name, setting) in settings {
                 let full = format!("{table}.{}", name.get_ref());
-                if !AMENDABLE.contains(&full.as_str()) {
+                if AMENDABLE.contains(&full.as_str()) {
+                    noted(self.set(rules, &full, setting), mistakes);
+                } else {
                     let message = format!("unknown field `{}`, {}", name.get_ref(), known(table));
-                    return Err(self.mistake(name, message));
+                    mistakes.push(self.mistake(name, message));
                 }
-                self.set(&mut rules, &full, setting)?;
             }
         }
-        Ok(rules)
+    }
+
+    /// Changes the rules as `set` does, if they are in their ranges then.
+    fn try_rule<T>(
+        &self,
+        rules: &mut Parameters,
+        at: &Spanned<T>,
+        set: impl Fn(&mut Parameters),
+    ) -> Result<(), Mistake> {
+        let mut changed = rules.clone();
+        set(&mut changed);
+        changed.check().map_err(|error| self.mistake(at, error))?;
+        *rules = changed;
+        Ok(())
     }
 
     /// Changes one value of the rules.
@@ -89,18 +146,21 @@ fn known(table: &str) -> String {
     format!("expected one of {}", names.join(", "))
 }
 
+/// Returns where a number of avatars is kept.
+type AvatarField = fn(&mut AvatarParameters) -> &mut Fx;
+
 impl AvatarFile {
-    fn set(&self, avatar: &mut AvatarParameters) {
-        for (value, written) in [
-            (&mut avatar.radius, self.radius),
-            (&mut avatar.mass, self.mass),
-            (&mut avatar.speed, self.speed),
-            (&mut avatar.acceleration, self.acceleration),
-            (&mut avatar.reach, self.reach),
-            (&mut avatar.push, self.push),
-        ] {
-            *value = written.map_or(*value, |number| number.0);
-        }
+    /// Returns the numbers that are written, and where each is kept.
+    fn numbers(&self) -> impl Iterator<Item = (&Spanned<Number>, AvatarField)> {
+        let all: [(&Option<Spanned<Number>>, AvatarField); 6] = [
+            (&self.radius, |avatar| &mut avatar.radius),
+            (&self.mass, |avatar| &mut avatar.mass),
+            (&self.speed, |avatar| &mut avatar.speed),
+            (&self.acceleration, |avatar| &mut avatar.acceleration),
+            (&self.reach, |avatar| &mut avatar.reach),
+            (&self.push, |avatar| &mut avatar.push),
+        ];
+        all.into_iter().filter_map(|(number, field)| Some((number.as_ref()?, field)))
     }
 }
 
@@ -143,12 +203,12 @@ impl PlaceFile {
         self.spawn_radius = other(avatar.spawn_radius, standard.spawn_radius).map(written);
         self.hearing = other(rules.hearing, usual.hearing).map(written);
         self.avatar = AvatarFile {
-            radius: other(avatar.radius, standard.radius),
-            mass: other(avatar.mass, standard.mass),
-            speed: other(avatar.speed, standard.speed),
-            acceleration: other(avatar.acceleration, standard.acceleration),
-            reach: other(avatar.reach, standard.reach),
-            push: other(avatar.push, standard.push),
+            radius: other(avatar.radius, standard.radius).map(written),
+            mass: other(avatar.mass, standard.mass).map(written),
+            speed: other(avatar.speed, standard.speed).map(written),
+            acceleration: other(avatar.acceleration, standard.acceleration).map(written),
+            reach: other(avatar.reach, standard.reach).map(written),
+            push: other(avatar.push, standard.push).map(written),
         };
         if rules.ground != usual.ground {
             let Area { low, high } = rules.ground;
@@ -161,7 +221,7 @@ impl PlaceFile {
             self.tier = Some(written(rules.tier.name().to_owned()));
         }
         let ticks = rules.ticks_per_turn;
-        self.ticks_per_turn = (ticks != usual.ticks_per_turn).then_some(ticks);
+        self.ticks_per_turn = (ticks != usual.ticks_per_turn).then(|| written(ticks));
         // The time to live stands with what the place says of itself.
         for name in AMENDABLE.into_iter().filter(|name| *name != "ttl_seconds") {
             let value = rules.setting(name).filter(|_| rules.setting(name) != usual.setting(name));

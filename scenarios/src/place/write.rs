@@ -108,9 +108,9 @@ impl Place {
 impl PlaceFile {
     fn named(name: &str, licence: &str, asset_licence: &str) -> Self {
         Self {
-            name: name.to_owned(),
-            licence: licence.to_owned(),
-            asset_licence: asset_licence.to_owned(),
+            name: written(name.to_owned()),
+            licence: written(licence.to_owned()),
+            asset_licence: written(asset_licence.to_owned()),
             description: None,
             tags: Vec::new(),
             house_rules: None,

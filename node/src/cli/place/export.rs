@@ -1,17 +1,19 @@
 //! `place export` writes the present state of a running sim as the folder of a place.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
-use metatopia_client_driver::FetchStateError;
-use metatopia_scenarios::Place;
+use metatopia_client_driver::{ClientDriver, FetchStateError};
+use metatopia_scenarios::{PLACE_FILE, Place};
+use metatopia_sim::Course;
 
 use super::{PlaceReport, folder::write_place};
 use crate::cli::{
-    console::Console,
-    failure::Failure,
-    folder::check_empty,
-    session::{ANSWER, NodeArgs},
+    console::Console, exit::Exit, failure::Failure, folder::check_empty, script::follow,
+    session::NodeArgs,
 };
 
 /// The time between two notes of progress.
@@ -30,25 +32,63 @@ pub(super) async fn run(args: PlaceExportArgs, console: Console) -> Result<(), F
     // This comes first, so that nothing is fetched for a folder that cannot be written.
     check_empty(&args.dir)?;
     let mut driver = args.at.open_to_ask().await?;
-    let mut told = std::time::Instant::now();
-    let fetched = driver
-        .fetch_state(&metatopia_audit::tools(), ANSWER, |received, bytes| {
-            if told.elapsed() >= TELL_APART {
-                told = std::time::Instant::now();
-                console.note(&format!("{received} of {bytes} bytes of the state"));
-            }
-        })
-        .await;
+    let fetched = present(&mut driver, console).await;
     let picture = driver.trust().genesis.picture.clone();
     driver.leave().await;
-    let world = fetched?;
-    let mut place = Place::of_world(&world);
+    let course = fetched?;
+    let world = course.world();
+    let mut place = Place::of_world(world);
     if !picture.is_empty() {
         place.set_picture(picture).map_err(|error| Failure::unverified(error.to_string()))?;
     }
     write_place(&args.dir, &place)?;
+    for thing in place.in_the_way() {
+        console.warn(&format!(
+            "warning: {:?} stands where people appear, so `metatopia place check` refuses the place: move \
+             it, or `spawn`, in {}",
+            thing.name,
+            args.dir.join(PLACE_FILE).display()
+        ));
+    }
     console.note(&format!("sim {} after turn {}", world.sim(), world.height()));
     console.show(&PlaceReport::of(&args.dir, &place))
+}
+
+/// Fetches the newest state that the servers signed, which may be half a minute old, and computes the turns
+/// that are decided since then.
+///
+/// # Errors
+/// Fails when no node answers, or an answer proves nothing.
+async fn present(driver: &mut ClientDriver, console: Console) -> Result<Course, Failure> {
+    let mut told = Instant::now();
+    let mut is_time = move || {
+        let is_time = told.elapsed() >= TELL_APART;
+        if is_time {
+            told = Instant::now();
+        }
+        is_time
+    };
+    let mut course = follow::begin(driver, |received, bytes| {
+        if is_time() {
+            console.note(&format!("{received} of {bytes} bytes of the state"));
+        }
+    })
+    .await?;
+    let computed = follow::catch_up(driver, &mut course, |applied| {
+        if is_time() {
+            console.note(&format!("computed up to turn {}", applied.height));
+        }
+        Ok(())
+    });
+    match computed.await {
+        // A sim may run what this program cannot. What the servers signed can still be written.
+        Err(failure) if failure.exit == Exit::Unverified => console.warn(&format!(
+            "warning: {failure}; so the folder has the state after turn {}, and lacks what was done since",
+            course.world().height()
+        )),
+        computed => computed?,
+    }
+    Ok(course)
 }
 
 impl From<FetchStateError> for Failure {

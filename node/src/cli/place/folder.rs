@@ -1,6 +1,6 @@
 //! The folder of a place on a disk.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use metatopia_scenarios::{
     Mistake, PACKAGES_FOLDER, PICTURE_FILES, PLACE_FILE, Place, parse_folder,
@@ -13,6 +13,7 @@ use crate::{
     cli::{
         failure::Failure,
         folder::{FolderBounds, FolderEntry, TextFolder, disk, entries, write_folder},
+        script::packages::{licence_texts, texts_of},
     },
 };
 
@@ -111,12 +112,30 @@ fn found(place: &Place) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the texts of the licences that a place, its things and its packages have, by path. What is no
+/// licence of the SPDX list has none.
+pub(super) fn licence_files(place: &Place) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for expression in [place.licence(), place.asset_licence()] {
+        files.extend(texts_of(expression));
+    }
+    for thing in place.objects() {
+        files.extend(texts_of(thing.licence.spdx()));
+    }
+    for package in place.packages() {
+        files.extend(licence_texts(&package.manifest().licence));
+    }
+    files
+}
+
 /// Writes a place into a folder that is new or empty, with its picture.
 ///
 /// # Errors
 /// Fails when the folder is not empty, or the disk fails.
 pub(super) fn write_place(dir: &Path, place: &Place) -> Result<(), Failure> {
-    write_folder(dir, &place.files())?;
+    let mut files = place.files();
+    files.extend(licence_files(place));
+    write_folder(dir, &files)?;
     let Some((name, picture)) = place.picture() else { return Ok(()) };
     let path = dir.join(name);
     replace(&path, picture).map_err(|error| disk(&path, &error))

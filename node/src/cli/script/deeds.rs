@@ -193,11 +193,24 @@ impl AuthorSession {
     /// # Errors
     /// Fails when no such script runs.
     pub(super) async fn script(&mut self, script: ScriptId) -> Result<ScriptEntry, Failure> {
+        packages::script(&mut self.driver, script).await
+    }
+
+    /// Returns which of these scripts do not run a package that they were given, since their first event with
+    /// it failed. A later event may still fail.
+    ///
+    /// # Errors
+    /// Fails when the node does not say.
+    pub(in crate::cli) async fn fallen(
+        &mut self,
+        given: &[ScriptEntry],
+        package: PackageId,
+    ) -> Result<Vec<ScriptId>, Failure> {
         let running = packages::running(&mut self.driver).await?;
-        running.into_iter().find(|entry| entry.script == script).ok_or_else(|| {
-            Failure::not_found(format!("no script {script} runs there"))
-                .hint("`metatopia script list` prints the scripts")
-        })
+        let runs_another = |script: &ScriptId| {
+            running.iter().any(|entry| entry.script == *script && entry.package != package)
+        };
+        Ok(given.iter().map(|entry| entry.script).filter(runs_another).collect())
     }
 }
 

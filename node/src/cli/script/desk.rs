@@ -112,7 +112,7 @@ async fn tell(
     driver: &mut ClientDriver,
     scripts: &BTreeSet<ScriptId>,
 ) -> Result<Vec<String>, Failure> {
-    let mut course = follow::begin(driver).await?;
+    let mut course = follow::begin(driver, |_, _| ()).await?;
     let mut told = Vec::new();
     follow::catch_up(driver, &mut course, |applied| {
         let lines = logs::lines(applied, |script| scripts.contains(&script));

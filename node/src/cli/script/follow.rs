@@ -2,26 +2,35 @@
 //!
 //! Snapshots are many turns apart. What is newer than the last one follows from it and the turns.
 
+use std::time::Duration;
+
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::{Applied, Course, Serial};
 use metatopia_types::{Certificate, Height, Turn};
+use tokio::time::{Instant, sleep};
 
 use crate::cli::{failure::Failure, session::ANSWER};
 
-/// Fetches the newest signed state, to go on from it.
+/// The time after which a node that had none for an answer is asked again.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Fetches the newest signed state, to go on from it, and tells how many of its bytes have come.
 ///
 /// # Errors
 /// Fails when no node answers, or an answer proves nothing.
-pub(super) async fn begin(driver: &mut ClientDriver) -> Result<Course, Failure> {
-    Ok(Course::new(driver.fetch_state(&metatopia_audit::tools(), ANSWER, |_, _| ()).await?))
+pub(in crate::cli) async fn begin(
+    driver: &mut ClientDriver,
+    told: impl FnMut(u64, u64),
+) -> Result<Course, Failure> {
+    Ok(Course::new(driver.fetch_state(&metatopia_audit::tools(), ANSWER, told).await?))
 }
 
 /// Fetches the turns that are decided by now, checks and applies them, and tells of each.
 ///
 /// # Errors
 /// As [`begin`]; also when a turn is not the next one, or `told` fails.
-pub(super) async fn catch_up(
+pub(in crate::cli) async fn catch_up(
     driver: &mut ClientDriver,
     course: &mut Course,
     mut told: impl FnMut(&Applied) -> Result<(), Failure>,
@@ -63,8 +72,27 @@ async fn newest(driver: &mut ClientDriver, decided: Height) -> Result<Height, Fa
 
 /// Asks whether a turn is decided.
 async fn has(driver: &mut ClientDriver, height: Height) -> Result<bool, Failure> {
-    let answer = driver.ask(Question::Turn { height }, ANSWER).await?;
-    Ok(!matches!(answer, Answer::Unknown))
+    match ask(driver, Question::Turn { height }).await? {
+        Answer::Unknown => Ok(false),
+        Answer::Busy => Err(busy()),
+        _ => Ok(true),
+    }
+}
+
+/// Asks until the node has time for an answer; the last answer when time is up.
+async fn ask(driver: &mut ClientDriver, question: Question) -> Result<Answer, Failure> {
+    let end = Instant::now() + ANSWER;
+    loop {
+        let answer = driver.ask(question.clone(), ANSWER).await?;
+        if !matches!(answer, Answer::Busy) || Instant::now() + AGAIN > end {
+            return Ok(answer);
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+fn busy() -> Failure {
+    Failure::timed_out("the node is too busy to hand out turns").hint("try again")
 }
 
 /// Asks for decided turns.
@@ -72,12 +100,12 @@ async fn turns(
     driver: &mut ClientDriver,
     from: Height,
 ) -> Result<Vec<(Turn, Certificate)>, Failure> {
-    match driver.ask(Question::Turns { from }, ANSWER).await? {
+    match ask(driver, Question::Turns { from }).await? {
         Answer::Turns(turns) => Ok(turns),
         Answer::Pruned { oldest } => {
             let message = format!("the node has no turns before {oldest}");
             Err(Failure::not_found(message).hint("ask an archive"))
         }
-        _ => Err(Failure::timed_out("the node is too busy to hand out turns").hint("try again")),
+        _ => Err(busy()),
     }
 }

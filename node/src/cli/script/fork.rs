@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use metatopia_scenarios::TESTS_FILE;
 use metatopia_scripting::{Package, PackageAuthor, Version};
 use metatopia_types::PublicKey;
 
@@ -40,7 +41,8 @@ pub(super) async fn run(args: ScriptForkArgs, console: Console) -> Result<(), Fa
     console.show(&CheckedPackage::of(&args.dir.display().to_string(), &fork))
 }
 
-/// Returns a package that names its parent. Licence and authors stay.
+/// Returns a package that names its parent. Licence, authors and sources stay, but for the name by which its
+/// tests import it.
 pub(super) fn fork(
     parent: &Package,
     name: Option<String>,
@@ -50,12 +52,18 @@ pub(super) fn fork(
     manifest.parent = Some(parent.id());
     let Version { patch, .. } = &mut manifest.version;
     *patch = patch.saturating_add(1);
+    let mut files = parent.files().clone();
     if let Some(name) = name {
+        // Tests import what they test by its name.
+        let before = format!("import \"{}\"", manifest.name);
+        let is_own = !manifest.imports.contains_key(&manifest.name);
+        if let Some(tests) = files.get_mut(TESTS_FILE).filter(|_| is_own) {
+            *tests = tests.replace(&before, &format!("import \"{name}\""));
+        }
         manifest.name = name;
     }
     manifest.authors.extend(author.filter(|author| !parent.manifest().authors.contains(author)));
-    Package::from_parts(manifest, parent.files().clone())
-        .map_err(|error| Failure::usage(error.to_string()))
+    Package::from_parts(manifest, files).map_err(|error| Failure::usage(error.to_string()))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use metatopia_types::ScriptId;
 use serde::Serialize;
 use tokio::time::sleep;
 
-use super::{follow, lines::shown};
+use super::{follow, lines::shown, packages};
 use crate::cli::{arguments, console::Console, failure::Failure, session::NodeArgs};
 
 /// The time between two questions for turns, once all are there: a few turns.
@@ -64,14 +64,21 @@ async fn tell(
     args: &ScriptLogsArgs,
     console: Console,
 ) -> Result<(), Failure> {
-    let mut course = follow::begin(driver).await?;
+    let mut course = follow::begin(driver, |_, _| ()).await?;
     console.note(&format!("from turn {} on", course.world().height().plus(1)));
+    // A script that is gone by now may have told something before.
+    let mut asked = args.script;
     loop {
         follow::catch_up(driver, &mut course, |applied| {
             let wanted = |script| args.script.is_none_or(|only| only == script);
-            lines(applied, wanted).iter().try_for_each(|line| console.show(line))
+            let lines = lines(applied, wanted);
+            asked = asked.filter(|_| lines.is_empty());
+            lines.iter().try_for_each(|line| console.show(line))
         })
         .await?;
+        if let Some(script) = asked.take() {
+            packages::script(driver, script).await?;
+        }
         if !args.follow {
             return Ok(());
         }

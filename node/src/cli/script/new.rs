@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, builder::PossibleValue};
-use metatopia_scenarios::{ExamplePackage, TESTS_FILE};
+use metatopia_scenarios::{ExamplePackage, TESTS_FILE, licence_words};
 use metatopia_scripting::{APIS, Draft, Licence, Package, PackageAuthor};
 use metatopia_types::PublicKey;
 
-use super::{check::CheckedPackage, fork::fork, packages};
+use super::{check::CheckedPackage, fork::fork, lines::quoted, packages};
 use crate::cli::{console::Console, failure::Failure};
 
 /// The script to begin with.
@@ -49,17 +49,17 @@ fn examples() -> clap::builder::PossibleValuesParser {
 
 /// Reads a licence, and says what is wrong with it.
 fn licence(text: &str) -> Result<Licence, String> {
-    Licence::parse(text).map_err(|error| error.to_string())
+    Licence::parse(text).map_err(|error| licence_words(&error))
 }
 
 pub(super) fn run(args: &ScriptNewArgs, console: Console) -> Result<(), Failure> {
     let package = package(args)?;
     packages::write(&args.dir, &package, &imports(args))?;
-    let dir = args.dir.display();
-    console.show(&CheckedPackage::of(&dir.to_string(), &package))?;
-    let entry = &package.manifest().entry;
+    console.show(&CheckedPackage::of(&args.dir.display().to_string(), &package))?;
+    let dir = quoted(&args.dir.display().to_string());
+    let entry = quoted(&args.dir.join(&package.manifest().entry).display().to_string());
     console.note(&format!(
-        "Change {dir}/{entry}, then:\n  metatopia script check {dir}\n  metatopia script test {dir}\n  \
+        "Change {entry}, then:\n  metatopia script check {dir}\n  metatopia script test {dir}\n  \
          metatopia script publish {dir} --key me.key"
     ));
     Ok(())
@@ -132,6 +132,19 @@ mod tests {
         assert_eq!(package.files(), bell.files());
         let tests = rehearse("lamp", &package, &KnownPackages::new()).expect("they compile");
         assert!(tests.iter().all(|test| test.mistake.is_none()), "{tests:?}");
+    }
+
+    /// The tests of `scores` import what they test, and failed under another name.
+    #[test]
+    fn a_renamed_example_is_imported_by_its_new_name_in_its_tests() {
+        let scratch = Scratch::new("script-new-renamed");
+        let mut of = args(&scratch, "GPL-3.0-only");
+        of.example = Some("scores".to_owned());
+        run(&of, Console::quiet()).expect("a new folder");
+
+        let package = ScriptFolder::read(&scratch.0).expect("a folder").package().expect("fine");
+        let tests = rehearse("lamp", &package, &KnownPackages::new()).expect("they compile");
+        assert!(!tests.is_empty() && tests.iter().all(|test| test.mistake.is_none()), "{tests:?}");
     }
 
     #[test]

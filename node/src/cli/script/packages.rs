@@ -9,7 +9,7 @@ use metatopia_protocol::{Answer, PACKAGES_PER_ANSWER_MAX, PackageEntry, Question
 use metatopia_scenarios::{KnownPackages, PACKAGE_FILE, package_files, read_package};
 use metatopia_scripting::{ImportTree, Licence, Package, limits::LINKED_PACKAGES_MAX};
 use metatopia_sim::limits::{PACKAGES_MAX, PUBLICATIONS_MAX};
-use metatopia_types::{Digest, PackageId};
+use metatopia_types::{Digest, PackageId, ScriptId};
 use spdx::text::{EXCEPTION_TEXTS, LICENSE_TEXTS};
 
 pub(in crate::cli) use self::folder::PublishablePackage;
@@ -126,6 +126,20 @@ pub(in crate::cli) async fn running(
     })
 }
 
+/// Finds a running script.
+///
+/// # Errors
+/// Fails when no such script runs, or the node does not say.
+pub(super) async fn script(
+    driver: &mut ClientDriver,
+    script: ScriptId,
+) -> Result<ScriptEntry, Failure> {
+    running(driver).await?.into_iter().find(|entry| entry.script == script).ok_or_else(|| {
+        Failure::not_found(format!("no script {script} runs there"))
+            .hint("`metatopia script list` prints the scripts")
+    })
+}
+
 /// Fetches what a package imports, each behind what that one imports.
 ///
 /// # Errors
@@ -185,8 +199,14 @@ fn written(dir: &Path, package: &Package) -> Result<BTreeMap<String, String>, Fa
 }
 
 /// Returns the texts of the licences that were chosen, and of their exceptions, by path.
-pub(super) fn licence_texts(licence: &Licence) -> BTreeMap<String, String> {
-    let names = licence.chosen.split_whitespace().map(|word| word.trim_end_matches('+'));
+pub(in crate::cli) fn licence_texts(licence: &Licence) -> BTreeMap<String, String> {
+    texts_of(&licence.chosen)
+}
+
+/// Returns the texts of all licences that an expression names, and of their exceptions, by path.
+pub(in crate::cli) fn texts_of(expression: &str) -> BTreeMap<String, String> {
+    let is_between = |c: char| c.is_whitespace() || matches!(c, '(' | ')');
+    let names = expression.split(is_between).map(|word| word.trim_end_matches('+'));
     let text = |name: &str| {
         let all = LICENSE_TEXTS.iter().chain(EXCEPTION_TEXTS);
         let (name, text) = all.into_iter().find(|(listed, _)| *listed == name)?;

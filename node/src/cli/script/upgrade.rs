@@ -47,7 +47,12 @@ pub(super) async fn run(args: ScriptUpgradeArgs, console: Console) -> Result<(),
     let mut session = AuthorSession::begin(&args.player, console).await?;
     let done = upgrade(&mut session, &package, args.script).await;
     session.end().await;
-    console.show(&done?)
+    console.show(&done?)?;
+    console.note(
+        "It stays so if the first event that the new source handles ends well. If not, the script runs what \
+         it ran before.",
+    );
+    Ok(())
 }
 
 async fn upgrade(
@@ -60,6 +65,16 @@ async fn upgrade(
     let package = &package.package;
     let height = session.upgrade_all(core::slice::from_ref(&running), package.id()).await?;
     let height = height.expect("there is a script to upgrade");
+    if !session.fallen(core::slice::from_ref(&running), package.id()).await?.is_empty() {
+        let (name, before) = (&package.manifest().name, running.package);
+        let message = format!(
+            "script {script} failed with the new {name} in turn {height}, and runs what it ran before: \
+             package {before}"
+        );
+        return Err(
+            Failure::failed(message).hint(&format!("`metatopia script logs {script}` tells why"))
+        );
+    }
     Ok(UpgradedScript {
         script: script.0,
         object: running.object.0,

@@ -63,7 +63,8 @@ pub(super) struct PlaceWatch {
 #[derive(Debug)]
 struct BroughtScript {
     name: String,
-    before: PackageId,
+    /// What it ran before. Where it was given several, one after the other, these are all but the last.
+    before: BTreeSet<PackageId>,
     now: PackageId,
 }
 
@@ -189,7 +190,10 @@ impl PlaceWatch {
         let known = packages::known(&mut asking).await;
         let running = packages::running(&mut asking).await;
         asking.leave().await;
-        let mut updates = updates(&place, &known?, &running?, admin);
+        let (known, running) = (known?, running?);
+        // What failed meanwhile is known before anything is given again.
+        self.note_fallen(&running);
+        let mut updates = updates(&place, &known, &running, admin);
         for update in &mut updates {
             let id = update.package.id();
             update.scripts.retain(|entry| !self.fallen.contains(&(entry.script, id)));
@@ -222,14 +226,32 @@ impl PlaceWatch {
         let mut height = session.publish(&publishable).await?;
         height = session.upgrade_all(&scripts, package.id()).await?.or(height);
         for script in &scripts {
-            let name = package.manifest().name.clone();
-            let brought = BroughtScript { name, before: script.package, now: package.id() };
-            self.brought.insert(script.script, brought);
+            self.note_brought(script, package);
         }
-        self.show(package, &scripts, height)
+        // An `on_upgrade` that fails has done so by now.
+        let running = packages::running(session.driver()).await?;
+        self.note_fallen(&running);
+        let holds = |entry: &ScriptEntry| !self.fallen.contains(&(entry.script, package.id()));
+        let holding: Vec<ScriptEntry> = scripts.iter().filter(|e| holds(e)).cloned().collect();
+        if holding.is_empty() && !scripts.is_empty() {
+            return Ok(());
+        }
+        self.show(package, &holding, height)
     }
 
-    /// Tells which scripts run again what they ran before, because their new source failed.
+    /// Remembers that a script was given a package.
+    fn note_brought(&mut self, script: &ScriptEntry, package: &Package) {
+        let mut before = BTreeSet::from([script.package]);
+        if let Some(last) = self.brought.remove(&script.script) {
+            // That one may be on trial still, and then the script falls back to what it ran before it.
+            before.extend(last.before);
+        }
+        before.remove(&package.id());
+        let name = package.manifest().name.clone();
+        self.brought.insert(script.script, BroughtScript { name, before, now: package.id() });
+    }
+
+    /// Asks what runs, and tells what failed.
     ///
     /// # Errors
     /// Fails when no node answers.
@@ -237,14 +259,20 @@ impl PlaceWatch {
         let mut asking = self.admin.at.open_to_ask().await?;
         let running = packages::running(&mut asking).await;
         asking.leave().await;
+        self.note_fallen(&running?);
+        Ok(())
+    }
+
+    /// Tells which scripts run again what they ran before, because their new source failed.
+    fn note_fallen(&mut self, running: &[ScriptEntry]) {
         let running: BTreeMap<ScriptId, PackageId> =
-            running?.iter().map(|entry| (entry.script, entry.package)).collect();
+            running.iter().map(|entry| (entry.script, entry.package)).collect();
         for (script, BroughtScript { name, before, now }) in core::mem::take(&mut self.brought) {
             match running.get(&script) {
                 Some(package) if *package == now => {
                     self.brought.insert(script, BroughtScript { name, before, now });
                 }
-                Some(package) if *package == before => {
+                Some(package) if before.contains(package) => {
                     self.fallen.insert((script, now));
                     self.console.warn(&format!(
                         "script {script} failed with the new {name}, and runs what it ran before: \
@@ -255,7 +283,6 @@ impl PlaceWatch {
                 _ => {}
             }
         }
-        Ok(())
     }
 
     fn show(
@@ -418,6 +445,26 @@ mod tests {
         ];
         let running = [runs(1, id(1)), runs(2, id(2)), runs(3, id(3)), runs(4, id(4))];
         assert_eq!(found(&place, &known, &running), [("lamp".to_owned(), vec![1, 2])]);
+    }
+
+    /// Of two saves in a row that both failed nothing was told: the sim puts back what ran before both.
+    #[test]
+    fn a_script_that_falls_back_behind_two_packages_is_told_and_not_given_the_last_again() {
+        let node = Vec::new();
+        let sim = SimId(Digest::ZERO);
+        let mut watch = PlaceWatch::new("yard".into(), sim, node, "key".into(), Console::quiet());
+        let [second, third] = ["2.0.0", "3.0.0"].map(|version| {
+            let place = place(&[("lamp", "lamp", version)]);
+            place.packages().next().expect("its package").clone()
+        });
+        watch.note_brought(&runs(1, id(1)), &second);
+        watch.note_brought(&runs(1, second.id()), &third);
+        watch.note_fallen(&[runs(1, third.id())]);
+        assert!(watch.fallen.is_empty(), "it is on trial");
+
+        watch.note_fallen(&[runs(1, id(1))]);
+        assert_eq!(watch.fallen, BTreeSet::from([(ScriptId(1), third.id())]));
+        assert!(watch.brought.is_empty());
     }
 
     #[test]

@@ -222,6 +222,20 @@ impl PublishablePackage {
     }
 }
 
+/// Checks that the sources of a folder are not too long to be published. What is far too long breaks rules of
+/// packages as well, and would be told as a mistake of one file.
+fn check_length(folder: &ScriptFolder) -> Result<(), Failure> {
+    let sources = folder.texts().iter().filter(|(path, _)| *path != PACKAGE_FILE);
+    let bytes: usize = sources.map(|(_, text)| text.len()).sum();
+    if bytes <= BLOB_BYTES_MAX {
+        return Ok(());
+    }
+    let name = folder.name();
+    let message =
+        format!("{name} takes {bytes} bytes, and at most {BLOB_BYTES_MAX} can be published");
+    Err(Failure::refused(message).hint("leave out files, or shorten them"))
+}
+
 /// Reads a folder that is to be brought into a sim. Imports that are in no folder are fetched.
 ///
 /// # Errors
@@ -232,6 +246,7 @@ pub(in crate::cli) async fn to_publish(
     console: Console,
 ) -> Result<PublishablePackage, Failure> {
     let mut folder = ScriptFolder::read(dir)?;
+    check_length(&folder)?;
     folder.fetch_imports(at).await?;
     let package = folder.checked(console)?;
     PublishablePackage::new(&dir.display().to_string(), &package, folder.known())
@@ -311,6 +326,20 @@ mod tests {
         let folder = ScriptFolder::read(&dir).expect("a folder");
         assert_eq!(folder.package().map(|package| package.id()), Ok(race.package().id()));
         assert!(dir.join("IMPORTS/scores/LICENSES/LGPL-3.0-or-later.txt").is_file());
+    }
+
+    /// One file of more than 64 KiB was a mistake in a source, with exit code 1.
+    #[test]
+    fn a_folder_that_is_too_long_to_be_published_is_refused() {
+        let scratch = Scratch::made("package-too-long");
+        let dir = scratch.0.join("scores");
+        write(&dir, &scores(), &[]).expect("a new folder");
+        let long = "/".repeat(BLOB_BYTES_MAX + 1);
+        fs::write(dir.join("long.rhai"), long).expect("a file");
+        let failure = check_length(&ScriptFolder::read(&dir).expect("a folder")).expect_err("long");
+        assert_eq!(failure.exit, crate::cli::exit::Exit::Refused);
+        fs::remove_file(dir.join("long.rhai")).expect("the file");
+        assert!(check_length(&ScriptFolder::read(&dir).expect("a folder")).is_ok());
     }
 
     #[test]
