@@ -398,7 +398,7 @@ pub(super) async fn player(
         (Some(PlayerEntry { name, key, .. }), None) => Ok(Some((key, printable(&name)))),
         (None, _) => {
             let line =
-                "Nobody of that name is here; `who` lists names, and digits of keys do as well.";
+                "Nobody of that name is here; `who` lists names and keys, and either will do.";
             room.tell(LineKind::Refused, line)?;
             Ok(None)
         }
