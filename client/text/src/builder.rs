@@ -406,7 +406,8 @@ pub(super) async fn player(
     match (found.next(), found.next()) {
         (Some(PlayerEntry { name, key, .. }), None) => Ok(Some((key, printable(&name)))),
         (None, _) => {
-            let line = "Nobody of that name is here; `who` lists names, and the digits of keys work as well.";
+            let line =
+                "Nobody of that name is here; `who` lists names and keys, and either will do.";
             room.tell(LineKind::Refused, line)?;
             Ok(None)
         }

@@ -25,8 +25,8 @@ pub(in crate::cli) enum GovernCommand {
         metatopia admin grant KEY build,land --area 4 -20 16 8 --key admin.key --dry-run\n\n\
         Rights: build (things of others), script (scripts on them, and new source), speak (the message \
         of the day),\nmoderate (tickets, invites for nodes, kick, ban, mute, freeze, return, \
-        rulings on reports, undo),\nland (closed ground), borders, servers (who votes), administer (numbers, and roles). Only a permanent admin gives borders, \
-        servers and administer.\nWith --area, build, moderate (things alone) and land hold on that ground \
+        rulings on reports, undo),\nland (closed ground), borders, servers (who votes), administer \
+        (numbers, and roles).\nOnly a permanent admin gives borders, servers and administer.\nWith --area, build, moderate (things alone) and land hold on that ground \
         alone.")]
     Grant(GrantArgs),
     /// Take rights from a player.
