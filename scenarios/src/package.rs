@@ -341,10 +341,12 @@ pub(crate) fn licence_mistake(
 #[must_use]
 pub fn licence_words(error: &LicenceError) -> String {
     match error {
-        LicenceError::Expression { column, reason } if reason == "unknown term" => format!(
-            "column {column}: no licence of the SPDX list has this name: write one such as \
-             AGPL-3.0-or-later"
-        ),
+        LicenceError::Expression { column, reason }
+            if matches!(reason.as_str(), "unknown term" | "unknown license id") =>
+        {
+            let told = "no licence of the SPDX list has this name";
+            format!("column {column}: {told}: write one such as AGPL-3.0-or-later")
+        }
         _ => error.to_string(),
     }
 }
