@@ -124,10 +124,7 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
         json(&[&["admin"], words, &["--json", "--node", url, "--key", &admin]].concat())
     };
     let [ada_key, pest_key] = ["ada", "pest"].map(|name| key(&folder, name));
-    let [ada, pest] = [&ada_key, &pest_key].map(|file| {
-        let shown = json(&["keys", "show", file, "--json"]);
-        shown["public"].as_str().expect("a key").to_owned()
-    });
+    let [ada, pest] = [&ada_key, &pest_key].map(|file| public_of(file));
     let mut person = Person::enter_as("Pest", url, &pest_key);
     talks(&mut person, &[("go north 12", "You walk"), ("build box 2 1 brown bench", "You build")]);
     let mut helper = Person::enter_as("Ada", url, &ada_key);
@@ -152,6 +149,8 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
         &["appoint", &ada],
         &["dismiss", &ada],
         &["motd", "Market day!"],
+        &["land", "set", "market", "-20", "4", "30", "16", "--owner", "open"],
+        &["land", "remove", "market"],
         &["mute", &pest, "--for", "1h", "--reason", "loud"],
         &["unmute", &pest],
         &["kick", &pest],
@@ -159,16 +158,7 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
     ] {
         given(words);
     }
-    let would = order(&["set", "objects_max", "1500", "--dry-run"]);
-    assert_eq!((&would["would"]["by"], would["height"].is_null()), (&"as admin".into(), true));
-    assert!(would["would"]["players"].as_u64() >= Some(3), "the admin and two others: {would}");
-    let set = ["admin", "set", "objects_max", "1500", "--dry-run", "--node", url, "--key"];
-    refused(&run(&[&set[..], &[ada_key.as_str()]].concat()), 4, &["metatopia admin admins"]);
-    let status = json(&["status", "--json", "--node", url]);
-    let voter = status["validators"][0].as_str().expect("who votes");
-    let contact = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN@/ip4/127.0.0.1/tcp/9";
-    let promote = ["admin", "promote", voter, "--contact", contact, "--dry-run", "--node", url];
-    refused(&run(&[&promote[..], &["--key", &admin]].concat()), 4, &["votes already"]);
+    dry_runs_of_changes_tell_them_and_refuse_strangers(url, &admin, &ada_key);
     let admins = json(&["admin", "admins", "--json", "--node", url]);
     assert_eq!(admins["motd"], "Market day!");
     let banned = admins["people"][0]["banned"].as_str().unwrap_or_default();
@@ -201,4 +191,23 @@ fn each_order_is_a_command_and_its_refusal_ends_with_exit_code_4() {
     // Whoever was kicked is not here any more, and leaves by herself.
     drop(person);
     sim.stop();
+}
+
+fn dry_runs_of_changes_tell_them_and_refuse_strangers(url: &str, admin: &str, stranger: &str) {
+    let set =
+        |key| ["admin", "set", "objects_max", "1500", "--dry-run", "--node", url, "--key", key];
+    let would = json(&[&set(admin)[..], &["--json"]].concat());
+    assert_eq!((&would["would"]["by"], would["height"].is_null()), (&"as admin".into(), true));
+    assert!(would["would"]["players"].as_u64() >= Some(3), "the admin and two others: {would}");
+    refused(&run(&set(stranger)), 4, &["metatopia admin admins"]);
+    let status = json(&["status", "--json", "--node", url]);
+    let voter = status["validators"][0].as_str().expect("who votes");
+    let contact = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN@/ip4/127.0.0.1/tcp/9";
+    let promote = ["admin", "promote", voter, "--contact", contact, "--dry-run", "--node", url];
+    refused(&run(&[&promote[..], &["--key", admin]].concat()), 4, &["votes already"]);
+}
+
+fn public_of(file: &str) -> String {
+    let shown = json(&["keys", "show", file, "--json"]);
+    shown["public"].as_str().expect("a key").to_owned()
 }
