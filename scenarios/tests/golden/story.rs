@@ -58,7 +58,7 @@ pub(crate) fn play() -> Played {
         offers: BTreeMap::new(),
     };
     for height in (1..=TURNS).map(Height) {
-        let mut dice = Stream::new(&[9; 32], "golden plaza", &[height.0]);
+        let mut dice = Stream::new(&[10; 32], "golden plaza", &[height.0]);
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use metatopia_sim::WorldObject;
 use metatopia_types::{
-    Act, Build, Digest, Dispatch, Millis, ObjectId, Origin, PublicKey, SimId, TravelRefusal,
-    Traveller,
+    Act, Build, Digest, Dispatch, HandRefusal, Millis, ObjectId, Origin, PublicKey, SimId,
+    TravelRefusal, Traveller,
 };
 
 use crate::{
@@ -154,6 +154,19 @@ fn seat_near(place: &Place, person: &PublicKey) -> Option<ObjectId> {
 
 /// Has a person sit down who can. Says whether she goes where her seat rolls; now and then she stands up.
 fn sit_down(place: &mut Place, person: &PublicKey, dice: &mut Stream) -> bool {
+    let is_told = |neighbour| {
+        let hands = place.world.border_answer(neighbour, person).hands;
+        let mut refused = hands
+            .iter()
+            .filter(|(_, why)| !matches!(why, HandRefusal::Unanswered | HandRefusal::HeldFast));
+        refused.any(|(id, _)| place.sitter(*id) == place.world.avatar(person))
+    };
+    let stays = sits(place, person)
+        && place.world.borders().iter().any(|border| is_told(&border.neighbour));
+    if stays {
+        place.act(*person, 1, Act::Sit { on: None });
+        return false;
+    }
     let seat = seat_near(place, person);
     if let Some(on) = seat.filter(|_| !sits(place, person)) {
         place.act(*person, 1, Act::Sit { on: Some(on) });
@@ -345,6 +358,7 @@ fn whatever_happens_to_words_everybody_and_everything_is_in_one_place_and_nothin
     assert!(all.things_taken > 2 * SEEDS as usize, "{all:?}");
     assert!(all.things_refused > 50 && all.things_late > 0, "{all:?}");
     assert!(all.carried > SEEDS as usize / 2, "{all:?}");
-    assert!(all.rode > SEEDS as usize / 2, "{all:?}");
+    // Of 200 seeds 97 rides, of the next 200 it was 115.
+    assert!(all.rode > SEEDS as usize / 3, "{all:?}");
     assert!(all.set_changes > 50 && all.restored > 50, "{all:?}");
 }

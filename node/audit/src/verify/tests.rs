@@ -339,9 +339,9 @@ fn a_log_behind_segments_that_were_put_aside_says_what_is_lost() {
     let aside = |segment| FileName::new(FileKind::Quarantined { segment, copy: 0 });
     // What was put aside elsewhere is not what the log begins behind.
     disk.write_new(aside(first + 7), b"other").expect("a disk");
-    assert_eq!((verify(&disk).ok, verify(&disk).lost_below), (true, None));
+    assert_eq!((verify_whole(&disk).ok, verify_whole(&disk).lost_below), (true, None));
     disk.write_new(aside(first - 1), b"damaged").expect("a disk");
-    let verdict = verify(&disk);
+    let verdict = verify_whole(&disk);
     assert_eq!((verdict.ok, verdict.lost_below), (false, verdict.oldest));
     let told = verdict.to_string();
     assert!(told.contains("is lost: its segments were put aside as damaged"), "{told}");

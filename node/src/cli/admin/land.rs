@@ -46,8 +46,8 @@ pub(in crate::cli) struct LandListArgs {
 #[command(allow_negative_numbers = true)]
 pub(in crate::cli) struct LandSetArgs {
     /// Its name, which people read.
-    #[arg(value_parser = name)]
-    name: String,
+    #[arg(value_name = "NAME", value_parser = name)]
+    land: String,
     /// How far east its south-western corner is, in whole metres.
     #[arg(allow_hyphen_values = true)]
     x: i32,
@@ -67,9 +67,9 @@ pub(in crate::cli) struct LandSetArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LandRemoveArgs {
-    /// Its name.
-    #[arg(value_parser = name)]
-    name: String,
+    /// The name of the land.
+    #[arg(value_name = "NAME", value_parser = name)]
+    land: String,
     #[command(flatten)]
     order: OrderArgs,
 }
@@ -117,11 +117,11 @@ impl fmt::Display for LandLine {
 pub(in crate::cli) async fn run(command: LandCommand, console: Console) -> Result<(), Failure> {
     match command {
         LandCommand::List(args) => list(args, console).await,
-        LandCommand::Set(LandSetArgs { name, x, y, width, depth, owner: title, order }) => {
+        LandCommand::Set(LandSetArgs { land: name, x, y, width, depth, owner: title, order }) => {
             let area = area::of([x, y, width, depth])?;
             orders::carry_out(GovernOrder::SetLand { name, area, title }, order, console).await
         }
-        LandCommand::Remove(LandRemoveArgs { name, order }) => {
+        LandCommand::Remove(LandRemoveArgs { land: name, order }) => {
             orders::carry_out(GovernOrder::RemoveLand { name }, order, console).await
         }
     }

@@ -26,8 +26,8 @@ pub(in crate::cli) enum GovernCommand {
         Rights: build (things of others), script (scripts on them, and new source), speak (the message \
         of the day),\nmoderate (tickets, invites for nodes, kick, ban, mute, freeze, return, \
         rulings on reports, undo),\nland (closed ground), borders, servers (who votes), administer \
-        (numbers, and roles).\nOnly a permanent admin gives borders, servers and administer.\nWith --area, build, moderate (things alone) and land hold on that ground \
-        alone.")]
+        (numbers, and roles).\nOnly a permanent admin gives borders, servers and administer.\nWith --area, build, \
+        moderate (things alone) and land hold on that ground alone.")]
     Grant(GrantArgs),
     /// Take rights from a player.
     #[command(after_help = "Examples:\n  metatopia admin revoke KEY moderate --key admin.key\n  \

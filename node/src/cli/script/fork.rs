@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use metatopia_scenarios::TESTS_FILE;
 use metatopia_scripting::{Package, PackageAuthor, Version};
-use metatopia_types::PublicKey;
+use metatopia_types::{Blob, PublicKey};
 
 use super::{check::CheckedPackage, packages, source::with_imports};
 use crate::cli::{console::Console, failure::Failure, folder::check_empty, session::NodeArgs};
@@ -59,6 +59,7 @@ pub(super) fn fork(
         let is_own = !manifest.imports.contains_key(&manifest.name);
         if let Some(tests) = files.get_mut(TESTS_FILE).filter(|_| is_own) {
             *tests = tests.replace(&before, &format!("import \"{name}\""));
+            manifest.files.insert(TESTS_FILE.to_owned(), Blob(tests.clone().into_bytes()).id());
         }
         manifest.name = name;
     }
