@@ -90,6 +90,11 @@ journey('a box that one builds is there for the other, until it is undone', asyn
   await ada.until('Ada is out of the way', (page, id) => page.client.sight.known(id)?.y > -1.5, own);
   await ada.page.keyboard.up('w');
   await ada.until('Ada stands', (page, id) => page.client.sight.known(id)?.vy === 0, own);
+  // Bob arrives anywhere near, and may stand where the box would be.
+  const his = /** @type {number} */ (await bob.read((page) => page.client.me));
+  await bob.page.keyboard.down('s');
+  await bob.until('Bob is out of the way', (page, id) => page.client.sight.known(id)?.y < -4, his);
+  await bob.page.keyboard.up('s');
 
   await ada.panel('build');
   await ada.page.getByRole('button', { name: t('kind.box'), exact: true }).click();
