@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use metatopia_sim::WorldObject;
 use metatopia_types::{
-    Act, Build, Digest, Dispatch, HandRefusal, Millis, ObjectId, Origin, PublicKey, SimId,
-    TravelRefusal, Traveller,
+    Act, Build, Digest, Dispatch, Millis, ObjectId, Origin, PublicKey, SimId, TravelRefusal,
+    Traveller,
 };
 
 use crate::{
@@ -154,19 +154,6 @@ fn seat_near(place: &Place, person: &PublicKey) -> Option<ObjectId> {
 
 /// Has a person sit down who can. Says whether she goes where her seat rolls; now and then she stands up.
 fn sit_down(place: &mut Place, person: &PublicKey, dice: &mut Stream) -> bool {
-    let is_told = |neighbour| {
-        let hands = place.world.border_answer(neighbour, person).hands;
-        let mut refused = hands
-            .iter()
-            .filter(|(_, why)| !matches!(why, HandRefusal::Unanswered | HandRefusal::HeldFast));
-        refused.any(|(id, _)| place.sitter(*id) == place.world.avatar(person))
-    };
-    let stays = sits(place, person)
-        && place.world.borders().iter().any(|border| is_told(&border.neighbour));
-    if stays {
-        place.act(*person, 1, Act::Sit { on: None });
-        return false;
-    }
     let seat = seat_near(place, person);
     if let Some(on) = seat.filter(|_| !sits(place, person)) {
         place.act(*person, 1, Act::Sit { on: Some(on) });
@@ -265,6 +252,8 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
 /// A town with balls that roll to and fro. In every third one the eastern sims have room for one of them.
 fn chaotic_town(seed: u64, columns: i32, servers: u8) -> Vec<Place> {
     let mut all = geneses(columns, servers, BALLS);
+    // Where people come in follows from the id of a sim: each seed has sims of its own, or all would share that luck.
+    all.iter_mut().for_each(|genesis| genesis.name = format!("{} of seed {seed}", genesis.name));
     if seed.is_multiple_of(2) {
         let far = Fx::from_int(4);
         all.iter_mut().for_each(|genesis| genesis.parameters.avatar.reach = far);
@@ -358,7 +347,6 @@ fn whatever_happens_to_words_everybody_and_everything_is_in_one_place_and_nothin
     assert!(all.things_taken > 2 * SEEDS as usize, "{all:?}");
     assert!(all.things_refused > 50 && all.things_late > 0, "{all:?}");
     assert!(all.carried > SEEDS as usize / 2, "{all:?}");
-    // Of 200 seeds 97 rides, of the next 200 it was 115.
-    assert!(all.rode > SEEDS as usize / 3, "{all:?}");
+    assert!(all.rode > SEEDS as usize / 2, "{all:?}");
     assert!(all.set_changes > 50 && all.restored > 50, "{all:?}");
 }
