@@ -36,6 +36,10 @@ use crate::{
 /// editor may be in the middle of a file. What was saved runs within a second.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// The time for which a folder with an empty file must stay as it is before it is brought in. Who saves a file
+/// empties it and then writes it, and a disk under load lets many looks pass in between.
+const EMPTY_STAYS: Duration = Duration::from_secs(2);
+
 /// The time after which a change is tried again that could not be brought in.
 const RETRY: Duration = Duration::from_secs(10);
 
@@ -44,6 +48,31 @@ const ASK: Duration = Duration::from_secs(3);
 
 /// When each file changed, and how long it is.
 type FileStamps = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
+
+/// What the looks at a folder saw, and since when it is so.
+#[derive(Debug)]
+struct FolderLooks {
+    seen: FileStamps,
+    since: Instant,
+}
+
+impl FolderLooks {
+    /// Returns nothing seen yet.
+    const fn new(now: Instant) -> Self {
+        Self { seen: FileStamps::new(), since: now }
+    }
+
+    /// Takes a look. Returns whether the folder is still, so that nobody is in the middle of a file.
+    fn look(&mut self, seen: FileStamps, now: Instant) -> bool {
+        if self.seen != seen {
+            *self = Self { seen, since: now };
+            return false;
+        }
+        let is_empty = |(_, length): &(Option<SystemTime>, u64)| *length == 0;
+        let stays = if self.seen.values().any(is_empty) { EMPTY_STAYS } else { LOOK };
+        now.duration_since(self.since) >= stays
+    }
+}
 
 /// A folder that is watched, and the admin in whose name its packages are brought into the sim.
 #[derive(Debug)]
@@ -128,8 +157,9 @@ impl PlaceWatch {
     pub(super) async fn run(mut self) -> Infallible {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut before, mut done, mut retry) = (None, None, None);
+        let (mut done, mut retry) = (None, None);
         let mut asked = Instant::now();
+        let mut folder = FolderLooks::new(asked);
         loop {
             looks.tick().await;
             if !self.brought.is_empty() && asked.elapsed() >= ASK {
@@ -137,14 +167,13 @@ impl PlaceWatch {
                 let _ = self.tell_fallen().await;
                 asked = Instant::now();
             }
-            let seen = Some(stamps(&self.dir));
-            let is_still = before == seen;
-            before = seen;
-            let is_due = done != before || retry.is_some_and(|at| at <= Instant::now());
+            let is_still = folder.look(stamps(&self.dir), Instant::now());
+            let is_new = done.as_ref() != Some(&folder.seen);
+            let is_due = is_new || retry.is_some_and(|at| at <= Instant::now());
             if !is_still || !is_due {
                 continue;
             }
-            done.clone_from(&before);
+            done = Some(folder.seen.clone());
             retry = match self.bring().await {
                 Ok(()) => {
                     self.told = None;
@@ -445,6 +474,22 @@ mod tests {
         ];
         let running = [runs(1, id(1)), runs(2, id(2)), runs(3, id(3)), runs(4, id(4))];
         assert_eq!(found(&place, &known, &running), [("lamp".to_owned(), vec![1, 2])]);
+    }
+
+    /// A file that was emptied and not yet written was brought in: the scripts ran nothing for a moment.
+    #[test]
+    fn an_empty_file_is_taken_for_one_that_is_being_saved_until_it_stays_so() {
+        let now = Instant::now();
+        let after = |ms| now + Duration::from_millis(ms);
+        let holds = |length| FileStamps::from([("bell.rhai".into(), (None, length))]);
+        let mut folder = FolderLooks::new(now);
+        assert!(!folder.look(holds(9), now), "it was not seen before");
+        assert!(folder.look(holds(9), after(100)));
+        assert!(!folder.look(holds(0), after(200)));
+        assert!(!folder.look(holds(0), after(2_100)));
+        assert!(folder.look(holds(0), after(2_200)), "who wants it empty waits for it");
+        assert!(!folder.look(holds(8), after(2_300)));
+        assert!(folder.look(holds(8), after(2_400)));
     }
 
     /// Of two saves in a row that both failed nothing was told: the sim puts back what ran before both.
