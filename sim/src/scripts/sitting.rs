@@ -3,12 +3,15 @@
 //! Whoever sits is joined to the thing by a hinge at its seat. That joint is the only truth about it: the
 //! thing carries her, nothing walks her away, and she has stood up once it is off.
 
-use metatopia_math::Vec2;
-use metatopia_physics::{Joint, JointKind, JointSpec};
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{JointKind, JointSpec, Motion};
 use metatopia_scripting::Event;
 use metatopia_types::ObjectId;
 
-use crate::state::{Object, State, ThingSeat};
+use crate::{
+    space::{Area, Footprint},
+    state::{Object, State, ThingSeat},
+};
 
 impl State {
     /// Returns the avatar that sits on a thing.
@@ -44,10 +47,36 @@ impl State {
 
     /// Has an avatar stand up, if it sits.
     pub(crate) fn stand(&mut self, avatar: ObjectId) {
-        let joint = self.bodies.joints_of(avatar).map(Joint::id).next();
-        if let Some(joint) = joint {
+        let joint = self.bodies.joints_of(avatar).map(|joint| (joint.id(), joint.spec().a)).next();
+        if let Some((joint, thing)) = joint {
             self.bodies.unjoin(joint);
+            if let Some(thing) = thing {
+                self.step_onto(avatar, thing);
+            }
         }
+    }
+
+    /// Puts an avatar that stood up on top of the thing, where gravity would hold it inside: a thing that cannot
+    /// be pushed does not yield, and the weight is stronger than what parts the two.
+    fn step_onto(&mut self, avatar: ObjectId, thing: ObjectId) {
+        let gravity = self.charter.parameters.gravity;
+        let Some(body) = self.bodies.body(thing).filter(|body| body.motion() != Motion::Dynamic)
+        else {
+            return;
+        };
+        let Vec2 { x, y } = self.bodies.body(avatar).expect("who sat has a body").position();
+        let room = self.charter.parameters.avatar.radius;
+        let Area { low, high } = Footprint::of(body).area();
+        let is_upright = gravity.y.saturating_abs() >= gravity.x.saturating_abs();
+        let place = match (is_upright, gravity.x, gravity.y) {
+            _ if gravity == Vec2::ZERO => return,
+            (true, _, pull) if pull < Fx::ZERO => Vec2::new(x, high.y.saturating_add(room)),
+            (true, ..) => Vec2::new(x, low.y.saturating_sub(room)),
+            (false, pull, _) if pull < Fx::ZERO => Vec2::new(high.x.saturating_add(room), y),
+            (false, ..) => Vec2::new(low.x.saturating_sub(room), y),
+        };
+        // Where the ground ends there is no place, and the avatar stays where it is.
+        let _ = self.bodies.set_position(avatar, place);
     }
 
     /// Makes a thing a seat, or ends that: then whoever sits there stands up.

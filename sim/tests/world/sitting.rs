@@ -55,6 +55,34 @@ fn a_thing_may_be_a_seat_from_the_beginning_without_a_script() {
     yard.check_leaves();
 }
 
+/// Weight pressed who stood up into the bench: she could neither walk nor rise, and only `home` freed her.
+#[test]
+fn under_gravity_who_stands_up_is_on_top_of_the_thing_and_walks_away() {
+    let stories =
+        [(vec2(0, -10), vec2(1, 0)), (vec2(-10, 0), vec2(0, 1)), (vec2(0, 10), vec2(1, 0))];
+    for (down, ahead) in stories {
+        let mut builder = Builder::new();
+        builder.genesis.parameters.gravity = down;
+        builder.thing(Motion::Static, (3, 0), &[]);
+        builder.genesis.objects[0].seat = Some(Vec2::ZERO);
+        let mut yard = site(&mut builder);
+        assert_eq!(yard.try_act(1, sit(Some(BENCH_ID))), Outcome::Ok);
+        yard.idle(20);
+        assert!(near(place(&yard, 1), vec2(3, 0)), "{}", place(&yard, 1));
+
+        assert_eq!(yard.try_act(1, sit(None)), Outcome::Ok);
+        yard.idle(1);
+        let up = down.scale(Fx::from_ratio(-1, 10));
+        let height = place(&yard, 1).saturating_sub(vec2(3, 0)).dot(up);
+        assert!(height > Fx::from_ratio(3, 4), "{down}: {height} above the middle of the bench");
+        assert_eq!(yard.try_act(1, Act::Walk { heading: ahead }), Outcome::Ok);
+        yard.idle(30);
+        let walked = place(&yard, 1).saturating_sub(vec2(3, 0)).dot(ahead);
+        assert!(walked > Fx::ONE, "{down}: walked {walked}");
+        yard.check_leaves();
+    }
+}
+
 fn sit(on: Option<ObjectId>) -> Act {
     Act::Sit { on }
 }
