@@ -118,11 +118,14 @@ impl State {
             let place = self.bodies.body(*id).map(metatopia_physics::Body::position);
             let place = place.filter(|place| ground.nearest(*place) != *place);
             place.is_some_and(|place| {
-                // Whoever walks around a corner has come just now. She is not held until that is settled.
-                let person = self.objects.get(id).and_then(|object| object.player);
+                // Whoever walks or rides around a corner has come just now. She is not held until that is
+                // settled, and neither is what she sits on.
+                let person = self.goer(*id);
                 let rounds = person.filter(|_| ground.is_near_corner(place, BORDER_BAND_METRES));
                 let may_stay = |neighbour: &SimId| match rounds {
-                    Some(person) => self.has_way(neighbour, &person),
+                    Some(person) => {
+                        self.has_way(neighbour, &person) && self.brings_mount(neighbour, &person)
+                    }
                     None => self.may_go(neighbour, *id),
                 };
                 passage(&lines, place, may_stay).is_none()
@@ -135,24 +138,27 @@ impl State {
 
     /// Says whether an avatar or a thing may pass the border to a neighbour now.
     fn may_go(&self, neighbour: &SimId, id: ObjectId) -> bool {
-        let player = |id: ObjectId| self.objects.get(&id).and_then(|object| object.player);
-        if let Some(person) = player(id) {
-            // What she sits on holds her at the line if it may not come along.
-            let is_held =
-                self.mount(id).is_some() && self.mount_along_of(neighbour, &person).is_none();
-            return !is_held && self.may_pass(neighbour, &person);
+        match self.goer(id) {
+            Some(person) => {
+                self.may_pass(neighbour, &person) && self.brings_mount(neighbour, &person)
+            }
+            None => self.may_travel(neighbour, id),
         }
-        // What somebody sits on goes where she goes.
-        let Some(rider) = self.sitter(id).and_then(player) else {
-            return self.may_travel(neighbour, id);
-        };
-        self.may_pass(neighbour, &rider) && self.mount_along_of(neighbour, &rider) == Some(id)
     }
 
-    /// Returns the thing that goes over the border to a neighbour with somebody who sits on it.
-    fn mount_along_of(&self, neighbour: &SimId, person: &PublicKey) -> Option<ObjectId> {
-        let pass = self.borders.all.get(neighbour)?.pass_of(person)?;
-        self.mount_along(pass, *self.present.get(person)?)
+    /// Returns the person who decides where an object goes: whose avatar it is, or who sits on it.
+    fn goer(&self, id: ObjectId) -> Option<PublicKey> {
+        let player = |id: ObjectId| self.objects.get(&id).and_then(|object| object.player);
+        player(id).or_else(|| self.sitter(id).and_then(player))
+    }
+
+    /// Says whether what a person sits on may come along over the border to a neighbour. What may not holds her
+    /// at the line.
+    fn brings_mount(&self, neighbour: &SimId, person: &PublicKey) -> bool {
+        let Some(avatar) = self.present.get(person) else { return false };
+        let pass = self.borders.all.get(neighbour).and_then(|border| border.pass_of(person));
+        let goes = |pass: &CrossingPass| self.mount_along(pass, *avatar).is_some();
+        self.mount(*avatar).is_none() || pass.is_some_and(goes)
     }
 
     /// Says whether a person may pass the border to a neighbour now, with what she brings.

@@ -49,6 +49,13 @@ impl State {
     /// parcel has room.
     pub(super) fn mount_along(&self, pass: &CrossingPass, avatar: ObjectId) -> Option<ObjectId> {
         let mount = self.mount(avatar)?;
+        // What one of both sims keeps is not worth the packing of all that is in hand.
+        let things = self.let_go(avatar);
+        let answers = self.hands_answered(pass, &things)?;
+        let at = things.iter().position(|thing| *thing == mount)?;
+        if answers.get(at).copied().flatten().is_some() {
+            return None;
+        }
         let goes = |(id, thing): &CarriedThing| *id == mount && thing.is_ok();
         self.all_carried(avatar, Some(pass)).last().is_some_and(goes).then_some(mount)
     }
@@ -122,6 +129,8 @@ impl State {
     ) -> Vec<CarriedThing> {
         let things = self.let_go(avatar);
         let answers = pass.map(|pass| self.hands_answered(pass, &things));
+        // What fits does not depend on how long somebody waited: it was told before she left.
+        let spare = wire::length(&u64::MAX) - wire::length(&waited);
         let mut left = bytes_max;
         let mut pack = |id: ObjectId| {
             self.lets_go(id)?;
@@ -135,12 +144,24 @@ impl State {
                     answer.map_or(Ok(()), |why| Err(HandRefusal::There(why)))?;
                 }
             }
+            // The states alone are the cheaper question.
+            if self.state_bytes_of(id) > left {
+                return Err(HandRefusal::TooMuch);
+            }
             let thing = self.packed(id, waited).ok_or(HandRefusal::HeldFast)?;
-            left = left.checked_sub(wire::length(&thing)).ok_or(HandRefusal::TooMuch)?;
+            let bytes = wire::length(&thing).saturating_add(spare);
+            left = left.checked_sub(bytes).ok_or(HandRefusal::TooMuch)?;
             Ok(thing)
         };
         // One that is too large leaves room for the smaller ones behind it.
         self.brought(avatar).map(|id| (id, pack(id))).collect()
+    }
+
+    /// Returns the bytes of all that the scripts of a thing remember.
+    fn state_bytes_of(&self, id: ObjectId) -> usize {
+        let scripts = self.objects.get(&id).map_or(&[][..], |object| &object.scripts);
+        let states = scripts.iter().filter_map(|script| self.scripts.get(script));
+        states.map(|script| wire::length(&*script.state)).sum()
     }
 
     /// Answers in all passes for a neighbour what may come along of the things that it told of last.

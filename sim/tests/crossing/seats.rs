@@ -182,6 +182,24 @@ fn a_cart_that_may_not_go_holds_who_sits_ahead_of_it() {
     check_roots(&town);
 }
 
+/// Near a corner nobody asked for the cart: she went over the line, and it was pulled back under her.
+#[test]
+fn a_cart_that_may_not_go_holds_its_rider_also_near_a_corner() {
+    let (mut town, ada, origin) = riding_with((at(2, 0), 90, false), |founded| {
+        founded[0].objects[0].body.pose.position = at(22, 31);
+        founded.iter_mut().for_each(|genesis| genesis.parameters.avatar.spawn = at(22, 29));
+    });
+    for _ in 0..200 {
+        drive(&mut town, ada, Vec2::ZERO);
+        step(&mut town, 50);
+        let place = town[0].place_of(&ada).expect("here");
+        assert!(place.x <= Fx::from_int(33), "{place:?}");
+    }
+    let (_, sitter) = cart(&town, 0, origin);
+    assert_eq!(sitter, town[0].world.avatar(&ada));
+    check_roots(&town);
+}
+
 /// A mount for which the parcel had no room left went in a second one, and its rider was on foot over there.
 #[test]
 fn a_cart_that_finds_no_room_in_her_parcel_stays_with_who_sits_there() {
