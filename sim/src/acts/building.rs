@@ -200,9 +200,8 @@ impl State {
     /// another one of the other since.
     fn revert_body(&mut self, before: &Body, aspect: Aspect, outline: BodyShape) {
         let id = before.id();
-        // The act was refused if the body is gone or has no place. A body that physics does not take back all
-        // the same stays as it is.
-        let Some(now) = self.bodies.body(id).cloned() else { return };
+        // A body that physics does not take back stays as it is.
+        let now = self.bodies.body(id).cloned().expect("the undo is refused if the body is gone");
         match aspect {
             Aspect::Position | Aspect::Facing => {
                 let _ = self.bodies.revert(before, aspect);

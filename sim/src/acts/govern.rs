@@ -268,14 +268,15 @@ impl State {
         if !rights.iter().all(|right| right.is_for_area()) {
             return Err(Refusal::NotForArea);
         }
-        let ground = Area::of_ground(area);
-        let is_own = self.is_own_ground(ground.low) && self.is_own_ground(ground.high);
-        if ground.is_proper() && is_own { Ok(()) } else { Err(Refusal::OutOfRange) }
+        self.own_area(area).map(drop)
     }
 
     /// Checks that rights can be given to a key: a player's, who is not shut out. A key that nobody has
     /// would be an admin whom nobody can be.
     pub(super) fn check_trusted(&self, key: &PublicKey) -> Result<(), Refusal> {
+        if self.people.rotated.contains(key) {
+            return Err(Refusal::Rotated(self.key_now(*key)));
+        }
         if self.players.get(key).is_none() {
             return Err(Refusal::NoPlayer);
         }

@@ -2,10 +2,13 @@
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_types::Refusal;
+use metatopia_types::{GroundArea, Refusal};
 
 use super::context::ActContext;
-use crate::{space::Footprint, state::State};
+use crate::{
+    space::{Area, Footprint},
+    state::State,
+};
 
 impl ActContext<'_> {
     /// Checks that the author's avatar is near enough to this ground.
@@ -39,6 +42,16 @@ impl State {
     pub(super) fn is_own_ground(&self, place: Vec2) -> bool {
         let own = self.borders.is_empty() || self.charter.parameters.ground.nearest(place) == place;
         own && self.bodies.bounds().contains(place)
+    }
+
+    /// Returns an area of ground that has an inside and lies on the sim's own.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] if it does not.
+    pub(super) fn own_area(&self, ground: GroundArea) -> Result<Area, Refusal> {
+        let area = Area::of_ground(ground);
+        let is_own = self.is_own_ground(area.low) && self.is_own_ground(area.high);
+        if area.is_proper() && is_own { Ok(area) } else { Err(Refusal::OutOfRange) }
     }
 
     /// Checks that a body may cover this ground, whoever puts it there.

@@ -4,7 +4,7 @@ use metatopia_types::{GroundArea, PublicKey, Refusal, Title};
 
 use crate::{
     limits::LANDS_MAX,
-    space::{Area, Land},
+    space::Land,
     state::{State, is_name},
 };
 
@@ -19,11 +19,7 @@ impl State {
         if !is_name(name) {
             return Err(Refusal::BadText);
         }
-        let area = Area::of_ground(area);
-        let is_own = self.is_own_ground(area.low) && self.is_own_ground(area.high);
-        if !area.is_proper() || !is_own {
-            return Err(Refusal::OutOfRange);
-        }
+        let area = self.own_area(area)?;
         if let Title::Player(key) = title {
             self.check_trusted(&key)?;
         }

@@ -94,6 +94,11 @@ fn an_order_about_a_key_that_was_given_up_names_the_new_one() {
         GovernOrder::Kick { key },
         GovernOrder::Undo { key, seconds: 3_600 },
         GovernOrder::Grant { key, rights: [RoleRight::Build].into(), seconds: None },
+        GovernOrder::SetLand {
+            name: "garden".into(),
+            area: GroundArea { x: 0, y: 0, width: 4, depth: 4 },
+            title: Title::Player(key),
+        },
     ] {
         let outcome = yard.try_act(ADMIN, order(given.clone()));
         assert_eq!(outcome, refused(Refusal::Rotated(public(NEW))), "{given:?}");
