@@ -122,7 +122,7 @@ fn made_of(words: &[&str]) -> Result<Building, BuildError> {
     let how = || BuildError::Form("make it of ice");
     let [thing @ .., "of", word] = words else { return Err(how()) };
     let thing = filled(&thing.join(" ")).ok_or_else(how)?;
-    let material = BuiltMaterial::named(word);
+    let material = BuiltMaterial::named(&word.to_lowercase());
     let material = material.ok_or_else(|| BuildError::Material((*word).to_string()))?;
     Ok(Building::MakeOf(thing, material))
 }
@@ -215,7 +215,7 @@ fn plan(words: &[&str]) -> Result<BuildPlan, BuildError> {
 
 /// `it east 2`, `old bench to 3 4`, or the thing alone.
 fn way(words: &[&str]) -> Option<(String, Option<Way>)> {
-    let number = |word: &&str| Fx::parse(word).ok();
+    let number = |word: &&str| measure(word);
     if let [thing @ .., "to", x, y] = words
         && let (Some(x), Some(y)) = (number(x), number(y))
     {
@@ -234,13 +234,27 @@ fn way(words: &[&str]) -> Option<(String, Option<Way>)> {
     }
 }
 
-/// A thing, and up to so many numbers after it.
+/// Units that may follow a number: each command has but one.
+const UNITS: [&str; 5] = ["degrees", "deg", "metres", "meters", "m"];
+
+/// Reads a number, with a unit or without.
+fn measure(word: &str) -> Option<Fx> {
+    let bare = UNITS.iter().find_map(|unit| word.strip_suffix(unit)).unwrap_or(word);
+    Fx::parse(bare).ok()
+}
+
+/// Returns a thing, and up to so many numbers after it.
 fn numbers(words: &[&str], most: usize) -> (Option<String>, Vec<Fx>) {
     let mut rest = words;
     let mut numbers = Vec::new();
+    if let [before @ .., unit] = rest
+        && UNITS.contains(unit)
+    {
+        rest = before;
+    }
     while let [before @ .., last] = rest
         && numbers.len() < most
-        && let Ok(number) = Fx::parse(last)
+        && let Some(number) = measure(last)
     {
         numbers.insert(0, number);
         rest = before;
