@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { changes, differences } from '../../web/ui/diff.js';
+import { changes } from '../../web/ui/diff.js';
 import { begun, drop, forked, kept, nextVersion, packageName, put } from '../../web/ui/drafts.js';
 import { emptyDocument } from './elements.mjs';
 
@@ -15,8 +15,6 @@ beforeEach(() => {
 
 const REFERENCE = { example: 'fn on_start() {}\n', licences: ['AGPL-3.0-or-later', 'MPL-2.0'] };
 
-/** The two texts that a comparison was made of. */
-const sides = (lines) => ['-', '+'].map((own) => lines.filter(({ sign }) => sign === '=' || sign === own).map(({ text }) => text).join('\n'));
 
 test('what was typed outlives the tab, each script by itself, until it is dropped', () => {
   const draft = begun(REFERENCE, 'Old bench');
@@ -62,35 +60,10 @@ test('a fork goes on from a package: its files, licence, authors and api, the ne
   assert.deepEqual(['0.0.0', '1.0.9'].map(nextVersion), ['0.0.1', '1.0.10']);
 });
 
-test('a comparison holds both texts, and no more lines than it must', () => {
-  let seed = 7;
-  const random = (n) => (seed = (seed * 48_271) % 2_147_483_647) % n;
-  for (let round = 0; round < 300; round += 1) {
-    const text = () => Array.from({ length: random(9) }, () => 'abc'[random(3)]).join('\n');
-    const [before, after] = [text(), text()];
-    const lines = differences(before, after);
-    assert.deepEqual(sides(lines), [before, after], JSON.stringify([before, after]));
-    assert.ok(lines.length <= before.split('\n').length + after.split('\n').length);
-  }
-  const signs = (before, after) => differences(before, after).map(({ sign }) => sign).join('');
-  assert.equal(signs('a\nb\nc', 'a\nx\nb\nc'), '=+==');
-  assert.equal(signs('a\nb\nc\nd', 'a\nc\nd\ne'), '=-==+');
-  assert.equal(signs('a\na', 'a\na\na'), '==+');
-  assert.equal(signs('same', 'same'), '=');
-});
-
-test('two texts with too many lines to compare all of them are shown one behind the other', () => {
-  const long = (letter) => Array.from({ length: 30_000 }, (_, n) => (n === 9 ? 'shared' : `${letter}${n}`)).join('\n');
-  const [before, after] = [long('a'), long('b')];
-  const lines = differences(before, after);
-  assert.deepEqual([lines.length, lines.some(({ sign }) => sign === '=')], [60_000, false]);
-  assert.deepEqual(sides(lines), [before, after]);
-});
-
-test('of a comparison only what is around a change is shown, and nothing where nothing changed', () => {
+test('a comparison shows each line with its sign, and nothing where nothing changed', () => {
   emptyDocument();
-  const text = Array.from({ length: 40 }, (_, n) => `line ${n}`);
-  const list = changes(text.join('\n'), text.with(20, 'other').join('\n'));
-  assert.deepEqual(list.children.map((row) => row.textContent), ['  line 18', '  line 19', '- line 20', '+ other', '  line 21', '  line 22']);
-  assert.equal(changes('a', 'a').firstChild, null);
+  const compared = [{ sign: '=', text: 'a' }, { sign: '-', text: 'b' }, { sign: '+', text: 'c' }];
+  const module = { textChanges: ({ before, after }) => (before === after ? [] : compared) };
+  assert.deepEqual(changes(module, 'a\nb', 'a\nc').children.map((row) => row.textContent), ['  a', '- b', '+ c']);
+  assert.equal(changes(module, 'a', 'a').firstChild, null);
 });

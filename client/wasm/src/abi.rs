@@ -149,6 +149,12 @@ pub extern "C" fn block_list() -> u32 {
     run(crate::block_list)
 }
 
+/// Exports [`crate::text_changes`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn text_changes() -> u32 {
+    run(crate::text_changes)
+}
+
 /// Exports [`keys::public_key`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn public_key() -> u32 {

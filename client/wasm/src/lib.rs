@@ -12,6 +12,7 @@
 //! * [`ClientReplica`] applies every turn itself, and compares its roots with the certified ones; what it
 //!   disagrees with goes into a [`Capsule`] that anybody can replay.
 //! * [`block_list`] reads and changes the list of whom a person does not want to read.
+//! * [`text_changes`] tells what changed between two versions of a source.
 //! * [`ScriptTrial`] runs a draft of a script on a copy of a replica's state, before anybody else sees it.
 //!
 //! What comes in is a peer's: every fault of it is a [`CallError`], and nothing has changed then. A
@@ -31,6 +32,7 @@
 
 pub mod abi;
 mod blocks;
+mod changes;
 mod core;
 mod draft;
 mod fault;
@@ -43,6 +45,7 @@ mod world_map;
 
 pub use self::core::{CORE_CHECKPOINT_AGAIN, ClientCore};
 pub use blocks::block_list;
+pub use changes::text_changes;
 pub use fault::CallError;
 pub use metatopia_sim::{Capsule, CapsuleError, ReplayVerdict};
 pub use predict::{

@@ -116,6 +116,9 @@ export class Module {
    */
   blockList = (asked) => this.json("block_list", encoder.encode(JSON.stringify(asked)));
 
+  /** What changed between two texts, with the lines around. @param {{before: string, after: string}} texts @returns {{sign: '=' | '-' | '+', text: string}[]} */
+  textChanges = (texts) => this.json("text_changes", encoder.encode(JSON.stringify(texts)));
+
   /** A client of a sim; refused when the genesis is another one's. @param {CoreName} name @param {Uint8Array} genesis */
   core = (name, genesis) => new Core(this, name, genesis);
 

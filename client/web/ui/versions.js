@@ -56,7 +56,7 @@ export function versionsOf(page, current, back) {
     const shown = el('div');
     const show = () => {
       const fresh = !shown.firstChild;
-      const list = fresh && changes(entryOf(before), text);
+      const list = fresh && changes(page.loaded.module, entryOf(before), text);
       fill(shown, list && (list.firstChild ? list : el('p', { class: 'quiet' }, t('script.version.same'))));
       compare.setAttribute('aria-expanded', String(fresh));
     };
