@@ -223,8 +223,25 @@ const COLORS: [(&str, u32); 14] = [
     ("cyan", 0x0038_b6c0),
 ];
 
+/// Returns the names of the colours, one each.
+pub(crate) fn color_names() -> Vec<&'static str> {
+    COLORS.iter().map(|(name, _)| *name).filter(|name| *name != "gray").collect()
+}
+
+/// Returns the name of the colour that is nearest to this one, 0xRRGGBB.
+pub(crate) fn color_name(color: u32) -> &'static str {
+    let apart = |other: u32| -> u32 {
+        let [_, red, green, blue] = color.to_be_bytes();
+        let [_, other_red, other_green, other_blue] = other.to_be_bytes();
+        let pairs = [(red, other_red), (green, other_green), (blue, other_blue)];
+        pairs.iter().map(|(a, b)| u32::from(a.abs_diff(*b)).pow(2)).sum()
+    };
+    let nearest = COLORS.iter().min_by_key(|(_, other)| apart(*other));
+    nearest.map_or("", |(name, _)| name)
+}
+
 /// A colour by its name, or as six hexadecimal digits.
-fn color(word: &str) -> Option<u32> {
+pub(crate) fn color(word: &str) -> Option<u32> {
     let word = word.to_lowercase();
     let named = COLORS.iter().find(|(name, _)| *name == word).map(|(_, color)| *color);
     let digits = word.strip_prefix('#').unwrap_or(&word);

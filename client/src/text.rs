@@ -10,6 +10,7 @@ mod lot;
 mod moderate;
 mod private;
 mod report;
+mod wear;
 mod who_did;
 
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use self::{
     moderate::{ModerateCommand, ModerateLineError, ModerateMeasure},
     private::{PrivateCommand, PrivateLineError, told, unreadable},
     report::{ReportCommand, ReportLineError, report_line},
+    wear::{AvatarPart, WearCommand, WearError, look_words, wardrobe_lines},
     who_did::who_did,
 };
 use crate::{
@@ -92,6 +94,8 @@ pub enum TextCommand {
     Forbid,
     /// Make a gesture.
     Emote(Emote),
+    /// Change how one looks, or ask what there is to wear.
+    Wear(WearCommand),
     /// Who is here?
     Who,
     /// Who made a thing, and who changed it last?
@@ -148,6 +152,9 @@ pub enum ParseError {
     /// A moderator's line that is not understood.
     #[error(transparent)]
     Moderate(#[from] ModerateLineError),
+    /// A line about what is worn that is not understood.
+    #[error(transparent)]
+    Wear(#[from] WearError),
     /// A builder's line that is not understood.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -175,6 +182,7 @@ block NAME      show no words of that person; `unblock NAME` ends it, and `block
 reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line, `reply yes` takes an offer
 forbid          take back what you allowed things to do to you
 emote GESTURE   wave, nod, dance, bow or laugh
+wear WHAT       change how you look: `wear a red crown`, `wear no hat`; `wear` lists what there is
 who             who is here; `who did THING`: who made it, and who changed it last
 report NAME ..  tell moderators what is wrong with a person or a thing; `reports` tells what they decided
 report words N  show moderators private words of that number, with what is wrong; they read no others
@@ -252,6 +260,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "forbid" => TextCommand::Forbid,
         "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),
+        "wear" => TextCommand::Wear(wear::parse(rest)?),
         "who" => who(rest)?,
         "rules" => TextCommand::Rules,
         "report" | "reports" | "decide" => TextCommand::Report(report::parse(&first, rest)?),
@@ -441,6 +450,10 @@ pub fn describe_thing(scene: &Scene, thing: &SceneObject, joints: &[JointEntry])
     if thing.player.is_none() {
         let moves = if thing.movable { "can be pushed" } else { "stays in its place" };
         lines.push(format!("It is {}, and {moves}.", object_word(thing.id)));
+    } else if Some(thing.id) == scene.me {
+        lines.push(format!("You are {}.", look_words(&thing.look)));
+    } else {
+        lines.push(format!("{} is {}.", thing.name, look_words(&thing.look)));
     }
     let name = |id: ObjectId| match scene.objects.iter().find(|object| object.id == id) {
         Some(object) => format!("{}, {}", object.name, object_word(id)),

@@ -338,7 +338,7 @@ export class Page {
     this.client.stop();
   }
 
-  /** @param {{color: number, shape: string}} look */
+  /** @param {import('./ui/entry.js').Look} look */
   async setLook(look) {
     const outcome = await this.toasts.watch('look', this.client.setLook(look));
     if (!outcome?.ok) return;

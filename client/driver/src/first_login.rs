@@ -7,7 +7,10 @@ use std::{
 };
 
 use metatopia_protocol::{Answer, LoginTerms, Question};
-use metatopia_types::{Act, Look, Pass, PublicKey, Puzzle, Sign, SigningKey, TicketPass, Work};
+use metatopia_types::{
+    Act, BodyShape, HandShape, HatShape, HeadShape, Look, Pass, PublicKey, Puzzle, Sign,
+    SigningKey, TicketPass, Wearable, Work,
+};
 
 use super::{ClientDriver, DriveError, random};
 
@@ -168,10 +171,23 @@ pub fn login(name: Option<&str>, author: &PublicKey) -> Act {
         Some(name) => name.to_owned(),
         None => format!("guest {}", &author.to_string()[..12]),
     };
-    let [red, green, blue, ..] = author.0;
-    // Colours from the key, so that guests can be told apart; never too dark to be seen.
+    Act::login(name, guest_look(author))
+}
+
+/// Returns a look that follows from a key, so that guests and bots can be told apart. Its colours are never too
+/// dark to be seen.
+#[must_use]
+pub fn guest_look(author: &PublicKey) -> Look {
+    let [red, green, blue, shape, head, hands, hat, shade, ..] = author.0;
     let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
-    Act::login(name, Look { color, ..Look::default() })
+    let other = u32::from_be_bytes([0, shade | 0x40, red | 0x40, green | 0x40]);
+    let place = |byte: u8| usize::from(byte) % 12;
+    Look {
+        head: Some(Wearable { shape: HeadShape::ALL[place(head)], color }),
+        hands: Some(Wearable { shape: HandShape::ALL[place(hands)], color: other }),
+        hat: Some(Wearable { shape: HatShape::ALL[place(hat)], color: other }),
+        ..Look::plain(color, BodyShape::ALL[place(shape)])
+    }
 }
 
 #[cfg(test)]

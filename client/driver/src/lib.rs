@@ -54,7 +54,7 @@ use self::link::{DriverCommand, SessionTask};
 pub use self::{
     asking::{AskError, AskingSession},
     charter::ProvenFriends,
-    first_login::{FirstLoginError, login, passing_key},
+    first_login::{FirstLoginError, guest_look, login, passing_key},
     http::HttpError,
     nearest::{MEASURED_MAX, nearest},
     news::{DriveError, DriverEvent, End},

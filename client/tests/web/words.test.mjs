@@ -43,7 +43,7 @@ test('all words are asked for', async () => {
   const lines = table.split('\n').slice(1, -2).filter(Boolean);
   const keys = lines.map((line) => /^ {2}"([a-z][\w.-]*)": ".*",?$/.exec(line)?.[1] ?? assert.fail(`not one key a line: ${line}`));
   // Families whose last part is a code from elsewhere.
-  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age', 'moderate', 'did', 'right', 'material'];
+  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'part', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age', 'moderate', 'did', 'right', 'material'];
   for (const key of keys) {
     if (families.includes(key.split('.')[0]) || key.startsWith('governance.delayed.') || key.startsWith('code.state.')) continue;
     assert.ok(rest.includes(`'${key}'`), `nobody asks for ${key}`);
@@ -58,6 +58,18 @@ test('every material that builders have is offered, with words for it', async ()
   const offered = [.../const MATERIALS = \[(.*?)\]/.exec(own)[1].matchAll(/'([a-z]+)'/g)].map(([, name]) => name);
   assert.deepEqual(offered, all);
   for (const name of all) assert.ok(has(`material.${name}`), name);
+});
+
+test('every shape that avatars have is drawn and offered, with words for it', async () => {
+  const look = await readFile(new URL('../../sim/types/src/look.rs', WEB), 'utf8');
+  const drawn = JSON.parse(await readFile(new URL('draw/wardrobe.json', WEB), 'utf8'));
+  const shapes = (type) => [...new RegExp(` ${type};(.*?)^}`, 'ms').exec(look)[1].matchAll(/ "([a-z]+)" "[^"]+",$/gm)].map(([, word]) => word);
+  for (const [part, type] of [['body', 'BodyShape'], ['head', 'HeadShape'], ['hands', 'HandShape'], ['hat', 'HatShape']]) {
+    assert.equal(shapes(type).length, 12);
+    assert.deepEqual(Object.keys(drawn[part]), shapes(type));
+    assert.ok(has(`part.${part}`));
+    for (const shape of shapes(type)) assert.ok(has(`shape.${part}.${shape}`), shape);
+  }
 });
 
 test('every icon that the page asks for is there, and no other', async () => {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_client::{
     ProvenSight, Scene, SceneObject,
-    text::{self, describe, find, position, printable},
+    text::{self, WearCommand, describe, find, look_words, position, printable, wardrobe_lines},
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question};
@@ -240,6 +240,26 @@ pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), Text
 pub(super) async fn forbid(room: &mut TextClient) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Forbid, Vec::new()).await?;
     conclude(room, fate, "Nothing may move or dress you any more.")
+}
+
+/// Changes how the own avatar looks, or tells what there is to wear.
+pub(super) async fn wear(room: &mut TextClient, wear: WearCommand) -> Result<(), TextClientError> {
+    let scene = room.look_around().await?;
+    let own =
+        scene.as_ref().and_then(|scene| scene.objects.iter().find(|o| Some(o.id) == scene.me));
+    let Some(look) = own.map(|own| own.look) else {
+        return room.tell(LineKind::Refused, "You are not in the world yet.");
+    };
+    if wear == WearCommand::List {
+        room.tell(LineKind::Answer, &format!("You are {}.", look_words(&look)))?;
+        return wardrobe_lines().iter().try_for_each(|line| room.tell(LineKind::Answer, line));
+    }
+    let look = match wear.applied(look) {
+        Ok(look) => look,
+        Err(why) => return room.tell(LineKind::Refused, &why.to_string()),
+    };
+    let fate = room.perform(Act::SetLook(look), Vec::new()).await?;
+    conclude(room, fate, &format!("You are {}.", look_words(&look)))
 }
 
 pub(super) async fn emote(room: &mut TextClient, emote: Emote) -> Result<(), TextClientError> {

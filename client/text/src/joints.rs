@@ -33,7 +33,11 @@ pub(super) async fn look_at(room: &mut TextClient, typed: &str) -> Result<(), Te
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
     let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
-    let id = if typed == "it" { room.it } else { number.map(ObjectId) };
+    let id = match typed {
+        "it" => room.it,
+        "me" | "myself" => scene.me,
+        _ => number.map(ObjectId),
+    };
     let named = id.map_or_else(
         || find(&scene, typed),
         |id| scene.objects.iter().find(|object| object.id == id),

@@ -230,6 +230,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
         TextCommand::Forbid => deeds::forbid(room).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,
+        TextCommand::Wear(wear) => deeds::wear(room, wear).await?,
         TextCommand::Who => deeds::who(room).await?,
         TextCommand::WhoDid(thing) => traces::who_did(room, &thing).await?,
         TextCommand::Report(what) => reports::obey(room, what).await?,

@@ -12,7 +12,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {string} name
  * @property {string|null} owner key, in hexadecimal digits; null is the sim's own
  * @property {string|null} player whose avatar it is
- * @property {{color: number, shape: string}} look 0xRRGGBB; 'round', 'square', 'arrow' or 'star'
+ * @property {import('../ui/entry.js').Look} look
  * @property {string} text
  * @property {{script: number, package: string|null}[]} scripts
  * @property {string} licence 'Cc0', 'CcBy', 'CcBySa' or 'Reserved'

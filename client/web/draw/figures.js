@@ -1,7 +1,8 @@
 // @ts-check
-/** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave. */
+/** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave, and what they wear. */
 
-import { arc, disc, fade, oval, trace } from './brush.js';
+import WARDROBE from './wardrobe.json' with { type: 'json' };
+import { arc, disc, fade, oval, patch, trace } from './brush.js';
 import { surface, tone } from './light.js';
 import { lift } from './solid.js';
 
@@ -33,25 +34,53 @@ export class Gait {
   }
 }
 
-/** Height in metres of the body's top. */
+/** Height in metres of the body's top; below a head it is lower. */
 export const TALL = 1.02;
+const TALL_BELOW_HEAD = 0.72;
 
-/** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
-const bodies = new Map();
+/** Height in metres of all that somebody wears. @param {any} look */
+export const stature = ({ head, hat }) => TALL + (head ? 0.36 : 0) + (hat ? 0.34 : 0);
 
-/** Corners of bodies that are not round: which way, and how far in radii. @type {Record<string, number[][]>} */
-const OUTLINES = {
-  square: [1, 3, 5, 7].map((eighth) => [(eighth * Math.PI) / 4, 0.98]),
-  arrow: [[0, 1.12], [2.3, 0.98], [Math.PI, 0.5], [-2.3, 0.98]],
-  star: Array.from({ length: 10 }, (_, i) => [(i * Math.PI) / 5, i % 2 ? 0.66 : 1.16]),
-};
+/** What was painted before. @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
+const sprites = new Map();
+
+/** @param {string} key @param {() => {canvas: HTMLCanvasElement, ox: number, oy: number}} paint */
+function sprite(key, paint) {
+  if (sprites.size > 1200) sprites.clear();
+  const found = sprites.get(key) ?? paint();
+  sprites.set(key, found);
+  return found;
+}
 
 /**
- * Makes the outline of a body the path, y down.
- * @param {CanvasRenderingContext2D} ctx @param {string} shape @param {number} face @param {number} r
+ * Draws what is worn at a place: its strokes are ovals and polygons in units of `size`, y down. Those of the face
+ * lie aside by `turn` units, and whoever walks away shows none.
+ * @param {CanvasRenderingContext2D} ctx @param {'head' | 'hands' | 'hat'} part @param {{shape: string, color: number}} worn
+ * @param {{x: number, y: number, size: number, palette: Palette, turn?: number | null, side?: number}} at
  */
+function wear(ctx, part, { shape, color }, { x, y, size, palette, turn = 0, side = 1 }) {
+  const aside = turn === null ? null : Math.round(turn * 12) / 12;
+  const found = sprite(`${part}|${shape}|${color}|${size.toFixed(1)}|${palette.name}|${aside}|${side}`, () => {
+    const reach = size * 2.4 + 2;
+    const { canvas, ctx: paper } = surface(reach * 2, reach * 2);
+    paper.translate(reach, reach);
+    paper.scale(side * size, size);
+    for (const [kind, shade, ...at] of /** @type {Record<string, any>} */ (WARDROBE[part])[shape] ?? []) {
+      const ofFace = kind === 'O' || kind === 'P';
+      if (ofFace && aside === null) continue;
+      const shift = ofFace ? aside ?? 0 : 0;
+      const paint = typeof shade === 'string' ? shade : tone(color, shade, palette);
+      if (kind === 'o' || kind === 'O') oval(paper, paint, at[0] + shift, at[1], at[2], at[3]);
+      else patch(paper, paint, Array.from({ length: at.length / 2 }, (_, i) => [at[2 * i] + shift, at[2 * i + 1]]));
+    }
+    return { canvas, ox: reach, oy: reach };
+  });
+  ctx.drawImage(found.canvas, x - found.ox, y - found.oy);
+}
+
+/** Makes the outline of a body the path, y down, by which way and how far its corners are. @param {CanvasRenderingContext2D} ctx @param {string} shape @param {number} face @param {number} r */
 function outline(ctx, shape, face, r) {
-  const points = OUTLINES[shape] ?? [];
+  const points = /** @type {Record<string, number[][]>} */ (WARDROBE.body)[shape] ?? [];
   trace(ctx, points.map(([turn, far]) => [Math.cos(turn - face) * r * far, Math.sin(turn - face) * r * far]));
   if (points.length > 0) ctx.closePath();
   else ctx.arc(0, 0, r, 0, 7);
@@ -66,18 +95,21 @@ function girth(t) {
 
 /**
  * The body without face and limbs, painted once per look and direction.
- * @param {string} shape @param {number} color @param {number} face @param {number} r pixels
+ * @param {{shape: string, color: number, head?: any}} look @param {number} face @param {number} r pixels
  * @param {number} s pixels a metre @param {Palette} palette
  */
-function body(shape, color, face, r, s, palette) {
+function body({ shape, color, head }, face, r, s, palette) {
   const steps = shape === 'round' ? 1 : 48;
   const bucket = ((Math.round((face / (Math.PI * 2)) * steps) % steps) + steps) % steps;
-  const key = `${shape}|${color}|${bucket}|${r.toFixed(1)}|${palette.name}`;
-  let sprite = bodies.get(key);
-  if (sprite) return sprite;
-  const turned = (bucket / steps) * Math.PI * 2;
+  const tall = head ? TALL_BELOW_HEAD : TALL;
+  const key = `${shape}|${color}|${bucket}|${r.toFixed(1)}|${palette.name}|${tall}`;
+  return sprite(key, () => paintBody(shape, color, (bucket / steps) * Math.PI * 2, r, tall, s, palette));
+}
+
+/** @param {string} shape @param {number} color @param {number} turned @param {number} r @param {number} tall @param {number} s @param {Palette} palette */
+function paintBody(shape, color, turned, r, tall, s, palette) {
   const bottom = lift(0.1, s);
-  const up = lift(TALL, s) - bottom;
+  const up = lift(tall, s) - bottom;
   const reach = r * 1.3 + 2;
   const { canvas, ctx } = surface(reach * 2, reach * 2 + up + bottom);
   ctx.translate(reach, reach + up);
@@ -106,10 +138,7 @@ function body(shape, color, face, r, s, palette) {
   ctx.globalCompositeOperation = 'source-atop';
   ctx.fillStyle = fade(gloss, [0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`], [1, 'rgba(255,255,255,0)']);
   ctx.fillRect(-reach, -up - reach, reach * 2, reach * 2 + up);
-  sprite = { canvas, ox: reach, oy: reach + up + bottom };
-  if (bodies.size > 900) bodies.clear();
-  bodies.set(key, sprite);
-  return sprite;
+  return { canvas, ox: reach, oy: reach + up + bottom };
 }
 
 /**
@@ -119,7 +148,7 @@ function body(shape, color, face, r, s, palette) {
  */
 export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
   const r = Math.max(thing.hx, 0.3) * s * 1.08;
-  const { color, shape } = thing.look;
+  const { color, head, hat } = thing.look;
   const swing = Math.sin(gait.phase);
   const pose = gesture(calm ? null : thing.gesture, now, s);
   const face = gait.face + pose.turn;
@@ -139,9 +168,15 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
   ctx.scale(1 + pose.squash, 1 - pose.squash);
   const back = -fy > 0.35;
   if (back) arms(ctx, thing, r, s, face, pose, swing * gait.stride, palette);
-  const sprite = body(shape, color, face, r, s, palette);
-  ctx.drawImage(sprite.canvas, -sprite.ox, -sprite.oy);
-  eyes(ctx, r, s, face, thing, calm ? 1 : blink(now + gait.seed), pose);
+  const torso = body(thing.look, face, r, s, palette);
+  ctx.drawImage(torso.canvas, -torso.ox, -torso.oy);
+  // A head nods and bows on its own, and the hat with it.
+  const size = head ? r * 0.8 : r * 0.76;
+  const at = { x: fx * r * 0.14, y: -lift(head ? 1 : TALL + 0.06, s) + pose.dip * r - (head ? r * 0.1 : 0) };
+  const turn = fy < -0.72 ? null : fx * 0.3;
+  if (head) wear(ctx, 'head', head, { ...at, size, palette, turn });
+  eyes(ctx, head ? { x: at.x, y: at.y, r: size } : { x: 0, y: -lift(0.7, s), r }, face, calm ? 1 : blink(now + gait.seed), pose);
+  if (hat) wear(ctx, 'hat', hat, { x: at.x, y: at.y - (head ? size * 0.78 : 0), size, palette, turn });
   if (!back) arms(ctx, thing, r, s, face, pose, swing * gait.stride, palette);
   ctx.restore();
 }
@@ -154,10 +189,10 @@ const blink = (now) => (now % 3700 < 120 ? 0.12 : 1);
  * @param {string | null} kind @param {number} now @param {number} s
  */
 function gesture(kind, now, s) {
-  const pose = { turn: 0, hop: 0, shake: 0, squash: 0, wave: 0, joy: false };
+  const pose = { turn: 0, hop: 0, shake: 0, squash: 0, wave: 0, dip: 0, joy: false };
   if (kind === 'wave') pose.wave = 1 + Math.sin(now / 90) * 0.4;
-  else if (kind === 'nod') pose.squash = 0.07 * (1 + Math.sin(now / 110));
-  else if (kind === 'bow') pose.squash = 0.2 * Math.sin(Math.min(1, (now % 2000) / 2000) * Math.PI);
+  else if (kind === 'nod') [pose.squash, pose.dip] = [0.04, 0.14].map((far) => far * (1 + Math.sin(now / 110)));
+  else if (kind === 'bow') [pose.squash, pose.dip] = [0.14, 0.5].map((far) => far * Math.sin(Math.min(1, (now % 2000) / 2000) * Math.PI));
   else if (kind === 'laugh') {
     pose.shake = Math.sin(now / 35) * 0.025 * s;
     pose.squash = 0.03 * Math.sin(now / 60);
@@ -181,21 +216,21 @@ function arms(ctx, thing, r, s, face, pose, swing, palette) {
     let y = -Math.sin(a) * r * 0.9 - lift(raised ? 0.95 : 0.42, s);
     if (pose.wave && side < 0) x += (pose.wave - 1) * r * 0.5;
     if (pose.joy) y -= Math.abs(pose.wave) * r * 0.1;
-    disc(ctx, tone(thing.look.color, 0.92, palette), x, y, r * 0.24);
+    if (thing.look.hands) wear(ctx, 'hands', thing.look.hands, { x, y, size: r * 0.27, palette, side });
+    else disc(ctx, tone(thing.look.color, 0.92, palette), x, y, r * 0.24);
   }
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {number} r @param {number} s @param {number} face
- *  @param {any} thing @param {number} open @param {{joy: boolean}} pose */
-function eyes(ctx, r, s, face, thing, open, pose) {
+/** @param {CanvasRenderingContext2D} ctx @param {{x: number, y: number, r: number}} on what has the face
+ *  @param {number} face @param {number} open @param {{joy: boolean}} pose */
+function eyes(ctx, { x: left, y: top, r }, face, open, pose) {
   const south = -Math.sin(face);
   // Seen from the south: whoever walks away shows no eyes.
   if (south < -0.72) return;
   const side = Math.cos(face);
-  const middle = -lift(0.7, s);
   const gap = r * 0.3 * (0.45 + 0.55 * Math.max(0, south));
-  const x = side * r * 0.52;
-  const y = middle + Math.max(-0.4, south) * r * 0.26;
+  const x = left + side * r * 0.52;
+  const y = top + Math.max(-0.4, south) * r * 0.26;
   const wide = 0.55 + 0.45 * Math.max(0, Math.min(1, south + 0.6));
   for (const which of [-1, 1]) {
     const ex = x + which * gap + side * Math.abs(which) * r * 0.02;

@@ -2,7 +2,7 @@
 /** The picture on a Canvas2D: `resize`, `draw`, `pick`. */
 
 import { Camera } from './camera.js';
-import { drawFigure, Gait, TALL } from './figures.js';
+import { drawFigure, Gait, stature, TALL } from './figures.js';
 import { Ground } from './ground.js';
 import { drawJoints } from './joints.js';
 import { Labels } from './labels.js';
@@ -308,7 +308,7 @@ export class Renderer {
       ctx.drawImage(label.canvas, Math.round(camera.sx(lot.x) - label.w / 2), Math.round(camera.sy(lot.y + lot.hy)) + gap);
     }
     for (const { id, thing, x, y } of this.placed) {
-      const tall = thing.player ? TALL + 0.22 : topOf(thing);
+      const tall = thing.player ? stature(thing.look) + 0.22 : topOf(thing);
       let top = y - lift(tall, s) - gap;
       const chosen = id === picture.selected && !picture.handles;
       const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.near || chosen;
@@ -349,7 +349,7 @@ export class Renderer {
     const [x, y] = [px * camera.ratio, py * camera.ratio];
     for (let i = this.placed.length - 1; i >= 0; i--) {
       const { id, thing, at, x: cx, y: cy } = this.placed[i];
-      const up = lift(thing.player ? TALL : tallness(thing), s);
+      const up = lift(thing.player ? stature(thing.look) : tallness(thing), s);
       for (const share of [0, 0.33, 0.66, 1]) {
         if (within(x - cx, y - cy + up * share, thing, at.angle, s, slack * camera.ratio)) return id;
       }

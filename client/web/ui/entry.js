@@ -4,9 +4,15 @@
 import { t, why } from '../strings.js';
 import { DAY } from '../draw/light.js';
 import { drawFigure, Gait } from '../draw/figures.js';
-import { button, el, field, fromHex, openDialog, toHex } from './dom.js';
+import WARDROBE from '../draw/wardrobe.json' with { type: 'json' };
+import { button, el, field, fill, fromHex, openDialog, toHex } from './dom.js';
 
-const SHAPES = ['round', 'square', 'arrow', 'star'];
+/** How somebody looks: the body, and what is worn on it. @typedef {{color: number, shape: string, head?: Worn | null, hands?: Worn | null, hat?: Worn | null}} Look */
+/** @typedef {{shape: string, color: number}} Worn */
+/** @typedef {'body' | 'head' | 'hands' | 'hat'} Part */
+
+const PARTS = /** @type {Part[]} */ (Object.keys(WARDROBE));
+const shapesOf = (/** @type {Part} */ part) => Object.keys(WARDROBE[part]);
 const COLORS = [0xe4573d, 0xf2b632, 0x3fae6a, 0x2fb5b0, 0x2f8fd8, 0x6a7bd8, 0x9a5fd0, 0xe86aa6, 0xf4f1ea, 0x3b4252];
 const NAME_BYTES_MAX = 32;
 const PREVIEW = 120;
@@ -19,13 +25,12 @@ const pick = (/** @type {any[]} */ list) => list[Math.floor(Math.random() * list
 
 /** Somebody new. */
 export function newcomer() {
-  return { name: `${pick(FIRST)} ${pick(SECOND)}`, look: { color: pick(COLORS.slice(0, 8)), shape: pick(SHAPES) } };
+  const worn = (/** @type {Part} */ part) => ({ shape: pick(shapesOf(part)), color: pick(COLORS) });
+  const look = { ...worn('body'), color: pick(COLORS.slice(0, 8)), head: worn('head'), hands: null, hat: worn('hat') };
+  return { name: `${pick(FIRST)} ${pick(SECOND)}`, look };
 }
 
-/**
- * Choices of shape and colour, with a figure that wears them.
- * @param {{color: number, shape: string}} look changed in place
- */
+/** Choices of shape and colour for each part, with a figure that wears them. @param {Look} look changed in place */
 export function lookChooser(look) {
   const canvas = el('canvas', { class: 'preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true' });
   const gait = new Gait();
@@ -50,29 +55,47 @@ export function lookChooser(look) {
     el('label', { class: `choice ${group}`, title: label },
       el('input', { type: 'radio', name: group, value, checked: on, on: { change: () => { take(); redraw(); } } }),
       sample ?? el('span', null, label), sample && el('span', { class: 'hidden' }, label));
-  const shapes = el('fieldset', { class: 'choices' }, el('legend', null, t('enter.look')),
-    ...SHAPES.map((shape) => choice('shape', shape, t(`shape.${shape}`), look.shape === shape, () => (look.shape = shape), null)));
-  const free = el('input', { type: 'color', value: toHex(look.color), 'aria-label': t('enter.color'), on: { input: () => { look.color = fromHex(free.value); redraw(); } } });
-  const colors = el('fieldset', { class: 'choices' }, el('legend', null, t('enter.color')),
-    ...COLORS.map((color) => {
-      const dot = el('i', { class: 'dot' });
-      dot.style.background = toHex(color);
-      return choice('color', toHex(color), toHex(color), look.color === color, () => { look.color = color; free.value = toHex(color); }, dot);
-    }), free);
+  const shapes = el('fieldset', { class: 'choices' });
+  const colors = el('fieldset', { class: 'choices' });
+  const offer = (/** @type {Part} */ part) => {
+    const worn = part === 'body' ? look : look[part];
+    const put = (/** @type {string} */ shape) => () => {
+      if (part === 'body') look.shape = shape;
+      else look[part] = shape === 'none' ? null : { color: look.color, ...worn, shape };
+      offer(part);
+      /** @type {HTMLElement | null} */ (shapes.querySelector(':checked'))?.focus();
+    };
+    const names = part === 'body' ? shapesOf(part) : ['none', ...shapesOf(part)];
+    fill(shapes, el('legend', null, t('enter.look')),
+      ...names.map((shape) => choice('shape', shape, t(`shape.${part}.${shape}`), (worn?.shape ?? 'none') === shape, put(shape), null)));
+    // Nothing has no colour.
+    const dye = (/** @type {number} */ color) => { if (worn) worn.color = color; };
+    const free = el('input', { type: 'color', value: toHex(worn?.color ?? 0), 'aria-label': t('enter.color'), on: { input: () => { dye(fromHex(free.value)); redraw(); } } });
+    colors.disabled = !worn;
+    fill(colors, el('legend', null, t('enter.color')),
+      ...COLORS.map((color) => {
+        const dot = el('i', { class: 'dot' });
+        dot.style.background = toHex(color);
+        return choice('color', toHex(color), toHex(color), worn?.color === color, () => { dye(color); free.value = toHex(color); }, dot);
+      }), free);
+  };
+  const parts = el('fieldset', { class: 'choices' }, el('legend', null, t('enter.part')),
+    ...PARTS.map((part) => choice('part', part, t(`part.${part}`), part === 'body', () => offer(part), null)));
+  offer('body');
   queueMicrotask(() => requestAnimationFrame(draw));
-  return el('div', { class: 'chooser' }, canvas, el('div', { class: 'stack grow' }, shapes, colors));
+  return el('div', { class: 'chooser' }, canvas, el('div', { class: 'stack grow' }, parts, shapes, colors));
 }
 
 /**
  * Asks who somebody is; resolves with the name and look.
- * @param {{name: string, look: {color: number, shape: string}}} first what to begin with
+ * @param {{name: string, look: Look}} first what to begin with
  * @param {(text: string) => Promise<void>} useKey takes a key from elsewhere; throws if it is none
  * @param {HTMLElement} about what the sim says of itself
  * @param {string | null} trouble why the last attempt failed
- * @returns {Promise<{name: string, look: {color: number, shape: string}}>}
+ * @returns {Promise<{name: string, look: Look}>}
  */
 export function askWho(first, useKey, about, trouble = null) {
-  const look = { ...first.look };
+  const look = structuredClone(first.look);
   const name = el('input', { type: 'text', value: first.name, required: true, maxlength: NAME_BYTES_MAX, autocomplete: 'nickname', autofocus: true });
   const bad = el('p', { class: 'bad', role: 'alert' }, trouble ? t('enter.failed', { why: trouble }) : '');
   const key = el('textarea', { rows: 3, 'aria-label': t('settings.key.paste'), placeholder: t('settings.key.paste') });

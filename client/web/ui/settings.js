@@ -17,12 +17,12 @@ export function settingsPanel(page) {
     light.value = settings.light;
     const turn = (/** @type {'calm' | 'hints' | 'sounds'} */ name, /** @type {string} */ words, checked = settings[name]) => el('label', { class: 'switch' },
       el('input', { type: 'checkbox', checked, on: { change: (/** @type {any} */ { target }) => page.set(name, target.checked) } }), el('span', null, words));
-    const look = { ...page.person.look };
+    const look = structuredClone(page.person.look);
     fill(body,
       el('h3', null, t('settings.you')),
       el('p', null, el('b', null, page.person.name), ' ', short(page.identity?.public ?? null)),
       el('details', { class: 'card' }, el('summary', null, t('settings.look')),
-        el('div', { class: 'stack' }, lookChooser(look), button({ text: t('own.apply'), class: 'button primary', click: () => page.setLook({ ...look }) }))),
+        el('div', { class: 'stack' }, lookChooser(look), button({ text: t('own.apply'), class: 'button primary', click: () => page.setLook(structuredClone(look)) }))),
       keyBox(page),
       el('h3', null, t('settings.picture')),
       el('label', { class: 'field' }, el('span', null, t('settings.light')), light),

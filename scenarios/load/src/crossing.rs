@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use metatopia_client::Scene;
 use metatopia_client_driver::{
-    ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, passing_key,
+    ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, guest_look, passing_key,
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::Watching;
-use metatopia_types::{Act, ActId, Look, Outcome, PublicKey};
+use metatopia_types::{Act, ActId, Outcome, PublicKey};
 use tokio::{
     task::JoinSet,
     time::{Instant, interval, sleep_until, timeout},
@@ -142,8 +142,7 @@ impl CrossingBot {
         for driver in &mut drivers {
             driver.view(Some(watching())).await?;
         }
-        let look = Look { color: 0x40_8040 + (index * 0x2f) % 0x60_0000, ..Look::default() };
-        let name = bot_name(index, &key.public());
+        let (name, look) = (bot_name(index, &key.public()), guest_look(&key.public()));
         let login = Act::Login { name, look, bot: true, pass: None };
         drivers[0].submit(login, Vec::new()).await?;
         let mut bot = Self {

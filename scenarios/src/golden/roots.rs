@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "adb1b930afad0c6538f5fd5c2af7b329633e7b3f11b9dbc6a3ff6bc893fbd50d"),
-    (Height(1), "0e76781d21c84845ab0dca0e797a7e8b5aec2e4639bd3cf4b6b5e74be6c0acae"),
-    (Height(2), "055a7b5b04d8f5352d97a80ecb83ffcb7584cd8d015edee62b7614f014dbd9cf"),
-    (Height(10), "6f16c05c4562383c7ae5a5ee8639de65b4f2239c697db20dc6743ca0023657c9"),
-    (Height(50), "3c368a489bb913dc6e1d852ccaa0d0edc2948a2a6d39d0195fdc15af85c7b9d9"),
-    (Height(100), "6363501aa7bd9fa5cd474b2143905b7c1c5df39fb5df239e918c83f3ec84f3d8"),
-    (Height(200), "e17923dc498336998621983392eb62f34608749d1519d2a26cb26a41ccbeda21"),
-    (Height(300), "2d12c2711ed56334328484476db6496fb6a68e4319c6a571a7f450eacdd8753c"),
-    (Height(499), "61966282051290f3430e45a441193aca1af1fe6afaa1aa4be0f4bcba74aeb23e"),
-    (Height(500), "8e1871ee4faca6d055d1a3a27326236b3b913614d874cfca5737b792b706254e"),
+    (Height(0), "461e9357f3c195fa9db829b30de606dd234eb3c8dc8fe29487274acdb6899e4a"),
+    (Height(1), "8ed3e21da1a9a97b2bcfa6a82a93be5ad463186f8388240cca9c7b7d9c0e3362"),
+    (Height(2), "72d35f100e896df188395b4d9e474c8062bab5501f334bd1fa6bdabca39aca5b"),
+    (Height(10), "8aa8d227501efbc4f1a182ad258c76a14b3b5ff6daf855b4fc9121236e578414"),
+    (Height(50), "a322a7eb5adbb9e32e97155f3be3999db1b5e7a61005772bc5dc40922952c883"),
+    (Height(100), "c423c8435d494f896a72323d2599ec85314265397ad5f680672f7230290ed64b"),
+    (Height(200), "504fb4681e49b7c502a6bca11536ad3cc2e63564c8928418e5338075c436611f"),
+    (Height(300), "7487d4b7c6eafbd86938dd59dafb861315ff021103f94bad006df479b3162afd"),
+    (Height(499), "3b0ff6dcecd71d66a4ce277afa21b201f516c6d10056c2dd4f5af8c765bda903"),
+    (Height(500), "a724312a4364589cacb5498ad1e8de38b9d34ce10cd1ce602689318063fc711d"),
 ];

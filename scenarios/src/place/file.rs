@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_physics::CombineRule;
+use metatopia_types::BodyShape;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -207,8 +208,8 @@ pub(super) struct ObjectFile {
     pub(super) passes: Option<Spanned<Vec<u32>>>,
     #[serde(default)]
     pub(super) color: Color,
-    /// How it is drawn: round, square, arrow or star; as its outline is if it is left out.
-    pub(super) shape: Option<ShapeFile>,
+    /// How it is drawn; as its outline is if it is left out.
+    pub(super) shape: Option<BodyShape>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) text: String,
     /// The key of the player whose it is; the sim's own if it is left out.
@@ -317,16 +318,6 @@ impl From<RuleFile> for CombineRule {
             RuleFile::Maximum => Self::Maximum,
         }
     }
-}
-
-/// How an object is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ShapeFile {
-    Round,
-    Square,
-    Arrow,
-    Star,
 }
 
 /// A script on an object.

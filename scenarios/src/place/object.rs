@@ -13,7 +13,7 @@ use metatopia_types::{AssetLicence, BodyShape, Look, ObjectId, PublicKey};
 use toml::Spanned;
 
 use super::{
-    file::{MotionFile, ObjectFile, ScriptFile, ShapeFile},
+    file::{MotionFile, ObjectFile, ScriptFile},
     read::noted,
     rules::written,
     state,
@@ -312,14 +312,7 @@ const fn usual_shape(is_round: bool) -> BodyShape {
 
 impl ObjectFile {
     fn look(&self) -> Look {
-        let shape = match self.shape {
-            None => usual_shape(self.disc.is_some()),
-            Some(ShapeFile::Round) => BodyShape::Round,
-            Some(ShapeFile::Square) => BodyShape::Square,
-            Some(ShapeFile::Arrow) => BodyShape::Arrow,
-            Some(ShapeFile::Star) => BodyShape::Star,
-        };
-        Look { color: self.color.0, shape }
+        Look::plain(self.color.0, self.shape.unwrap_or(usual_shape(self.disc.is_some())))
     }
 
     fn body(&self, shape: Shape, place: Vec2, angle: Angle) -> BodySpec {
@@ -377,7 +370,7 @@ impl ObjectFile {
             places: Vec::new(),
             degrees: degrees.map(|whole| written(Number(whole))),
             turn: turn.map(|turn| written(Number(turn))),
-            shape: (look.shape != usual_shape(disc.is_some())).then(|| shown_shape(look.shape)),
+            shape: (look.shape != usual_shape(disc.is_some())).then_some(look.shape),
             rect: rect.map(written),
             disc: disc.map(written),
             capsule: capsule.map(written),
@@ -427,14 +420,5 @@ fn shown_angle(angle: Angle) -> (Option<Fx>, Option<Fx>) {
     match whole {
         Some(degrees) => (Some(degrees), None),
         None => (None, Some(Fx::from_bits(angle.to_bits().into()))),
-    }
-}
-
-const fn shown_shape(shape: BodyShape) -> ShapeFile {
-    match shape {
-        BodyShape::Round => ShapeFile::Round,
-        BodyShape::Square => ShapeFile::Square,
-        BodyShape::Arrow => ShapeFile::Arrow,
-        BodyShape::Star => ShapeFile::Star,
     }
 }

@@ -9,9 +9,10 @@ use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
     Act, AssetLicence, Blob, Blueprint, BodyShape, Build, BuiltMaterial, Digest, Ed25519, Emote,
-    Envelope, Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Offer,
-    Outcome, Outline, PackageId, PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign,
-    SignedEnvelope, SigningKey, TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
+    Envelope, Evidence, HandShape, HatShape, HeadShape, Header, HeaderId, Height, Lane, Look,
+    Millis, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, PublicKey, Root, Round,
+    ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, TicketOrder, Turn, TurnBody,
+    ValidatorSet, Vote, VoteKind, Wearable, wire,
 };
 
 /// Turns of the log.
@@ -378,7 +379,7 @@ impl Teller {
 
     fn login_admin(&mut self) {
         self.lanes[0] += 1;
-        let look = Look { color: 0x00ff_ffff, shape: BodyShape::Star };
+        let look = Look::plain(0x00ff_ffff, BodyShape::Star);
         self.act(0, Act::login(NAMES[0].to_owned(), look));
     }
 
@@ -443,7 +444,17 @@ fn size(dice: &mut Stream) -> Fx {
 fn look(dice: &mut Stream) -> Look {
     let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
     let color = u32::try_from(dice.below((1 << 24) + (1 << 19))).expect("below 2^25");
-    Look { color, shape: *dice.pick(&shapes).expect("there are some") }
+    let look = Look::plain(color, *dice.pick(&shapes).expect("there are some"));
+    // The colour chooses what is worn, so that no other throw of the dice follows.
+    let worn = (color % 12) as usize;
+    Look {
+        head: (color % 3 != 0)
+            .then_some(Wearable { shape: HeadShape::ALL[worn], color: color / 3 }),
+        hands: (color % 5 == 0)
+            .then_some(Wearable { shape: HandShape::ALL[worn], color: color / 5 }),
+        hat: (color % 2 == 0).then_some(Wearable { shape: HatShape::ALL[worn], color: color / 2 }),
+        ..look
+    }
 }
 
 /// Returns the act that gives the value of this name another one.

@@ -4,8 +4,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Polygon, PolygonError, Shape, limits::SIZE_MIN};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
-    Blueprint, BodyShape, Build, BuiltMaterial, Look, ObjectId, Outline, PackageId, PublicKey,
-    Refusal, ScriptId,
+    Blueprint, BodyShape, Build, BuiltMaterial, COLOR_MAX, Look, ObjectId, Outline, PackageId,
+    PublicKey, Refusal, ScriptId,
 };
 
 use super::{
@@ -283,7 +283,7 @@ pub(super) fn made(
         name: name.clone(),
         owner,
         player: None,
-        look: Look { color: *color, shape: drawn(*outline) },
+        look: Look::plain(*color, drawn(*outline)),
         text: text.clone(),
         scripts: Vec::new(),
         licence: *licence,
@@ -307,7 +307,7 @@ fn on(object: ObjectId, edit: ObjectEdit) -> StateChange {
 
 /// Checks that a colour has 24 bits.
 fn check_color(color: u32) -> Result<(), Refusal> {
-    if color > 0x00ff_ffff { Err(Refusal::OutOfRange) } else { Ok(()) }
+    if color > COLOR_MAX { Err(Refusal::OutOfRange) } else { Ok(()) }
 }
 
 /// Checks that a text is one line that is not too long.

@@ -216,7 +216,7 @@ impl State {
     }
 }
 
-/// Checks that the colour of a look has 24 bits.
+/// Checks that the colours of a look have 24 bits.
 pub(super) fn check_look(look: Look) -> Result<(), Refusal> {
-    if look.color > 0x00ff_ffff { Err(Refusal::OutOfRange) } else { Ok(()) }
+    if look.is_proper() { Ok(()) } else { Err(Refusal::OutOfRange) }
 }

@@ -103,7 +103,7 @@ impl State {
         let is_at_line = line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
         let known = self.players.get(&key).cloned();
         let person = self.as_known(person, known.as_ref()).ok_or(TravelRefusal::BadParcel)?;
-        if !is_at_line || person.look.color > 0x00ff_ffff {
+        if !is_at_line || !person.look.is_proper() {
             return Err(TravelRefusal::BadParcel);
         }
         self.may(&key, Right::Attend, &ActTarget::SIM).map_err(|_| TravelRefusal::Closed)?;

@@ -152,9 +152,8 @@ impl State {
         mut change: impl FnMut(ScriptState) -> Option<ScriptState>,
     ) -> Option<Vec<ScriptState>> {
         let is_named = is_name(&thing.kind) && thing.kind != AVATAR && is_name(&thing.name);
-        let is_shown = thing.text.len() <= SIGN_BYTES_MAX
-            && is_line(&thing.text)
-            && thing.look.color <= 0x00ff_ffff;
+        let is_shown =
+            thing.text.len() <= SIGN_BYTES_MAX && is_line(&thing.text) && thing.look.is_proper();
         let is_few = thing.scripts.len() <= SCRIPTS_PER_OBJECT_MAX;
         let is_numbered =
             thing.handle.0 < OBJECT_NUMBERS_END && thing.origin.number.0 < OBJECT_NUMBERS_END;

@@ -71,7 +71,7 @@ fn what_is_placed_is_there_and_belongs_to_its_maker() {
     assert_eq!((thing.name.as_str(), thing.kind.as_str()), ("block", "box"));
     assert_eq!((thing.text.as_str(), thing.movable), ("mine", false));
     assert_eq!((thing.position, thing.angle), (vec2(3, 4), Angle::EIGHTH));
-    assert_eq!(thing.look, Look { color: 0x00c8_964b, shape: BodyShape::Square });
+    assert_eq!(thing.look, Look::plain(0x00c8_964b, BodyShape::Square));
     assert_eq!(thing.shape, Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) });
     assert_eq!((thing.owner, thing.author), (Some(public(1)), Some(public(1))));
     assert_eq!((thing.licence, thing.parent), (AssetLicence::CcBySa, None));
@@ -111,7 +111,7 @@ fn every_change_shows() {
     let thing = seen(&yard, id);
     assert_eq!((thing.position, thing.angle), (vec2(-3, 2), Angle::QUARTER));
     assert_eq!(thing.shape, Shape::Circle { radius: Fx::ONE });
-    assert_eq!(thing.look, Look { color: 0x0000_ff00, shape: BodyShape::Round });
+    assert_eq!(thing.look, Look::plain(0x0000_ff00, BodyShape::Round));
     assert_eq!((thing.name.as_str(), thing.text.as_str()), ("fountain", "clear water"));
     assert_eq!(built(&mut yard, 1, Build::Delete { object: id }), Outcome::Ok);
     assert_eq!(yard.world.object(id), None);

@@ -6,7 +6,7 @@ use metatopia_types::{Act, BodyShape, Look, Outcome, Refusal};
 use crate::yard::{Builder, public};
 
 fn login(name: &str, color: u32) -> Act {
-    Act::login(name.to_owned(), Look { color, shape: BodyShape::Round })
+    Act::login(name.to_owned(), Look::plain(color, BodyShape::Round))
 }
 
 #[test]

@@ -8,9 +8,9 @@ use metatopia_physics::Motion;
 use metatopia_scripting::{EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::World;
 use metatopia_types::{
-    Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Digest, Emote, Evidence, HeaderId,
-    Height, Look, NodeContact, ObjectId, Outline, PackageId, Round, ScriptId, SetChange, Sound,
-    Vote, VoteKind,
+    Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Digest, Emote, Evidence, HatShape,
+    HeaderId, Height, Look, NodeContact, ObjectId, Outline, PackageId, Round, ScriptId, SetChange,
+    Sound, Vote, VoteKind, Wearable,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -122,6 +122,15 @@ fn build(dice: &mut Stream, world: &World) -> Build {
     }
 }
 
+/// Returns a look whose colours are often improper.
+fn worn(dice: &mut Stream) -> Look {
+    let [body, color] =
+        [dice.next_u64(), dice.next_u64()].map(|bits| bits as u32 >> dice.below(12));
+    let hat = Wearable { shape: HatShape::ALL[dice.below(12) as usize], color };
+    let hat = Some(hat).filter(|_| dice.below(2) == 0);
+    Look { hat, ..Look::plain(body, BodyShape::Arrow) }
+}
+
 fn act(dice: &mut Stream, world: &World) -> Act {
     if dice.below(3) == 0 {
         return Act::Build(build(dice, world));
@@ -133,7 +142,7 @@ fn act(dice: &mut Stream, world: &World) -> Act {
             name: ["Ada", "", "\u{202e}", "0123456789012345678901234567890123"]
                 [dice.below(5).min(3) as usize]
                 .to_owned(),
-            look: Look { color: dice.next_u64() as u32 >> dice.below(12), shape: BodyShape::Arrow },
+            look: worn(dice),
             bot: dice.below(4) == 0,
             pass: None,
         },
@@ -143,7 +152,7 @@ fn act(dice: &mut Stream, world: &World) -> Act {
         8 => Act::Push { object },
         9 => Act::Say { channel: dice.below(4) as u8, body: BlobId(Digest([1; 32])) },
         10 => Act::Emote(Emote::Bow),
-        11 => Act::SetLook(Look { color: dice.next_u64() as u32, shape: BodyShape::Star }),
+        11 => Act::SetLook(worn(dice)),
         12 => Act::SetChange(SetChange::Add { key: member, contact: NodeContact::default() }),
         13 => Act::SetChange(SetChange::Remove { key: member }),
         14 => Act::Ready {

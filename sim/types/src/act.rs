@@ -6,7 +6,7 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, LotOrder, NewKeyWord,
+    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, Look, LotOrder, NewKeyWord,
     ObjectId, Offer, Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId, TicketOrder,
     Verify, wire,
 };
@@ -198,29 +198,6 @@ impl Act {
     pub const fn login(name: String, look: Look) -> Self {
         Self::Login { name, look, bot: false, pass: None }
     }
-}
-
-/// How an avatar or object looks. Display only: it never changes what bodies do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
-    /// The color as 0xRRGGBB.
-    pub color: u32,
-    /// The drawn outline.
-    pub shape: BodyShape,
-}
-
-/// Outlines of avatars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum BodyShape {
-    /// The shape of a disc.
-    #[default]
-    Round,
-    /// A square with soft corners.
-    Square,
-    /// A triangle that points where the avatar walks.
-    Arrow,
-    /// The shape of a star.
-    Star,
 }
 
 /// Gestures. They last for a moment and are seen by whoever is near.

@@ -47,6 +47,7 @@ mod land_proof;
 pub mod limits;
 mod line;
 mod link;
+mod look;
 mod lot;
 pub mod merkle;
 mod movement;
@@ -72,7 +73,7 @@ mod vote;
 pub mod wire;
 mod work;
 
-pub use act::{Act, BodyShape, Emote, Envelope, Look, NodeContact, SetChange, SignedEnvelope};
+pub use act::{Act, Emote, Envelope, NodeContact, SetChange, SignedEnvelope};
 pub use act_encoding::ACT_NUMBERS;
 pub use build::{
     AssetLicence, Blueprint, Build, BuiltJoint, BuiltMaterial, CornerCountError, Outline,
@@ -99,6 +100,7 @@ pub use land::{LandGrant, LandOrder, LandSponsor};
 pub use land_proof::{GRANTS_LEAF, LandProof, LandProofError, ProvedLand, shelf_block, shelf_key};
 pub use line::is_line;
 pub use link::{Link, LinkError, certified, follow};
+pub use look::{BodyShape, COLOR_MAX, HandShape, HatShape, HeadShape, Look, Wearable};
 pub use lot::LotOrder;
 pub use movement::Movement;
 pub use offer::{Offer, Permission, ShownOffer};

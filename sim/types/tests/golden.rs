@@ -40,7 +40,7 @@ fn set() -> ValidatorSet {
 
 fn acts() -> Vec<Act> {
     let words = Blob(b"hello".to_vec());
-    let look = Look { color: 0x00ff_8040, shape: BodyShape::Star };
+    let look = Look::plain(0x00ff_8040, BodyShape::Star);
     let contact = NodeContact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
     let id = HeaderId(Digest::of("golden", b"header"));
     vec![

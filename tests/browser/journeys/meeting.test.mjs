@@ -35,6 +35,29 @@ journey('two people meet over two carriers, talk, and see each other', async (pl
   await ada.hears('good morning, Ada');
 });
 
+journey('a hat and a head that one puts on are seen by the other, and come off again', async (place) => {
+  const { ada, bob } = await two(place);
+  const panel = await ada.panel('settings');
+  await panel.getByText(t('settings.look')).click();
+  const choose = (/** @type {string} */ name) => panel.getByRole('radio', { name: t(name), exact: true }).check({ force: true });
+  const wears = (/** @type {string | null} */ hat, /** @type {string} */ head) => bob.until(`Ada wears ${hat} and ${head}`, (page, want) => {
+    const seen = [...page.client.sight.objects.values()].find((thing) => thing.player && thing.name === want.name);
+    return seen && (seen.look.hat?.shape ?? null) === want.hat && seen.look.head?.shape === want.head;
+  }, { name: ada.name, hat, head });
+
+  await choose('part.head');
+  await choose('shape.head.fox');
+  await choose('part.hat');
+  await choose('shape.hat.crown');
+  await panel.getByRole('button', { name: t('own.apply') }).click();
+  await wears('crown', 'fox');
+  await bob.picture('crown');
+
+  await choose('shape.hat.none');
+  await panel.getByRole('button', { name: t('own.apply') }).click();
+  await wears(null, 'fox');
+});
+
 journey('a crate that one pushes slides before the eyes of the other', async (place) => {
   const { ada, bob } = await two(place);
   const crate = await ada.thing('crate');

@@ -2,7 +2,7 @@
 
 use metatopia_protocol::Question;
 use metatopia_types::{
-    Act, BodyShape, Emote, Height, Look, LotId, LotOrder, ObjectId, Offer, PackageId, ScriptId,
+    Act, Emote, Height, Look, LotId, LotOrder, ObjectId, Offer, PackageId, ScriptId,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ use crate::CallError;
 #[serde(tag = "do", rename_all = "snake_case")]
 enum PageCommand {
     /// Comes into the world.
-    Login { name: String, look: PageLook },
+    Login { name: String, look: Look },
     /// Leaves the world.
     Leave,
     /// Walks from now on.
@@ -63,7 +63,7 @@ enum PageCommand {
     /// Looks at a place while there is no avatar.
     LookAt { x: PageNumber, y: PageNumber },
     /// The person has come over a border into this sim.
-    Arrive { name: String, look: PageLook },
+    Arrive { name: String, look: Look },
     /// The person is in another sim now.
     LetGo,
     /// Orders something about people or things.
@@ -86,7 +86,7 @@ enum PageCommand {
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
-    SetLook { look: PageLook },
+    SetLook { look: Look },
     /// Is the tab looked at?
     Watch { pulse: TabPulse },
     /// Shows at once where the avatar will be with this heading.
@@ -133,42 +133,6 @@ enum PageQuestion {
     Reports,
     /// Asks whether friends ask that another key take over one's own.
     Recovery,
-}
-
-/// How somebody looks, in the words of the page.
-#[derive(Debug, Deserialize)]
-struct PageLook {
-    #[serde(default)]
-    color: u32,
-    #[serde(default)]
-    shape: PageShape,
-}
-
-/// The outline of an avatar, in the words of the page.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum PageShape {
-    /// A round disc.
-    #[default]
-    Round,
-    /// A soft square.
-    Square,
-    /// A pointed triangle.
-    Arrow,
-    /// A bright star.
-    Star,
-}
-
-impl PageLook {
-    const fn look(&self) -> Look {
-        let shape = match self.shape {
-            PageShape::Round => BodyShape::Round,
-            PageShape::Square => BodyShape::Square,
-            PageShape::Arrow => BodyShape::Arrow,
-            PageShape::Star => BodyShape::Star,
-        };
-        Look { color: self.color, shape }
-    }
 }
 
 /// What a replica of the page asks.
@@ -300,7 +264,7 @@ impl ClientCore {
     fn carry_out(&mut self, id: u64, command: PageCommand) {
         let plain = |act| Deed::new(DeedKind::Plain(id), act);
         match command {
-            PageCommand::Login { name, look } => self.login(Some(id), name, look.look()),
+            PageCommand::Login { name, look } => self.login(Some(id), name, look),
             PageCommand::Leave => self.leave_world(id),
             PageCommand::Walk { x, y } => self.walk(id, x, y),
             PageCommand::Touch { object } => self.act(plain(Act::Touch { object })),
@@ -320,7 +284,7 @@ impl ClientCore {
             PageCommand::MayPass { to } => self.may_pass(id, to.as_deref()),
             PageCommand::Expect { expected } => self.expect(id, expected),
             PageCommand::LookAt { x, y } => self.look_over(id, to_vec(x, y)),
-            PageCommand::Arrive { name, look } => self.arrive(id, name, look.look()),
+            PageCommand::Arrive { name, look } => self.arrive(id, name, look),
             PageCommand::LetGo => self.let_go(id),
             PageCommand::Govern { order } => self.govern(id, order),
             PageCommand::ClaimLot { x, y, side } => self.claim_lot(id, x, y, side),
@@ -340,7 +304,7 @@ impl ClientCore {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
                 None => self.failed(id, BAD_NAME, &kind.into()),
             },
-            PageCommand::SetLook { look } => self.set_look(id, look.look()),
+            PageCommand::SetLook { look } => self.set_look(id, look),
             PageCommand::Watch { pulse } => {
                 self.watch(pulse);
                 self.done(id, &Value::Null);

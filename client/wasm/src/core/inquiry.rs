@@ -394,7 +394,7 @@ fn next_source(left: &[PackageId]) -> Option<InquiryStep> {
 fn player(PlayerEntry { name, key, avatar, look }: &PlayerEntry) -> Value {
     json!({
         "name": name, "key": key.to_string(), "avatar": avatar,
-        "look": { "color": look.color, "shape": variant(&look.shape) }, "proven": false,
+        "look": look, "proven": false,
     })
 }
 

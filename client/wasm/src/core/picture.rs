@@ -200,10 +200,7 @@ impl Picture {
             "id": id, "kind": object.kind, "name": object.name,
             "owner": object.owner.map(|key| key.to_string()),
             "player": object.player.map(|key| key.to_string()),
-            "look": {
-                "color": object.look.color,
-                "shape": variant(&object.look.shape).to_lowercase(),
-            },
+            "look": object.look,
             "text": object.text,
             "scripts": object.scripts.iter().map(script).collect::<Vec<Value>>(),
             "licence": variant(&object.licence),

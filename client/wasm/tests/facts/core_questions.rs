@@ -145,13 +145,13 @@ fn tabs_that_nobody_looks_at_ask_for_few_views() {
 fn answers_of_panels_say_whose_word_they_are() {
     let mut page = Page::new();
     page.said();
-    let look = Look { color: 5, shape: BodyShape::Star };
+    let look = Look::plain(5, BodyShape::Star);
     let (name, key, avatar) = ("Eve".to_owned(), key(), ObjectId(8));
     let id = page.command(json!({ "do": "players" }));
     let asked = question(&mut page, |asked| *asked == Question::Players);
     page.answer(asked, Answer::Players(vec![PlayerEntry { name, key, avatar, look }]));
     let done = page.result(id).expect("known");
-    let look = json!({ "color": 5, "shape": "Star" });
+    let look = json!({ "color": 5, "shape": "star", "head": null, "hands": null, "hat": null });
     let player = json!({
         "name": "Eve", "key": key.to_string(), "avatar": 8, "look": look, "proven": false,
     });

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use metatopia_client::Scene;
 use metatopia_client_driver::{
-    ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, passing_key,
+    ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, guest_look, passing_key,
 };
 use metatopia_protocol::{PROOF_TURNS, Watching};
-use metatopia_types::{Act, ActId, Look, Outcome, PublicKey, Refusal};
+use metatopia_types::{Act, ActId, Outcome, PublicKey, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use super::{pattern::Pattern, tally::ActTally};
@@ -54,9 +54,8 @@ impl BotPlayer {
         let driver = ClientDriver::open(nodes, trust, passing_key()).await?;
         let tally = ActTally::default();
         let mut player = Self { driver, pattern, tally, scene: None, over: false };
-        let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
-        let look = Look { color, ..Look::default() };
-        let name = bot_name(index, &player.driver.signer().public());
+        let key = player.driver.signer().public();
+        let (name, look) = (bot_name(index, &key), guest_look(&key));
         let act = Act::Login { name, look, bot: true, pass: None };
         let act = player.driver.with_pass(act, None, ANSWER, || ()).await?;
         let mut login = player.submit(act.clone()).await?;

@@ -46,7 +46,7 @@ const MIB: usize = 1_024 * 1_024;
 const HEAD: usize = 64;
 
 fn look() -> Look {
-    Look { color: 0x00ff_ffff, shape: BodyShape::default() }
+    Look::plain(0x00ff_ffff, BodyShape::default())
 }
 
 fn object() -> Object {
