@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use libp2p::Multiaddr;
 use metatopia_transport::overlay::is_loopback;
 use metatopia_types::{SimId, TilePoint};
@@ -112,7 +112,13 @@ pub(in crate::cli) struct MemberArgs {
     #[arg(long)]
     lan: bool,
     /// The point that it looks from, in tiles of 32 m.
-    #[arg(long, num_args = 2, value_names = ["X", "Y"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        num_args = 2,
+        value_names = ["X", "Y"],
+        allow_negative_numbers = true
+    )]
     near: Option<Vec<i32>>,
 }
 
