@@ -27,9 +27,7 @@ pub(super) fn note(open: &mut Vec<FormMessage>, shown: FormMessage) {
 pub(super) const fn is_settled(fate: ActProgress) -> bool {
     matches!(
         fate,
-        ActProgress::Done(
-            Outcome::Ok | Outcome::Made(_) | Outcome::Refused(Refusal::NoOffer)
-        )
+        ActProgress::Done(Outcome::Ok | Outcome::Made(_) | Outcome::Refused(Refusal::NoOffer))
     )
 }
 
