@@ -10,11 +10,11 @@ use metatopia_client::{
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
-use metatopia_sim::{Lot, Shape};
+use metatopia_sim::{Charter, Lot, Shape};
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
 use super::{
-    hands, joints,
+    charter, hands, joints,
     room::{ActProgress, TextClient},
 };
 use crate::{LineKind, TextClientError};
@@ -187,7 +187,8 @@ pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> 
 }
 
 async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
-    let most = room.driver.prove_charter(ANSWER).await?.parameters.building.size_max;
+    let Some(charter) = charter::needed(room).await? else { return Ok(()) };
+    let most = charter.parameters.building.size_max;
     let Vec2 { x: width, y: height } = plan.half().saturating_add(plan.half());
     if width.max(height) > most {
         let told = format!(
@@ -196,7 +197,7 @@ async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
         );
         return room.tell(LineKind::Refused, &told);
     }
-    let Some((here, place)) = place_near(room, plan.half(), plan.movable).await? else {
+    let Some((here, place)) = place_near(room, &charter, plan.half(), plan.movable).await? else {
         return Ok(());
     };
     let way = place.saturating_sub(here);
@@ -209,6 +210,7 @@ async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
 /// with a word why, if there is none.
 pub(super) async fn place_near(
     room: &mut TextClient,
+    charter: &Charter,
     half: Vec2,
     movable: bool,
 ) -> Result<Option<(Vec2, Vec2)>, TextClientError> {
@@ -221,7 +223,6 @@ pub(super) async fn place_near(
         room.tell(LineKind::Refused, "You are not in the world yet.")?;
         return Ok(None);
     };
-    let charter = room.driver.prove_charter(ANSWER).await?;
     let lots: Vec<Lot> = super::lots::lots(room).await?.iter().map(super::lots::lot_of).collect();
     // What is in hand is in nobody's way.
     let things = scene.objects.iter().filter(|o| o.held.is_none());
@@ -350,8 +351,7 @@ async fn mine(room: &mut TextClient) -> BuilderResult {
 }
 
 async fn land(room: &mut TextClient) -> BuilderResult {
-    // Admins may have changed it since the genesis.
-    let charter = room.driver.prove_charter(ANSWER).await?;
+    let Some(charter) = charter::needed(room).await? else { return Ok(()) };
     for land in charter.lands.iter().rev() {
         let (low, high) = (land.area.low, land.area.high);
         let whose = build::title(land.title, &room.driver.author());

@@ -231,7 +231,7 @@ pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), Text
         Err(why) => return room.tell(LineKind::Refused, &format!("That is no reply: {why}.")),
     };
     let fate = room.perform(act, Vec::new()).await?;
-    if matches!(fate, ActProgress::Done(_)) {
+    if forms::is_settled(fate) {
         forms::note_reply(&mut room.asked, &asked);
     }
     conclude(room, fate, &format!("You reply to {}.", printable(&asked.name)))

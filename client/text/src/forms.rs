@@ -2,7 +2,9 @@
 
 use metatopia_client::text;
 use metatopia_protocol::FormMessage;
-use metatopia_types::Act;
+use metatopia_types::{Act, Outcome, Refusal};
+
+use super::room::ActProgress;
 
 /// Forms and offers that are kept.
 const OPEN_MAX: usize = 16;
@@ -18,6 +20,15 @@ pub(super) fn note(open: &mut Vec<FormMessage>, shown: FormMessage) {
     if open.len() > OPEN_MAX {
         open.remove(0);
     }
+}
+
+/// Says whether nothing is open any more after a reply: it was taken, or there is no such offer. Whoever was
+/// refused for another reason may reply again.
+pub(super) const fn is_settled(fate: ActProgress) -> bool {
+    matches!(
+        fate,
+        ActProgress::Done(Outcome::Ok | Outcome::Made(_) | Outcome::Refused(Refusal::NoOffer))
+    )
 }
 
 /// Notes a reply: an offer is gone, and a form waits behind those that are not answered yet.
@@ -36,18 +47,21 @@ pub(super) fn meant(open: &[FormMessage], typed: &str) -> Result<(FormMessage, A
         Some((forms, words)) => (forms, words),
         None => (open.iter().collect(), typed),
     };
-    let newest = forms.last().ok_or("nothing has asked you anything")?;
+    let newest = forms.last().copied();
     let is_answer = ANSWERS.contains(&words.trim().to_lowercase().as_str());
     let (first, then): (Vec<&FormMessage>, Vec<&FormMessage>) =
         forms.iter().rev().partition(|form| is_offer(form) == is_answer);
-    let found = first.into_iter().chain(then).find_map(|form| {
-        let act = text::reply(form, words).ok()?;
-        Some((form.clone(), act))
-    });
-    found.ok_or_else(|| match text::reply(newest, words) {
-        Err(error) => format!("{error} ({} asked last)", text::printable(&newest.name)),
-        Ok(_) => String::new(),
-    })
+    let mut why = "nothing has asked you anything".to_owned();
+    for form in first.into_iter().chain(then) {
+        match text::reply(form, words) {
+            Ok(act) => return Ok((form.clone(), act)),
+            Err(error) if Some(form) == newest => {
+                why = format!("{error} ({} asked last)", text::printable(&form.name));
+            }
+            Err(_) => {}
+        }
+    }
+    Err(why)
 }
 
 /// Returns the forms of the thing that `to NAME` names, and the words behind it; nothing if it names none.
@@ -148,6 +162,15 @@ mod tests {
         let (replied, _) = meant(&open, "yes").unwrap();
         note_reply(&mut open, &replied);
         assert_eq!(open.len(), 2);
+    }
+
+    /// Whoever was refused for the time being lost the offer, and could not reply to it again.
+    #[test]
+    fn a_refused_reply_leaves_the_offer_open_unless_there_is_no_such_offer() {
+        let refused = |why| is_settled(ActProgress::Done(Outcome::Refused(why)));
+        assert!(!refused(Refusal::TooOften) && !refused(Refusal::OutOfReach));
+        assert!(!is_settled(ActProgress::Waiting));
+        assert!(refused(Refusal::NoOffer) && is_settled(ActProgress::Done(Outcome::Ok)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use metatopia_types::Build;
 
 use super::{
     builder::{meant_first, perform, place_near},
+    charter,
     room::TextClient,
 };
 use crate::{LineKind, TextClientError};
@@ -33,7 +34,8 @@ pub(super) async fn put_down(room: &mut TextClient, typed: &str) -> Result<(), T
         return Ok(());
     };
     room.it = Some(thing.id);
-    let Some((here, position)) = place_near(room, thing.half, true).await? else {
+    let Some(charter) = charter::needed(room).await? else { return Ok(()) };
+    let Some((here, position)) = place_near(room, &charter, thing.half, true).await? else {
         return Ok(());
     };
     let (name, way) = (printable(&thing.name), position.saturating_sub(here));

@@ -37,6 +37,7 @@
 mod author;
 mod blocks;
 mod builder;
+mod charter;
 mod crossing;
 mod deeds;
 mod desk;

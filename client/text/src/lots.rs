@@ -13,6 +13,7 @@ use metatopia_types::{Act, LotId, LotOrder, PublicKey};
 
 use super::{
     builder::{meant, player},
+    charter,
     deeds::conclude,
     room::TextClient,
 };
@@ -43,9 +44,10 @@ pub(super) fn lot_of(entry: &LotEntry) -> Lot {
     }
 }
 
-/// Tells whose ground somebody stands on.
+/// Tells whose ground somebody stands on; nothing while the node proves no charter.
 pub(super) async fn tell_ground(room: &mut TextClient, here: Vec2) -> Result<(), TextClientError> {
-    let (charter, entries) = (room.driver.prove_charter(ANSWER).await?, lots(room).await?);
+    let Some(charter) = charter::proved(room).await? else { return Ok(()) };
+    let entries = lots(room).await?;
     let lots: Vec<Lot> = entries.iter().map(lot_of).collect();
     let own = room.driver.author();
     let line = match GroundAt::of(&charter.lands, &lots, here) {
@@ -107,8 +109,8 @@ pub(super) async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
     let mine: Vec<Lot> =
         entries.iter().filter(|entry| entry.holder.key == own).map(lot_of).collect();
     let metres = mine.iter().map(Lot::square_metres).fold(0, u32::saturating_add);
-    // The charter may have been amended since the genesis.
-    let share = room.driver.prove_charter(ANSWER).await?.parameters.lots;
+    let Some(charter) = charter::needed(room).await? else { return Ok(()) };
+    let share = charter.parameters.lots;
     let line = format!(
         "You hold {} of {} lots, with {metres} of {} square metres.",
         mine.len(),

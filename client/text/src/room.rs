@@ -10,7 +10,7 @@ use metatopia_client::{
     BlockList, Correspondence, PrivateWords, ProvenSight, Scene, UnprovenSight,
     text::{form_lines, heard_by, printable, sounded},
 };
-use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
+use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, login};
 use metatopia_math::Vec2;
 use metatopia_protocol::{FormMessage, SubmitRefusal};
 use metatopia_sim::Introduction;
@@ -24,6 +24,7 @@ use tokio::{
 
 use crate::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
+    charter,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
     forms, private, words,
 };
@@ -530,11 +531,9 @@ impl TextClient {
                 self.changed = self.changed.max(place.0);
                 Ok(ActProgress::Done(outcome))
             }
-            Err(
-                ProofError::Unknown
-                | ProofError::Pruned(_)
-                | ProofError::Drive(DriveError::NoAnswer(_)),
-            ) => Ok(ActProgress::Placed { height: place.0, index: place.1 }),
+            Err(error) if charter::may_pass(&error) => {
+                Ok(ActProgress::Placed { height: place.0, index: place.1 })
+            }
             Err(error) => Err(error.into()),
         }
     }

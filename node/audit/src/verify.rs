@@ -18,15 +18,13 @@ mod changes;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::ControlFlow,
-};
+use std::{collections::BTreeMap, ops::ControlFlow};
 
+use metatopia_replica::keeper::HISTORY_TURNS;
 use metatopia_sim::{ForkJoin, World};
 use metatopia_store::{
-    DiskError, FileKind, Folder, Identity, IdentityError, LogSurvey, Patches, ReadDisk,
-    read_identity, survey,
+    DiskError, Identity, IdentityError, LogSurvey, Patches, ReadDisk, begins_behind_damage,
+    list_snapshots, read_identity, survey,
 };
 use metatopia_types::{HeaderId, Height, PublicKey, SimId};
 
@@ -60,8 +58,9 @@ pub struct CheckedLog {
     pub turns: BTreeMap<Height, HeaderId>,
     /// The first turn that is there, if earlier ones were removed.
     pub oldest: Option<Height>,
-    /// Whether the log begins behind segments that its server put aside as damaged, and lacks their turns.
-    pub is_behind_damage: bool,
+    /// The first turn that is there, if those before it were in segments that the server put aside as damaged,
+    /// and nobody gave them back yet.
+    pub lost_below: Option<Height>,
     /// The turns that were applied, so that their roots are known: first and last.
     pub applied: Vec<(Height, Height)>,
     /// The state after the last of them.
@@ -177,22 +176,29 @@ fn check_log(
     replay.finish(broken, &mut checked);
     let first = checked.turns.keys().next().copied();
     checked.oldest = first.filter(|first| scan.index.is_pruned() && first.0 > 1);
-    // Turns that others gave back lie in patches. What is removed later is older than what was damaged.
-    let lacks = patches.holding(begin.0.0.saturating_sub(1)).is_none();
-    checked.is_behind_damage = checked.oldest.is_some() && lacks && is_behind_damage(disk)?;
+    if checked.oldest.is_some() && begins_behind_damage(disk, &scan.index)? {
+        // The bytes of the first decided turns may have been in what is gone.
+        let mut whole = checked.turns.keys().filter(|at| patches.holding(at.0).is_none());
+        let begin = whole.next().copied().unwrap_or(begin.0);
+        checked.lost_below = lost_below(disk, &patches, begin)?;
+    }
     Ok(checked)
 }
 
-/// Says whether the segment before the first one of a log was put aside as damaged.
-fn is_behind_damage(disk: &dyn ReadDisk) -> Result<bool, DiskError> {
-    let (mut segments, mut aside) = (BTreeSet::new(), BTreeSet::new());
-    for file in disk.list(Folder::Log)?.into_iter().filter(|file| !file.temporary) {
-        match file.kind {
-            FileKind::Segment(number) => drop(segments.insert(number)),
-            FileKind::Quarantined { segment, .. } => drop(aside.insert(segment)),
-            _ => {}
-        }
+/// Returns the first turn behind those that a log lost which begins with this turn. Others give turns back as
+/// patches, the newest first. A server that is no archive gives up turns so far below its older snapshot, whether
+/// they were in segments or in patches, so they are pruned. One whose log goes down much farther is an archive.
+fn lost_below(
+    disk: &dyn ReadDisk,
+    patches: &Patches,
+    begin: Height,
+) -> Result<Option<Height>, DiskError> {
+    let older = list_snapshots(disk)?.last().and_then(|(height, _)| height.minus(HISTORY_TURNS));
+    let kept = older.unwrap_or_default();
+    let kept = if begin.plus(HISTORY_TURNS) < kept { Height(0) } else { kept };
+    let mut first = begin;
+    while let Some((from, _)) = patches.holding(first.0.saturating_sub(1)) {
+        first = Height(from);
     }
-    let before = segments.first().and_then(|first: &u64| first.checked_sub(1));
-    Ok(before.is_some_and(|before| aside.contains(&before)))
+    Ok(Some(first).filter(|first| first.minus(1).is_some_and(|last| last > kept)))
 }

@@ -1,4 +1,4 @@
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, error::ErrorKind};
 
 use super::*;
 
@@ -163,4 +163,16 @@ fn a_point_outside_of_the_plane_is_refused_by_name() {
         assert!(refused.contains("is not in -2147483648..=2147483647"), "{refused}");
     }
     read("metatopia world find 2147483647 -2147483648").unwrap();
+}
+
+/// The numbers of both were one list, which was no point, so neither of them was heeded.
+#[test]
+fn a_second_point_is_a_fault_of_the_command_line() {
+    for line in [
+        "metatopia world map --around 1 2 --around 3 4",
+        "metatopia world member x --near 1 2 --near 3 4",
+    ] {
+        let fault = read(line).expect_err(line);
+        assert_eq!((fault.kind(), fault.exit_code()), (ErrorKind::ArgumentConflict, 2), "{line}");
+    }
 }

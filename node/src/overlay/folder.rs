@@ -45,9 +45,19 @@ const MAP_FROM_BYTES_MAX: usize = 16;
 /// their files over each other's.
 const LOCK: &str = "lock";
 
+/// The file that is held locked while it changes which worlds are kept. A server that takes part holds the other
+/// one as long as it runs, and `world join` adds the successor of its world beside it.
+const WORLDS_LOCK: &str = "worlds-lock";
+
 /// Keeps others from being the member of a folder, until it is dropped or the process ends in any way.
 #[derive(Debug)]
 pub struct MemberLock {
+    _lock: File,
+}
+
+/// Keeps others from changing which worlds a folder keeps, until it is dropped or the process ends in any way.
+#[derive(Debug)]
+pub struct WorldsLock {
     _lock: File,
 }
 
@@ -200,17 +210,35 @@ impl OverlayFolder {
     /// # Errors
     /// When another process is, or with what the system said.
     pub fn lock(&self) -> Result<MemberLock, OverlayFolderError> {
-        let path = self.path.join(LOCK);
-        let failed = |source| OverlayFolderError::Disk { path: path.clone(), source };
-        atomic_file::create_folder(&self.path).map_err(failed)?;
-        let lock = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        let (lock, path) = self.lock_file(LOCK)?;
         match lock.try_lock() {
             Ok(()) => Ok(MemberLock { _lock: lock }),
             Err(TryLockError::WouldBlock) => {
                 Err(OverlayFolderError::InUse { path: self.path.clone() })
             }
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Err(TryLockError::Error(source)) => Err(OverlayFolderError::Disk { path, source }),
         }
+    }
+
+    /// Waits until nobody else changes which worlds are kept in this folder. That takes the time of some writes.
+    ///
+    /// # Errors
+    /// With what the system said.
+    pub fn lock_worlds(&self) -> Result<WorldsLock, OverlayFolderError> {
+        let (lock, path) = self.lock_file(WORLDS_LOCK)?;
+        match lock.lock() {
+            Ok(()) => Ok(WorldsLock { _lock: lock }),
+            Err(source) => Err(OverlayFolderError::Disk { path, source }),
+        }
+    }
+
+    /// Opens a file that is there to be locked.
+    fn lock_file(&self, name: &str) -> Result<(File, PathBuf), OverlayFolderError> {
+        let path = self.path.join(name);
+        let failed = |source| OverlayFolderError::Disk { path: path.clone(), source };
+        atomic_file::create_folder(&self.path).map_err(failed)?;
+        let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        Ok((file, path))
     }
 
     /// Returns the path of the key that a member speaks with.
@@ -444,7 +472,9 @@ mod tests {
         let lock = folder.lock().unwrap();
         let second = folder.next().lock().unwrap_err();
         assert!(matches!(second, OverlayFolderError::InUse { .. }), "{second}");
-        drop(lock);
+        let worlds =
+            folder.lock_worlds().expect("a server that runs leaves room for another world");
+        drop((lock, worlds));
         folder.lock().unwrap();
     }
 

@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     OfficeSets, OverlayFolder, OverlayMember, WorldPlace, WorldPlaceSetup,
-    folder::OverlayFolderError,
+    folder::{MemberLock, OverlayFolderError},
     place::WorldPlaceError,
     renewal::NewestHeight,
     successor::{self, SuccessorError},
@@ -89,6 +89,8 @@ struct WorldFollower {
     /// Ends the member.
     stop: watch::Sender<bool>,
     places: watch::Sender<Option<WorldPlace>>,
+    /// The folder is this server's, as long as it runs.
+    _lock: MemberLock,
 }
 
 impl FollowSetup {
@@ -96,16 +98,16 @@ impl FollowSetup {
     /// whenever the state of the sim names another world.
     ///
     /// # Errors
-    /// When the first member does not start.
+    /// When another process is the member of the folder, or the first member does not start.
     pub async fn start(
         self,
         folder: &OverlayFolder,
         sets: OfficeSets,
     ) -> Result<CurrentPlace, WorldPlaceError> {
-        let world = Some(sets.world());
+        let (world, lock) = (Some(sets.world()), folder.lock()?);
         let (place, stop) = self.begin(folder, sets).await?;
         let (places, current) = watch::channel(Some(place));
-        tokio::spawn(WorldFollower { setup: self, world, stop, places }.run());
+        tokio::spawn(WorldFollower { setup: self, world, stop, places, _lock: lock }.run());
         Ok(CurrentPlace(current))
     }
 

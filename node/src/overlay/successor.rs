@@ -141,6 +141,11 @@ pub async fn learn(
     for node in nodes {
         match LearnedWorld::from(&node, Some(world)).await {
             Ok(learned) => {
+                let _worlds = OverlayFolder::at(data_dir).lock_worlds()?;
+                // Somebody may have joined it meanwhile.
+                if let Some(kept) = OverlayFolder::of(data_dir, world)? {
+                    return Ok(kept);
+                }
                 let folder = folder_for(data_dir, &learned)?;
                 learned.keep(&folder)?;
                 return Ok((folder, learned.sets));

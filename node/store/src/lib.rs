@@ -85,7 +85,7 @@ pub use identity::{IDENTITY_VERSION, Identity, IdentityError, claim_identity, re
 pub use index::{LogIndex, ReadError, Records, StoredRecord};
 pub use patches::{PATCH_VERSION, Patch, PatchError, Patches, load_patch};
 pub use position::Position;
-pub use quarantine::{Quarantine, quarantine};
+pub use quarantine::{Quarantine, begins_behind_damage, quarantine};
 #[cfg(feature = "controls")]
 pub use recover::recover_broken;
 pub use recover::{RecoverError, Recovered, recover};

@@ -8,6 +8,7 @@ use crate::{
     controls::LogControls,
     disk::{read_range, read_start},
     format::unknown_format,
+    frame::{SEGMENT_HEADER_BYTES, SegmentHeader},
     index::LogStart,
     limits::READ_BYTES,
     mark::Mark,
@@ -135,6 +136,35 @@ fn cut(
     }
     moved.sort_unstable();
     Ok(moved)
+}
+
+/// Says whether a log begins behind a segment that was put aside, so that its turns are lost.
+///
+/// A log that was cut in that segment went on in one of the same number, and has lost nothing that it would still
+/// have once it is pruned. So the bytes that were put aside must end where the log begins, and nothing else must
+/// have followed them there. A segment without a header held nothing in order, and counts as lost.
+///
+/// # Errors
+/// When the disk fails.
+pub fn begins_behind_damage(disk: &dyn ReadDisk, index: &LogIndex) -> Result<bool, DiskError> {
+    let LogStart { segment, position, before } = index.start_before(index.begin());
+    let Some(last) = segment.checked_sub(1) else { return Ok(false) };
+    let mut is_behind = false;
+    for file in disk.list(Folder::Log)?.into_iter().filter(|file| !file.temporary) {
+        let FileKind::Quarantined { segment: number, .. } = file.kind else { continue };
+        if number != last && number != segment {
+            continue;
+        }
+        let header = disk.read(file, 0, SEGMENT_HEADER_BYTES as u32)?;
+        let header = SegmentHeader::parse(&header).ok();
+        if number == last {
+            let held = disk.length(file)?.saturating_sub(SEGMENT_HEADER_BYTES as u64);
+            is_behind |= header.is_none_or(|header| header.start.plus(held) == position);
+        } else if header.is_some_and(|at| at.start == position && at.continues != before) {
+            return Ok(false);
+        }
+    }
+    Ok(is_behind)
 }
 
 /// Gives a segment a name that nobody reads.

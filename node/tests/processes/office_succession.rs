@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     plaza::{Folder, PATIENCE, Person, Plaza, json, key, run},
-    worlds::{claim_of, ended, find_until, found, has_server, squares_of, text, words},
+    worlds::{claim_of, ended, find_until, found, has_server, map_of, squares_of, text, words},
 };
 
 /// Follows a land office: an admin of the sim names the successor.
@@ -32,7 +32,7 @@ fn join_until(node: &str, dir: &str, world: &str) {
 fn shown_until(node: &str, corner: (i32, i32)) {
     let began = Instant::now();
     loop {
-        let sites = squares_of(node);
+        let sites = squares_of(node).unwrap_or_default();
         let site = sites
             .iter()
             .find(|site| (&site["x"], &site["y"]) == (&corner.0.into(), &corner.1.into()));
@@ -40,6 +40,17 @@ fn shown_until(node: &str, corner: (i32, i32)) {
             return;
         }
         assert!(began.elapsed() < PATIENCE, "{corner:?}: {sites:?}");
+    }
+}
+
+/// Returns the map of a node once it proves one.
+fn map_until(node: &str) -> Value {
+    let began = Instant::now();
+    loop {
+        if let Some(map) = map_of(node) {
+            return map;
+        }
+        assert!(began.elapsed() < PATIENCE, "{node} proves no map");
     }
 }
 
@@ -112,8 +123,7 @@ fn servers_that_run_follow_the_successor_of_their_land_office_and_are_found_ther
     at_east.stop();
     let at_east = Plaza::start(&east, 1);
     found_at(&me, &new, ["9", "3"], &at_east);
-    let facts: Value = json(&["world", "map", "--json", "--node", &at_east.servers[0].url]);
-    assert_eq!(facts["world"], *new);
+    assert_eq!(map_until(&at_east.servers[0].url)["world"], *new);
 
     // Somebody there travels by the map of the new world, as the state of each sim proves that it is hers.
     let mut ada = Person::enter(&at_east.servers[0].url, &key(&folder, "ada"));

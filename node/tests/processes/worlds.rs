@@ -57,18 +57,22 @@ pub(crate) fn find_until(arguments: &[&str], is_right: impl Fn(&Value) -> bool) 
     }
 }
 
-/// Returns the squares that a node proves now. A node that just started proves none.
-pub(crate) fn squares_of(node: &str) -> Vec<Value> {
+/// Returns the map that a node proves now; nothing if it proves none, as one that just started.
+pub(crate) fn map_of(node: &str) -> Option<Value> {
     let output = run(&["world", "map", "--json", "--node", node]);
-    let map: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    map["sites"].as_array().cloned().unwrap_or_default()
+    output.status.success().then(|| serde_json::from_slice(&output.stdout).expect("a map"))
+}
+
+/// Returns the squares that a node proves now; nothing if it proves no map.
+pub(crate) fn squares_of(node: &str) -> Option<Vec<Value>> {
+    map_of(node)?["sites"].as_array().cloned()
 }
 
 /// Asks a node for the map until it has these sims: it proves the parts that it lacks only when asked.
 fn map_until(node: &str, sims: &[&str]) {
     let began = Instant::now();
     loop {
-        let sites = squares_of(node);
+        let sites = squares_of(node).unwrap_or_default();
         let shown: Vec<&str> = sites.iter().map(|site| words(&site["sim"])).collect();
         if sims.iter().all(|sim| shown.contains(sim)) {
             return;
@@ -316,7 +320,7 @@ fn somebody_in_words_reads_the_map_and_goes_to_another_sim_and_back() {
     for (node, sim) in [(west, east_sim), (east, west_sim)] {
         let began = Instant::now();
         names.push(loop {
-            let sites = squares_of(node);
+            let sites = squares_of(node).unwrap_or_default();
             let site = sites.iter().find(|site| site["sim"] == *sim && site["met"] == true);
             if let Some(site) = site {
                 break words(&site["label"]).to_owned();
@@ -482,17 +486,21 @@ impl Office {
         run(&[&["world"], words, &["--json", "--node", &self.url, "--key", key]].concat())
     }
 
-    /// Returns what the map says about the square with this corner.
-    fn on_map(&self, (x, y): (i32, i32), what: &str) -> Option<String> {
-        let sites = squares_of(&self.url);
-        let site = sites.iter().find(|site| (&site["x"], &site["y"]) == (&x.into(), &y.into()))?;
-        Some(words(&site[what]).to_owned())
+    /// Returns what a proved map says about the square with this corner, if the square is on it; nothing if
+    /// no map is proved.
+    fn on_map(&self, (x, y): (i32, i32), what: &str) -> Option<Option<String>> {
+        let sites = squares_of(&self.url)?;
+        let site = sites.iter().find(|site| (&site["x"], &site["y"]) == (&x.into(), &y.into()));
+        Some(site.map(|site| words(&site[what]).to_owned()))
     }
 
     fn map_until(&self, square: (i32, i32), what: &str, right: Option<&str>) {
         let began = Instant::now();
-        while self.on_map(square, what).as_deref() != right {
+        loop {
             let found = self.on_map(square, what);
+            if found.as_ref().is_some_and(|found| found.as_deref() == right) {
+                return;
+            }
             assert!(began.elapsed() < PATIENCE, "{square:?}: {found:?}");
         }
     }
@@ -528,8 +536,10 @@ fn a_square_is_given_released_and_taken_back() {
     let mut ada = Person::enter_as("Ada", &office.url, &office.sponsor);
     ada.types("look");
     ada.sees("what you see is proven");
-    ended(&office.order(&["take-back", "0:-8:256"], &office.sponsor), 4, "metatopia world map");
     let mut bob = Person::enter(&office.url, &bob);
+    bob.types("look");
+    bob.sees("what you see is proven");
+    ended(&office.order(&["take-back", "0:-8:256"], &office.sponsor), 4, "metatopia world map");
     bob.types("say is anybody here?");
     bob.sees("is anybody here?");
     bob.types("who");

@@ -348,6 +348,36 @@ fn a_log_behind_segments_that_were_put_aside_says_what_is_lost() {
     assert_eq!(Some(verdict.height + 1), verdict.lost_below);
 }
 
+/// Others give turns back beginning with the newest, and after the first of them the rest was told as pruned.
+#[test]
+fn what_was_put_aside_is_lost_until_all_of_it_is_given_back() {
+    let pruned_log = || {
+        let mut store = with_snapshot(&decided_records(), 8, |_| ());
+        prune(&mut store);
+        store
+    };
+    let oldest = verify(pruned_log().disk()).oldest.expect("it is pruned") as usize;
+    let given_back = |from: usize| {
+        let mut store = pruned_log();
+        put_back(&mut store, from..=oldest + 2, |turn| certificate(turn, 0..3));
+        let mut disk = store.into_disk();
+        let segments = disk.list(Folder::Log).expect("a folder").into_iter();
+        let first = segments.filter_map(|file| match file.kind {
+            FileKind::Segment(number) => Some(number),
+            _ => None,
+        });
+        let segment = first.min().expect("a segment") - 1;
+        let aside = FileName::new(FileKind::Quarantined { segment, copy: 0 });
+        disk.write_new(aside, b"damaged").expect("a disk");
+        let verdict = verify_whole(&disk);
+        (verdict.ok, verdict.lost_below)
+    };
+    for from in 2..oldest {
+        assert_eq!(given_back(from), (false, Some(from as u64)));
+    }
+    assert_eq!(given_back(1), (true, None));
+}
+
 #[test]
 fn a_snapshot_that_the_turns_do_not_prove_is_wrong() {
     let wrong = |change: fn(&mut Base)| {

@@ -47,7 +47,7 @@ pub struct LogVerdict {
     pub height: u64,
     /// The first height that is there, if earlier ones were removed.
     pub oldest: Option<u64>,
-    /// The first height that is there, if what was before it was put aside as damaged and nothing took its place.
+    /// The first height that is there, if what was before it was put aside as damaged and was not given back yet.
     pub lost_below: Option<u64>,
     /// The first height that was applied, or the first behind the last missing turns: 1, or the one
     /// after a snapshot.
@@ -84,7 +84,7 @@ impl LogVerdict {
     pub fn of(dir: String, checked: &CheckedLog, allow_gaps: bool) -> Self {
         let mut unproven = [checked.missing.as_slice(), &checked.unverifiable].concat();
         unproven.sort_unstable();
-        let lost_below = checked.oldest.filter(|_| checked.is_behind_damage);
+        let lost_below = checked.lost_below;
         let lost = lost_below.and_then(|height| height.minus(1)).map(|last| (last, last));
         let gap = lost.as_ref().or(unproven.first()).filter(|_| !allow_gaps);
         let fault = &checked.fault;

@@ -1,6 +1,6 @@
 //! The ground on which alone rights hold, on the command line.
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use metatopia_types::GroundArea;
 
 use crate::cli::failure::Failure;
@@ -9,7 +9,13 @@ use crate::cli::failure::Failure;
 #[derive(Debug, Args)]
 pub(super) struct AreaArgs {
     /// Only on this ground, in whole metres: its south-western corner, how wide it is, and how deep.
-    #[arg(long, num_args = 4, value_names = ["X", "Y", "WIDTH", "DEPTH"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        num_args = 4,
+        value_names = ["X", "Y", "WIDTH", "DEPTH"],
+        allow_negative_numbers = true
+    )]
     area: Option<Vec<i32>>,
 }
 
@@ -32,7 +38,7 @@ pub(super) fn of([x, y, width, depth]: [i32; 4]) -> Result<GroundArea, Failure> 
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{Parser, error::ErrorKind};
 
     use super::*;
 
@@ -60,5 +66,13 @@ mod tests {
             assert!(read(none).expect(none).is_err(), "{none}");
         }
         assert!(read("--area 1 2 3").is_none() && read("--area 1 2 3 x").is_none());
+    }
+
+    /// The numbers of both were one list of eight, and the command ended in a panic.
+    #[test]
+    fn a_second_area_is_a_fault_of_the_command_line() {
+        let words = "grant --area 1 2 3 4 --area 5 6 7 8".split_whitespace();
+        let fault = Line::try_parse_from(words).expect_err("there are two areas");
+        assert_eq!((fault.kind(), fault.exit_code()), (ErrorKind::ArgumentConflict, 2));
     }
 }

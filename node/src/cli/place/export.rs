@@ -12,7 +12,10 @@ use metatopia_sim::Course;
 
 use super::{PlaceReport, folder::write_place};
 use crate::cli::{
-    console::Console, exit::Exit, failure::Failure, folder::check_empty, script::follow,
+    console::Console,
+    failure::Failure,
+    folder::check_empty,
+    script::follow::{self, CatchUpError},
     session::NodeArgs,
 };
 
@@ -58,7 +61,7 @@ pub(super) async fn run(args: PlaceExportArgs, console: Console) -> Result<(), F
 /// that are decided since then.
 ///
 /// # Errors
-/// Fails when no node answers, or an answer proves nothing.
+/// Fails when no node answers, an answer proves nothing, or the turns contradict the state.
 async fn present(driver: &mut ClientDriver, console: Console) -> Result<Course, Failure> {
     let mut told = Instant::now();
     let mut is_time = move || {
@@ -81,9 +84,10 @@ async fn present(driver: &mut ClientDriver, console: Console) -> Result<Course, 
         Ok(())
     });
     match computed.await {
-        // A sim may run what this program cannot. What the servers signed can still be written.
-        Err(failure) if failure.exit == Exit::Unverified => console.warn(&format!(
-            "warning: {failure}; so the folder has the state after turn {}, and lacks what was done since",
+        // A sim may run what this program cannot. What was computed before that can still be written.
+        Err(error @ CatchUpError::MissingPort { .. }) => console.warn(&format!(
+            "warning: {}; so the folder has the state after turn {}, and lacks what was done since",
+            Failure::from(error),
             course.world().height()
         )),
         computed => computed?,

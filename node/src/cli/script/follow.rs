@@ -2,18 +2,55 @@
 //!
 //! Snapshots are many turns apart. What is newer than the last one follows from it and the turns.
 
-use std::time::Duration;
-
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question};
-use metatopia_sim::{Applied, Course, Serial};
+use metatopia_sim::{Applied, Course, MissingPort, Serial, Unsound};
 use metatopia_types::{Certificate, Height, Turn};
-use tokio::time::{Instant, sleep};
 
 use crate::cli::{failure::Failure, session::ANSWER};
 
-/// The time after which a node that had none for an answer is asked again.
-const AGAIN: Duration = Duration::from_millis(200);
+/// Says why a sim is not computed up to its newest turn.
+#[derive(Debug)]
+pub(in crate::cli) enum CatchUpError {
+    /// This program lacks a port that the next turn runs.
+    MissingPort {
+        /// The height of that turn.
+        height: Height,
+        /// The port, and the package that it replaces.
+        missing: MissingPort,
+    },
+    /// No node answers, or an answer proves nothing.
+    Failed(Failure),
+}
+
+impl CatchUpError {
+    /// Returns the error of a turn that does not follow from those before it.
+    fn of(height: Height, error: Unsound) -> Self {
+        match error {
+            Unsound::MissingPort(missing) => Self::MissingPort { height, missing },
+            error => {
+                Self::Failed(Failure::unverified(format!("turn {height} of the node: {error}")))
+            }
+        }
+    }
+}
+
+impl From<Failure> for CatchUpError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<CatchUpError> for Failure {
+    fn from(error: CatchUpError) -> Self {
+        match error {
+            CatchUpError::MissingPort { height, missing } => {
+                Self::unverified(format!("turn {height} of the node: {missing}"))
+            }
+            CatchUpError::Failed(failure) => failure,
+        }
+    }
+}
 
 /// Fetches the newest signed state, to go on from it, and tells how many of its bytes have come.
 ///
@@ -34,7 +71,7 @@ pub(in crate::cli) async fn catch_up(
     driver: &mut ClientDriver,
     course: &mut Course,
     mut told: impl FnMut(&Applied) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+) -> Result<(), CatchUpError> {
     // More turns are decided meanwhile. Those are for the next time, or this would not end.
     let decided = newest(driver, course.world().height()).await?;
     while course.world().height() < decided {
@@ -44,9 +81,9 @@ pub(in crate::cli) async fn catch_up(
             return Ok(());
         }
         for (turn, certificate) in &next {
-            course.check(turn, certificate).map_err(|error| {
-                Failure::unverified(format!("turn {} of the node: {error}", turn.header.height))
-            })?;
+            course
+                .check(turn, certificate)
+                .map_err(|error| CatchUpError::of(turn.header.height, error))?;
             told(&course.follow(turn, &Serial, &mut ()))?;
         }
     }
@@ -72,22 +109,10 @@ async fn newest(driver: &mut ClientDriver, decided: Height) -> Result<Height, Fa
 
 /// Asks whether a turn is decided.
 async fn has(driver: &mut ClientDriver, height: Height) -> Result<bool, Failure> {
-    match ask(driver, Question::Turn { height }).await? {
+    match driver.ask(Question::Turn { height }, ANSWER).await? {
         Answer::Unknown => Ok(false),
         Answer::Busy => Err(busy()),
         _ => Ok(true),
-    }
-}
-
-/// Asks until the node has time for an answer; the last answer when time is up.
-async fn ask(driver: &mut ClientDriver, question: Question) -> Result<Answer, Failure> {
-    let end = Instant::now() + ANSWER;
-    loop {
-        let answer = driver.ask(question.clone(), ANSWER).await?;
-        if !matches!(answer, Answer::Busy) || Instant::now() + AGAIN > end {
-            return Ok(answer);
-        }
-        sleep(AGAIN).await;
     }
 }
 
@@ -100,12 +125,36 @@ async fn turns(
     driver: &mut ClientDriver,
     from: Height,
 ) -> Result<Vec<(Turn, Certificate)>, Failure> {
-    match ask(driver, Question::Turns { from }).await? {
+    match driver.ask(Question::Turns { from }, ANSWER).await? {
         Answer::Turns(turns) => Ok(turns),
         Answer::Pruned { oldest } => {
             let message = format!("the node has no turns before {oldest}");
             Err(Failure::not_found(message).hint("ask an archive"))
         }
         _ => Err(busy()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Digest, PackageId, Root};
+
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    /// A state that the servers' own turns contradicted was exported with a warning, as if a port were missing.
+    #[test]
+    fn a_missing_port_is_told_apart_from_turns_that_contradict_the_state() {
+        let [stated, found] = [1, 2].map(|byte| Root(Digest([byte; 32])));
+        let contradicted = Unsound::Root { of: Height(7), stated, found };
+        let error = CatchUpError::of(Height(9), contradicted);
+        assert!(
+            matches!(&error, CatchUpError::Failed(failure) if failure.exit == Exit::Unverified)
+        );
+        let package = PackageId(Digest([3; 32]));
+        let missing = MissingPort { package, port: Digest([4; 32]), from: Height(9) };
+        let error = CatchUpError::of(Height(9), Unsound::MissingPort(missing));
+        assert!(matches!(error, CatchUpError::MissingPort { height: Height(9), .. }), "{error:?}");
+        assert!(Failure::from(error).message.starts_with("turn 9 of the node: "));
     }
 }

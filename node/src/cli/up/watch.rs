@@ -36,7 +36,7 @@ use crate::{
 /// editor may be in the middle of a file. What was saved runs within a second.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The time for which a folder with an empty file must stay as it is before it is brought in. Who saves a file
+/// The time for which a folder with an emptied file must stay as it is before it is brought in. Who saves a file
 /// empties it and then writes it, and a disk under load lets many looks pass in between.
 const EMPTY_STAYS: Duration = Duration::from_secs(2);
 
@@ -54,23 +54,34 @@ type FileStamps = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 struct FolderLooks {
     seen: FileStamps,
     since: Instant,
+    /// The files that became empty since the folder was still.
+    emptied: BTreeSet<PathBuf>,
 }
 
 impl FolderLooks {
     /// Returns nothing seen yet.
     const fn new(now: Instant) -> Self {
-        Self { seen: FileStamps::new(), since: now }
+        Self { seen: FileStamps::new(), since: now, emptied: BTreeSet::new() }
     }
 
     /// Takes a look. Returns whether the folder is still, so that nobody is in the middle of a file.
     fn look(&mut self, seen: FileStamps, now: Instant) -> bool {
         if self.seen != seen {
-            *self = Self { seen, since: now };
+            let is_fresh = |path: &PathBuf, stamp| {
+                self.emptied.contains(path) || self.seen.get(path) != Some(stamp)
+            };
+            let empty = seen.iter().filter(|(_, (_, length))| *length == 0);
+            let fresh = empty.filter(|(path, stamp)| is_fresh(path, *stamp));
+            let emptied = fresh.map(|(path, _)| path.clone()).collect();
+            *self = Self { seen, since: now, emptied };
             return false;
         }
-        let is_empty = |(_, length): &(Option<SystemTime>, u64)| *length == 0;
-        let stays = if self.seen.values().any(is_empty) { EMPTY_STAYS } else { LOOK };
-        now.duration_since(self.since) >= stays
+        let stays = if self.emptied.is_empty() { LOOK } else { EMPTY_STAYS };
+        let is_still = now.duration_since(self.since) >= stays;
+        if is_still {
+            self.emptied.clear();
+        }
+        is_still
     }
 }
 
@@ -253,12 +264,17 @@ impl PlaceWatch {
     ) -> Result<(), Failure> {
         let publishable = PublishablePackage::new(&package.manifest().name, package, known)?;
         let mut height = session.publish(&publishable).await?;
-        height = session.upgrade_all(&scripts, package.id()).await?.or(height);
-        for script in &scripts {
-            self.note_brought(script, package);
-        }
+        let upgraded = session.upgrade_all(&scripts, package.id()).await;
         // An `on_upgrade` that fails has done so by now.
-        let running = packages::running(session.driver()).await?;
+        let running = packages::running(session.driver()).await;
+        for script in &scripts {
+            // Where one is refused, others run it all the same, and may fail later. The others are tried again.
+            if upgraded.is_ok() || is_run(running.as_deref().unwrap_or_default(), script, package) {
+                self.note_brought(script, package);
+            }
+        }
+        height = upgraded?.or(height);
+        let running = running?;
         self.note_fallen(&running);
         let holds = |entry: &ScriptEntry| !self.fallen.contains(&(entry.script, package.id()));
         let holding: Vec<ScriptEntry> = scripts.iter().filter(|e| holds(e)).cloned().collect();
@@ -329,6 +345,11 @@ impl PlaceWatch {
             height: height.map(|height| height.0),
         })
     }
+}
+
+/// Says whether a script runs a package, as the sim says.
+fn is_run(running: &[ScriptEntry], script: &ScriptEntry, package: &Package) -> bool {
+    running.iter().any(|entry| entry.script == script.script && entry.package == package.id())
 }
 
 /// Returns what must be done so that the sim has the packages of a place.
@@ -490,6 +511,26 @@ mod tests {
         assert!(folder.look(holds(0), after(2_200)), "who wants it empty waits for it");
         assert!(!folder.look(holds(8), after(2_300)));
         assert!(folder.look(holds(8), after(2_400)));
+    }
+
+    /// One file that is meant to be empty held up every save in the folder for two seconds.
+    #[test]
+    fn a_file_that_was_empty_before_holds_up_no_other() {
+        let now = Instant::now();
+        let after = |ms| now + Duration::from_millis(ms);
+        let holds = |bell, notes| {
+            FileStamps::from([("bell.rhai".into(), (None, bell)), ("notes".into(), (None, notes))])
+        };
+        let mut folder = FolderLooks::new(now);
+        assert!(!folder.look(holds(9, 0), now));
+        assert!(folder.look(holds(9, 0), after(2_000)));
+        assert!(!folder.look(holds(8, 0), after(2_100)));
+        assert!(folder.look(holds(8, 0), after(2_200)), "only the bell was saved");
+        // While one is being saved, another save does not end the wait.
+        assert!(!folder.look(holds(0, 0), after(2_300)));
+        assert!(!folder.look(holds(0, 5), after(2_400)));
+        assert!(!folder.look(holds(0, 5), after(2_500)));
+        assert!(folder.look(holds(0, 5), after(4_400)));
     }
 
     /// Of two saves in a row that both failed nothing was told: the sim puts back what ran before both.

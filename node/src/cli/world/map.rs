@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use metatopia_client::{ProvedMap, text::printable};
 use metatopia_client_driver::NodeUrl;
 use metatopia_text_client::ONE_DOOR;
@@ -46,7 +46,13 @@ pub(in crate::cli) struct MapArgs {
     #[command(flatten)]
     ask: AskArgs,
     /// Show the map about this point, in tiles of 32 m, and learn it if it is not known yet.
-    #[arg(long, num_args = 2, value_names = ["X", "Y"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        num_args = 2,
+        value_names = ["X", "Y"],
+        allow_negative_numbers = true
+    )]
     around: Option<Vec<i32>>,
     /// Show the squares so many metres around the point.
     #[arg(long, value_name = "METRES", requires = "around", default_value_t = 2_048)]

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use libp2p::Multiaddr;
 use metatopia_transport::overlay::is_loopback;
 use metatopia_types::{SimId, TilePoint};
@@ -15,7 +15,11 @@ use super::{
 };
 use crate::{
     cli::{console::Console, failure::Failure, numbers::number_of},
-    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup, folder::MemberLock, successor},
+    overlay::{
+        OverlayFolder, WorldPlace, WorldPlaceSetup,
+        folder::{MemberLock, OverlayFolderError},
+        successor,
+    },
 };
 
 /// Arguments of `metatopia world join`.
@@ -61,10 +65,8 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
         WorldEntrance::Invite(invite) => invite::learn(invite, args.world).await?.1,
     };
     let world = learned.sets.world();
-    let _lock = OverlayFolder::at(&args.dir).lock()?;
-    let folder = folder_for(&args, &learned)?;
+    let folder = keep(&args, &learned)?;
     let key = folder.member_key()?;
-    learned.keep(&folder)?;
     console.show(&JoinedWorld {
         world: world.to_string(),
         member: key.public().to_string(),
@@ -72,6 +74,40 @@ pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Fa
         map_from: folder.map_from()?.0,
         data_dir: args.dir.display().to_string(),
     })
+}
+
+/// Keeps a world that was learned. Beside a server that runs, only the successor of the world that it is in is
+/// added: all else would be written over the server's own files.
+///
+/// # Errors
+/// As [`folder_for`], or when another process is the member of the directory.
+fn keep(args: &JoinWorldArgs, learned: &LearnedWorld) -> Result<OverlayFolder, Failure> {
+    let newest = OverlayFolder::at(&args.dir);
+    let _worlds = newest.lock_worlds()?;
+    let _member = match newest.lock() {
+        Ok(lock) => Some(lock),
+        Err(in_use @ OverlayFolderError::InUse { .. }) => {
+            let kept = newest.office()?.map(|sets| sets.world());
+            if kept == Some(learned.sets.world()) {
+                return Ok(newest);
+            }
+            if !kept.is_some_and(|kept| carries_on(learned, kept)) {
+                return Err(in_use.into());
+            }
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let folder = folder_for(args, learned)?;
+    folder.member_key()?;
+    learned.keep(&folder)?;
+    Ok(folder)
+}
+
+/// Says whether a node says that a world carries on another one, itself or by worlds in between.
+fn carries_on(learned: &LearnedWorld, other: SimId) -> bool {
+    let is_told = learned.parents.iter().any(|head| head.id() == other);
+    learned.sets.parent() == Some(other) || is_told
 }
 
 /// Returns the folder in which a world is kept that was learned. One directory is of one world, and of those
@@ -87,8 +123,7 @@ fn folder_for(args: &JoinWorldArgs, learned: &LearnedWorld) -> Result<OverlayFol
         return Ok(folder);
     };
     let message = format!("{} is of world {}", args.dir.display(), other.world());
-    let is_told = learned.parents.iter().any(|head| head.id() == other.world());
-    if learned.sets.parent() != Some(other.world()) && !is_told {
+    if !carries_on(learned, other.world()) {
         return Err(Failure::refused(message).hint("name another directory"));
     }
     if args.world.is_none() {
@@ -112,7 +147,13 @@ pub(in crate::cli) struct MemberArgs {
     #[arg(long)]
     lan: bool,
     /// The point that it looks from, in tiles of 32 m.
-    #[arg(long, num_args = 2, value_names = ["X", "Y"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        num_args = 2,
+        value_names = ["X", "Y"],
+        allow_negative_numbers = true
+    )]
     near: Option<Vec<i32>>,
 }
 
@@ -226,4 +267,42 @@ pub(super) async fn run(args: MemberArgs, console: Console) -> Result<(), Failur
     // Until the loop has said goodbye and written its contacts.
     let _ended = tokio::time::timeout(Duration::from_secs(2), stop.closed()).await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        overlay::{
+            OfficeSets,
+            learned::learned_of_tests,
+            office::{office_of_tests, successor_of_tests},
+        },
+        scratch::Scratch,
+    };
+
+    /// Only `world member` held the lock, so `world join` and `world find` wrote over the files of a server.
+    #[test]
+    fn beside_a_server_that_runs_only_the_successor_of_its_world_is_joined() {
+        let scratch = Scratch::new("join-beside");
+        let join = |office: &OfficeSets| {
+            let by = WorldEntrance::Node("http://127.0.0.1:9".parse().expect("an address"));
+            let args = JoinWorldArgs { by, dir: scratch.0.clone(), world: Some(office.world()) };
+            keep(&args, &learned_of_tests(office, &[]))
+        };
+        let newest = || OverlayFolder::at(&scratch.0).office().expect("files").map(|o| o.world());
+        let old = office_of_tests();
+        let new = successor_of_tests(&old);
+        join(&old).expect("nothing is there yet");
+        let server = OverlayFolder::at(&scratch.0).lock().expect("nobody takes part");
+        join(&old).expect("the server is in that world");
+        join(&new).expect("it is added beside");
+        assert_eq!(newest(), Some(new.world()));
+        join(&new).expect("it is there");
+        let refused = join(&old).expect_err("nothing but a successor is added");
+        assert!(refused.message.starts_with("another process takes part"), "{refused}");
+        drop(server);
+        let refused = join(&old).expect_err("one directory is of one world");
+        assert!(refused.message.contains("name another directory"), "{refused}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Damaged logs: what is put aside, and what goes on.
 
 use metatopia_store::{
-    Disk, FileKind, FileName, Position, Quarantine, ScanError, Store,
+    Disk, FileKind, FileName, Position, Quarantine, ScanError, Store, begins_behind_damage,
     memory::{CrashEffect, DiskFault, MemoryDisk},
     quarantine, scan,
 };
@@ -105,6 +105,34 @@ fn a_log_whose_end_is_of_no_use_ends_before_the_damage_and_says_so_until_it_is_n
         let opened = Store::open(store.into_disk(), opening()).expect("a log");
         assert!(!opened.records_lost);
         assert_eq!(opened.store.index().records(), record as u64 + 1);
+    }
+}
+
+/// A log that was cut at its end, and pruned beyond the cut long after, was told as one that lost its beginning.
+#[test]
+fn a_log_begins_behind_damage_only_where_the_damage_took_its_beginning() {
+    let last = number(places(&whole())[RECORDS as usize - 1].0);
+    for record in 0..RECORDS as usize {
+        let (disk, bad) = damaged(record);
+        if bad != last {
+            let mut disk = disk.clone();
+            repaired(&mut disk, true);
+            let store = open(disk);
+            assert_eq!(begins_behind_damage(store.disk(), store.index()), Ok(true), "{record}");
+        }
+        let mut disk = disk;
+        repaired(&mut disk, false);
+        let mut store = open(disk);
+        // Other records, many of which are as long as those that were lost.
+        for n in 30 + record as u64..60 {
+            append(&mut store, n);
+        }
+        store.sync().expect("a good disk");
+        for kept in records(store.index(), store.disk()) {
+            store.mark(kept.position).expect("a good disk");
+            assert_eq!(begins_behind_damage(store.disk(), store.index()), Ok(false), "{record}");
+        }
+        assert!(store.index().is_pruned());
     }
 }
 

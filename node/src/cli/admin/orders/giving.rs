@@ -5,7 +5,7 @@ use std::fmt;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, DryRunEntry, IntendedOrder, Question};
 use metatopia_sim::limits::UNDONE_PER_ACT_MAX;
-use metatopia_types::{Act, GovernOrder, Height, Outcome, Refusal};
+use metatopia_types::{Act, GovernOrder, Height, Outcome, PublicKey, Refusal};
 use serde::Serialize;
 
 use super::{OrderArgs, words::does};
@@ -61,6 +61,17 @@ pub(in crate::cli::admin) fn refused_as(what: &str, why: Refusal) -> Failure {
         Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
         Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
         _ => failure,
+    }
+}
+
+/// Returns the failure of a session that ended at the order about this key, with so many orders to come.
+fn ended_at(key: Option<&PublicKey>, rest: usize, failure: Failure) -> Failure {
+    let key = key.map_or_else(String::new, |key| format!("{key}: "));
+    let failure = Failure { message: format!("{key}{failure}"), ..failure };
+    match rest {
+        0 => failure,
+        1 => failure.hint("the last order was not given"),
+        rest => failure.hint(&format!("the last {rest} orders were not given")),
     }
 }
 
@@ -121,7 +132,7 @@ struct OrderDesk {
 impl OrderDesk {
     async fn give_all(&mut self, orders: &[GovernOrder], console: Console) -> Result<(), Failure> {
         let mut first = None;
-        for order in orders {
+        for (index, order) in orders.iter().enumerate() {
             let given = self.give(order, console).await;
             let (told, failure) = match given {
                 Ok((told, height)) => {
@@ -129,7 +140,14 @@ impl OrderDesk {
                     continue;
                 }
                 Err(Ungiven::Refused(why)) => (order.person(), refused(why)),
-                Err(Ungiven::Failed(failure)) => return Err(failure),
+                Err(Ungiven::Failed(failure)) => {
+                    let rest = orders.len() - index - 1;
+                    return Err(ended_at(
+                        order.person().filter(|_| orders.len() > 1),
+                        rest,
+                        failure,
+                    ));
+                }
             };
             if orders.len() == 1 {
                 return Err(failure);
@@ -208,6 +226,18 @@ impl From<Failure> for Ungiven {
 mod tests {
     use super::*;
     use crate::cli::exit::Exit;
+
+    /// A node that went away at the 20th of 50 keys left nobody knowing which of them were banned.
+    #[test]
+    fn a_session_that_ends_early_names_its_order_and_how_many_were_not_given() {
+        let key = PublicKey([7; 32]);
+        let away = || Failure::timed_out("no answer within 5s");
+        let ended = ended_at(Some(&key), 30, away());
+        let told = format!("{key}: no answer within 5s; the last 30 orders were not given");
+        assert_eq!((ended.exit, ended.message), (Exit::TimedOut, told));
+        assert!(ended_at(Some(&key), 1, away()).message.ends_with("the last order was not given"));
+        assert_eq!(ended_at(None, 0, away()), away());
+    }
 
     #[test]
     fn a_refused_order_names_its_rule_and_what_to_do() {
