@@ -161,8 +161,8 @@ pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
     });
     progress.end();
     if let Some((seed, breaches)) = broken.first_key_value() {
-        print!("{}", CrossingPlan::draw(*seed, life, servers));
-        breaches.iter().for_each(|breach| println!("seed {seed}: {breach}"));
+        say!("{}", CrossingPlan::draw(*seed, life, servers).to_string().trim_end());
+        breaches.iter().for_each(|breach| say!("seed {seed}: {breach}"));
     }
     let speed = lived.as_secs_f64() / progress.elapsed().as_secs_f64();
     let outcome = CrossingOutcome {
@@ -180,14 +180,14 @@ pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
 
 fn tell(outcome: &CrossingOutcome, json: bool) {
     if json {
-        println!("{}", serde_json::to_string(outcome).expect("numbers and names are JSON"));
+        say!("{}", serde_json::to_string(outcome).expect("numbers and names are JSON"));
         return;
     }
     for (class, figures) in &outcome.classes {
         let turns = |turns: Option<u64>| turns.map_or_else(|| "-".to_owned(), |n| n.to_string());
         let [median, p95, p99] =
             [figures.turns_p50, figures.turns_p95, figures.turns_p99].map(turns);
-        println!(
+        say!(
             "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} refused, \
              {} came home late, {} pinned waits",
             figures.worlds,
@@ -199,12 +199,14 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
             figures.late,
             figures.pinned_waits
         );
-        println!(
+        say!(
             "  departure to arrival {median} / {p95} / {p99} turns (median, p95, p99), \
              longest {} ms, settled after {} ms, {} looks",
-            figures.longest_ms, figures.settled_ms, figures.looks
+            figures.longest_ms,
+            figures.settled_ms,
+            figures.looks
         );
-        println!(
+        say!(
             "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted; {} crashes",
             figures.dispatches,
             figures.dispatches_late,
@@ -214,13 +216,16 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
             figures.crashes
         );
     }
-    println!(
+    say!(
         "{} worlds, {} virtual seconds, {}x real time, {} worlds with a broken law",
-        outcome.seeds, outcome.virtual_seconds, outcome.speed_x, outcome.violations
+        outcome.seeds,
+        outcome.virtual_seconds,
+        outcome.speed_x,
+        outcome.violations
     );
     if let Some(turns) = outcome.classes.get("calm").and_then(|calm| calm.turns_p99)
         && turns > CALM_TURNS_MAX
     {
-        println!("where nothing goes wrong, p99 is to be {CALM_TURNS_MAX} turns at most");
+        say!("where nothing goes wrong, p99 is to be {CALM_TURNS_MAX} turns at most");
     }
 }
