@@ -53,6 +53,8 @@ pub struct CrossingReport {
     pub counts: CrossingCounts,
     /// What happened to dispatches.
     pub road: RoadCounts,
+    /// Dispatches that counted for nothing at the servers to which they were brought.
+    pub unheard: u64,
     /// Processes that died.
     pub crashes: u64,
     /// The last height of each sim.
@@ -290,6 +292,7 @@ impl CrossingRun {
             class: self.plan.class,
             counts: self.ledger.counts.clone(),
             road: self.road_counts,
+            unheard: self.stages.iter().map(|stage| stage.world.cluster.unheard).sum(),
             crashes: self.stages.iter().map(|stage| stage.world.crashes()).sum(),
             heights: SIMS.map(|sim| self.states[sim].height().0),
             settled,

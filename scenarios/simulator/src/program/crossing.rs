@@ -44,6 +44,7 @@ struct CrossingTally {
     worlds: u64,
     counts: CrossingCounts,
     road: RoadCounts,
+    unheard: u64,
     crashes: u64,
     settled: Duration,
 }
@@ -53,6 +54,7 @@ impl CrossingTally {
         self.worlds += 1;
         self.counts.add(&report.counts);
         self.road.add(&report.road);
+        self.unheard += report.unheard;
         self.crashes += report.crashes;
         self.settled = self.settled.max(report.settled);
     }
@@ -79,6 +81,7 @@ impl CrossingTally {
             dispatches_lost: road.lost,
             dispatches_doubled: road.doubled,
             dispatches_corrupted: road.corrupted,
+            dispatches_unheard: self.unheard,
             crashes: self.crashes,
         }
     }
@@ -110,6 +113,7 @@ struct CrossingFigures {
     dispatches_lost: u64,
     dispatches_doubled: u64,
     dispatches_corrupted: u64,
+    dispatches_unheard: u64,
     crashes: u64,
 }
 
@@ -207,12 +211,14 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
             figures.looks
         );
         say!(
-            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted; {} crashes",
+            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} counted for nothing; \
+             {} crashes",
             figures.dispatches,
             figures.dispatches_late,
             figures.dispatches_lost,
             figures.dispatches_doubled,
             figures.dispatches_corrupted,
+            figures.dispatches_unheard,
             figures.crashes
         );
     }
