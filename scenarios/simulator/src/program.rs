@@ -38,7 +38,8 @@ struct SimulatorArgs {
 const ENDS: &str = "Ends with:
   0  all laws held, and all expectations of stories came true
   1  a law was broken, an expectation did not come true, a class of faults never happened in 100
-     seeds or more, or a figure of the overlay or of the crossing is past its bound
+     seeds or more, nothing crossed in a class of worlds, or a figure of the overlay or of the
+     crossing is past its bound
   2  usage: the command line or a file is wrong
   3  a file that was named is not there";
 

@@ -80,18 +80,20 @@ fn schedules_of_twins_are_counted() {
     );
 }
 
-/// `metatopia-simulator overlay | head` ended with a panic.
+/// `metatopia-simulator overlay | head` ended with a panic, and later `metatopia-simulator crossing | head`.
 #[test]
 fn a_reader_who_has_enough_ends_the_program_without_a_word() {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_metatopia-simulator"));
-    program.args(["replay", "--seed", "3", "--virtual", "1s"]);
-    let started = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut running = started.expect("the program starts");
-    drop(running.stdout.take());
-    let output = running.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!told.contains("panicked") && !told.contains("error"), "{told}");
+    for words in ["replay --seed 3 --virtual 1s", "crossing --seeds 1 --from 8 --seconds 10"] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_metatopia-simulator"));
+        program.args(words.split_whitespace());
+        let started = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut running = started.expect("the program starts");
+        drop(running.stdout.take());
+        let output = running.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!told.contains("panicked") && !told.contains("error"), "{words}: {told}");
+    }
 }
 
 #[test]

@@ -20,8 +20,12 @@ const SLACK: Duration = Duration::from_secs(3);
 /// The time between two questions to a node that answers.
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// The time before a node is asked that is busy, and before all nodes are tried again.
+/// The time before a node is asked that is busy, and before nodes are tried again, when all were tried once: then each
+/// time twice as long, up to [`PAUSE_MAX`].
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest such time.
+const PAUSE_MAX: Duration = Duration::from_secs(8);
 
 /// The time after which a node is left that answers, while the own sim takes in nothing of what it brings.
 const STALE_NEAR: Duration = Duration::from_secs(5);
@@ -44,16 +48,18 @@ pub(super) struct CourierQuestion {
 pub(super) struct VirtualCourier {
     /// The life of the own server.
     life: Life,
-    /// The neighbour's server that is asked.
-    pub(super) node: usize,
-    /// So many of the neighbour's servers were tried in vain, one after the other.
-    vain: usize,
-    /// The digest of the news that was brought last.
+    /// The neighbour's server that each round begins with.
+    first: usize,
+    /// So many of the neighbour's servers were left in this round.
+    left: usize,
+    /// The time before the next round.
+    pause: Duration,
+    /// The digest of the news that this node brought last.
     had: Option<Digest>,
     pub(super) question: Option<CourierQuestion>,
     next_at: Duration,
-    /// What the own sim had taken in of the neighbour when that grew last.
-    grown: (Height, Duration),
+    /// What the own sim had taken in of the neighbour when that grew last; none before this node is asked.
+    grown: Option<(Height, Duration)>,
 }
 
 /// What the courier sees of the world in a moment.
@@ -72,17 +78,23 @@ pub(super) struct CourierView {
 }
 
 impl VirtualCourier {
-    /// Returns a courier that begins with a node of the neighbour.
-    pub(super) fn new(node: usize) -> Self {
+    /// Returns a courier that begins each round with a node of the neighbour.
+    pub(super) fn new(first: usize) -> Self {
         Self {
             life: 0,
-            node,
-            vain: 0,
+            first,
+            left: 0,
+            pause: PAUSE,
             had: None,
             question: None,
             next_at: Duration::ZERO,
-            grown: (Height(0), Duration::ZERO),
+            grown: None,
         }
+    }
+
+    /// Returns which of so many servers of the neighbour is asked.
+    pub(super) const fn node(&self, nodes: usize) -> usize {
+        (self.first + self.left) % nodes
     }
 
     /// Looks at the world, and leaves a node that is gone, silent or stale. Returns a question to put, if it is
@@ -90,32 +102,28 @@ impl VirtualCourier {
     pub(super) fn mind(&mut self, view: &CourierView, own: SimId, token: u64) -> Option<Question> {
         let CourierView { now, border, .. } = *view;
         if self.life != view.life {
-            *self = Self { life: view.life, next_at: now, ..Self::new(self.node) };
-            self.grown = (border.reached, now);
-        }
-        if border.reached > self.grown.0 {
-            self.grown = (border.reached, now);
+            *self = Self { life: view.life, next_at: now, ..Self::new(self.first) };
+            // The view is one of the node that was asked before.
+            return None;
         }
         if let Some(question) = self.question {
             if view.theirs != Some(question.life) || now > question.expires {
-                self.leave(now, view.nodes);
+                self.fail(now, view.nodes);
             } else if border.is_near && !question.is_near {
                 // Somebody came near: the question is put anew.
                 self.question = None;
-                self.next_at = now;
+                self.next_at = now.max(question.began + BETWEEN);
             }
         }
         if self.question.is_some() || now < self.next_at {
             return None;
         }
-        let patience = if border.is_near { STALE_NEAR } else { STALE };
-        if now.saturating_sub(self.grown.1) > patience {
-            self.grown.1 = now;
-            self.leave(now, view.nodes);
+        if self.is_stale(now, &border) {
+            self.go_on(now, view.nodes);
             return None;
         }
         let Some(life) = view.theirs else {
-            self.leave(now, view.nodes);
+            self.fail(now, view.nodes);
             return None;
         };
         let wait = if border.is_near { NEAR_MS } else { DISPATCH_WAIT_MAX_MS };
@@ -125,6 +133,18 @@ impl VirtualCourier {
         let BorderWatch { followed, judged, .. } = border;
         let had = self.had;
         Some(Question::Dispatch(DispatchQuestion { neighbour: own, followed, judged, had, wait }))
+    }
+
+    /// Says whether the own sim has taken in nothing for too long since this node is asked.
+    fn is_stale(&mut self, now: Duration, border: &BorderWatch) -> bool {
+        let Some(grown) = &mut self.grown else {
+            self.grown = Some((Height(0), now));
+            return false;
+        };
+        if border.reached > grown.0 {
+            *grown = (border.reached, now);
+        }
+        now.saturating_sub(grown.1) > if border.is_near { STALE_NEAR } else { STALE }
     }
 
     /// Takes the answer to its question, which comes after so long. Returns what is to be brought.
@@ -137,8 +157,11 @@ impl VirtualCourier {
         let question = self.question.take()?;
         match answer {
             Answer::Dispatch(DispatchAnswer { news, dispatch }) => {
-                (self.had, self.vain) = (Some(news), 0);
-                self.next_at = (question.began + BETWEEN).max(comes);
+                let soon = question.began + BETWEEN;
+                // Where as many questions stand as may, a node answers at once.
+                let is_full = self.had == Some(news) && comes < soon;
+                self.had = Some(news);
+                self.next_at = if is_full { comes + PAUSE } else { comes.max(soon) };
                 Some(dispatch)
             }
             // A node that is busy for a moment is asked again, and one that has nothing is left.
@@ -147,20 +170,30 @@ impl VirtualCourier {
                 None
             }
             _ => {
-                self.leave(now, nodes);
+                self.fail(now, nodes);
                 None
             }
         }
     }
 
+    /// Leaves a node that says nothing, or nothing more: where it had said something, pauses are short again.
+    pub(super) fn fail(&mut self, now: Duration, nodes: usize) {
+        if self.had.is_some() {
+            self.pause = PAUSE;
+        }
+        self.go_on(now, nodes);
+    }
+
     /// Goes on with the next node, after a pause when all were tried.
-    pub(super) fn leave(&mut self, now: Duration, nodes: usize) {
-        self.question = None;
-        self.had = None;
-        self.node = (self.node + 1) % nodes;
-        self.vain += 1;
-        let pause = if self.vain.is_multiple_of(nodes) { PAUSE } else { BETWEEN };
-        self.next_at = now + pause;
+    fn go_on(&mut self, now: Duration, nodes: usize) {
+        (self.question, self.had, self.grown) = (None, None, None);
+        self.left += 1;
+        self.next_at = now + BETWEEN;
+        if self.left == nodes {
+            self.left = 0;
+            self.next_at = now + self.pause;
+            self.pause = (2 * self.pause).min(PAUSE_MAX);
+        }
     }
 }
 
@@ -194,31 +227,84 @@ mod tests {
         }
     }
 
+    fn courier(first: usize) -> VirtualCourier {
+        VirtualCourier { life: 1, ..VirtualCourier::new(first) }
+    }
+
+    /// Has the courier be answered what is new to it, and returns what it brings.
+    fn answer(courier: &mut VirtualCourier, seconds: u64, news: u8) -> Option<Vec<u8>> {
+        let now = Duration::from_secs(seconds);
+        let news = Digest([news; 32]);
+        let answer = Answer::Dispatch(DispatchAnswer { news, dispatch: vec![5] });
+        courier.answered(answer, (now, now), 4)
+    }
+
     #[test]
     fn a_silent_node_and_one_that_brings_nothing_new_are_left() {
-        let mut courier = VirtualCourier::new(0);
+        let mut courier = courier(0);
         assert!(courier.mind(&view(1, 7), OWN, 1).is_some());
         assert!(courier.mind(&view(4, 7), OWN, 2).is_none(), "the question stands");
         assert!(courier.mind(&view(6, 7), OWN, 2).is_none());
-        assert_eq!((courier.node, courier.question.is_none()), (1, true), "it was silent");
+        assert_eq!((courier.node(4), courier.question.is_none()), (1, true), "it was silent");
 
-        assert!(courier.mind(&view(7, 7), OWN, 2).is_none());
-        assert_eq!(courier.node, 2, "for five seconds nothing was new");
-        assert!(courier.mind(&view(8, 8), OWN, 3).is_some(), "what grows is no longer stale");
+        for (seconds, reached) in [(20, 7), (21, 7), (26, 7), (28, 8), (33, 8)] {
+            let asked = courier.mind(&view(seconds, reached), OWN, 2);
+            assert!(asked.is_some(), "what grows is not stale: {seconds} s");
+            assert!(answer(&mut courier, seconds, seconds as u8).is_some());
+        }
+        assert!(courier.mind(&view(34, 8), OWN, 2).is_none());
+        assert_eq!(courier.node(4), 2, "for five seconds nothing was new");
+        assert!(courier.mind(&view(60, 8), OWN, 2).is_some(), "each node has its time");
     }
 
     #[test]
     fn the_next_question_says_what_came_with_the_last_answer() {
-        let mut courier = VirtualCourier::new(3);
+        let mut courier = courier(3);
         assert!(courier.mind(&view(1, 1), OWN, 1).is_some());
-        let news = Digest([9; 32]);
-        let answer = Answer::Dispatch(DispatchAnswer { news, dispatch: vec![5] });
-        let now = Duration::from_secs(1);
-        assert_eq!(courier.answered(answer, (now, now), 4), Some(vec![5]));
+        assert_eq!(answer(&mut courier, 1, 9), Some(vec![5]));
 
         let Some(Question::Dispatch(asked)) = courier.mind(&view(2, 2), OWN, 2) else {
             panic!("no question")
         };
-        assert_eq!((asked.neighbour, asked.had, courier.node), (OWN, Some(news), 3));
+        let had = Some(Digest([9; 32]));
+        assert_eq!((asked.neighbour, asked.had, courier.node(4)), (OWN, had, 3));
+
+        // As many questions stand as may, and it is answered at once.
+        assert!(answer(&mut courier, 2, 9).is_some());
+        assert_eq!(courier.next_at, Duration::from_secs(3));
+    }
+
+    /// Leaves one node after the other that cannot be reached, up to the end of the round. Returns the pause then.
+    fn pause_after_round(courier: &mut VirtualCourier) -> u64 {
+        loop {
+            let now = courier.next_at;
+            let view = CourierView { now, theirs: None, ..view(0, 1) };
+            assert!(courier.mind(&view, OWN, 1).is_none());
+            if courier.left == 0 {
+                return (courier.next_at - now).as_secs();
+            }
+        }
+    }
+
+    /// The courier of the simulated world paused for a second after each round, and met neighbours sooner than
+    /// the one of a server.
+    #[test]
+    fn a_pause_after_a_round_is_twice_the_last_one_until_a_node_that_had_answered_fails() {
+        let mut courier = courier(2);
+        let pauses = [(); 5].map(|()| pause_after_round(&mut courier));
+        assert_eq!(pauses, [1, 2, 4, 8, 8]);
+
+        // A node that answered, and is stale, changes nothing.
+        assert!(courier.mind(&view(100, 1), OWN, 2).is_some());
+        assert!(answer(&mut courier, 100, 1).is_some());
+        assert!(courier.mind(&view(101, 1), OWN, 3).is_some());
+        assert!(answer(&mut courier, 101, 2).is_some());
+        assert!(courier.mind(&view(107, 1), OWN, 4).is_none());
+        assert_eq!((courier.node(4), pause_after_round(&mut courier)), (3, 8));
+
+        assert!(courier.mind(&view(200, 1), OWN, 5).is_some());
+        assert!(answer(&mut courier, 200, 3).is_some());
+        let pauses = [(); 2].map(|()| pause_after_round(&mut courier));
+        assert_eq!(pauses, [1, 2]);
     }
 }

@@ -27,7 +27,7 @@ const SNAPSHOT_TURNS: u64 = 150;
 pub(super) const LINE: i32 = 32;
 
 /// How far avatars reach, in metres: a ball that rolled on is still in reach.
-const REACH: i32 = 8;
+pub(super) const REACH: i32 = 8;
 
 /// The name of one of the two sims.
 pub(super) const fn name(sim: usize) -> &'static str {

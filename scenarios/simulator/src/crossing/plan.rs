@@ -11,9 +11,6 @@ use crate::conditions::Conditions;
 use crate::crash::UnsyncedWrites;
 use crate::signatures::SignatureKind;
 
-/// Before this moment borders open and people come, and nothing goes wrong.
-const BEGIN: Duration = Duration::from_secs(4);
-
 /// Every so manieth seed is calm.
 const CALM_EVERY: u64 = 4;
 
@@ -94,7 +91,7 @@ pub struct CrossingPlan {
     pub seed: u64,
     /// Whether anything goes wrong.
     pub class: CrossingClass,
-    /// How long people walk. Faults end with that time.
+    /// How long people walk, once all of them are there. Faults end with that time.
     pub life: Duration,
     /// How many servers each sim has.
     pub servers: usize,
@@ -108,7 +105,7 @@ pub struct CrossingPlan {
     pub conditions: [Conditions; 2],
     /// What happens to dispatches.
     pub road: DispatchRoad,
-    /// What befalls which sim, and when.
+    /// What befalls which sim, and how long after all people are there.
     pub troubles: Vec<(Duration, usize, BorderTrouble)>,
 }
 
@@ -149,9 +146,9 @@ impl CrossingPlan {
     /// bears that, so the law must be seen to break.
     #[must_use]
     pub fn rolled_back(seed: u64, sim: usize) -> Self {
-        let life = Duration::from_secs(14);
+        let life = Duration::from_secs(11);
         let mut plan = Self::draw(CALM_EVERY * seed, life, 4);
-        let at = BEGIN + Duration::from_secs(4);
+        let at = Duration::from_secs(5);
         let back_at = at + Duration::from_secs(1);
         plan.troubles =
             vec![(at, sim, BorderTrouble::Copy), (back_at, sim, BorderTrouble::RollBack)];
@@ -195,7 +192,7 @@ impl CrossingPlan {
         ];
         for (apart, draw) in kinds {
             let is_absent = dice.below(3) == 0;
-            let mut at = BEGIN + dice.within(apart);
+            let mut at = dice.within(apart);
             while !is_absent && at < self.life {
                 let (sim, seat) = (dice.index(2), dice.index(self.servers));
                 draw(self, dice, (at, sim, seat));

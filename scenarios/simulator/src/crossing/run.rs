@@ -31,9 +31,9 @@ const THINK: Duration = Duration::from_millis(200);
 /// The time between two acts of an admin, so that a lease goes on.
 const ADMIN: Duration = Duration::from_secs(5);
 
-/// When all faults are over, everything has to be over within this time: the deadline of a departure is 10 s, each
-/// of two dispatches may wait for a question that stands for 1 s and for a silent node for 3 s, a stale node is left
-/// after 5 s, and servers that were away catch up.
+/// When all faults are over, everything has to be over within this time: the deadline of a departure is 10 s, in which
+/// the longest pause of a courier passes as well, each of two dispatches may wait for a question that stands for 1 s
+/// and for a silent node for 3 s, a stale node is left after 5 s, and servers that were away catch up.
 const SETTLE: Duration = Duration::from_secs(25);
 
 /// People stop walking in this time.
@@ -53,6 +53,8 @@ pub struct CrossingReport {
     pub counts: CrossingCounts,
     /// What happened to dispatches.
     pub road: RoadCounts,
+    /// Dispatches that counted for nothing at the servers to which they were brought.
+    pub unheard: u64,
     /// Processes that died.
     pub crashes: u64,
     /// The last height of each sim.
@@ -103,7 +105,8 @@ pub fn play_crossing(plan: &CrossingPlan) -> CrossingReport {
         run.ledger.blame(run.now, &why);
         return run.leave();
     }
-    while run.now < plan.life {
+    let end = run.begin() + plan.life;
+    while run.now < end {
         run.slice(true);
     }
     let is_control = plan.troubles.iter().any(|(.., one)| *one == BorderTrouble::RollBack);
@@ -133,7 +136,7 @@ impl CrossingRun {
             asked: BTreeMap::new(),
             next_token: 1,
             cut_off: BTreeSet::new(),
-            troubles: plan.troubles.iter().cloned().collect(),
+            troubles: VecDeque::new(),
             walkers: Vec::new(),
             walker_dice: Dice::new(plan.seed, "walkers"),
             thinks_at: Duration::ZERO,
@@ -143,6 +146,14 @@ impl CrossingRun {
             copies: [Vec::new(), Vec::new()],
             plan,
         }
+    }
+
+    /// Has what is planned befall the sims from now on, and returns this moment.
+    fn begin(&mut self) -> Duration {
+        let began = self.now;
+        let planned = self.plan.troubles.iter().cloned();
+        self.troubles = planned.map(|(after, sim, one)| (began + after, sim, one)).collect();
+        began
     }
 
     /// Plays both sims for a slice. People walk, or stand still.
@@ -290,6 +301,7 @@ impl CrossingRun {
             class: self.plan.class,
             counts: self.ledger.counts.clone(),
             road: self.road_counts,
+            unheard: self.stages.iter().map(|stage| stage.world.cluster.unheard).sum(),
             crashes: self.stages.iter().map(|stage| stage.world.crashes()).sum(),
             heights: SIMS.map(|sim| self.states[sim].height().0),
             settled,

@@ -6,7 +6,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_sim::World;
 use metatopia_types::{Act, Build, ObjectId, PublicKey, SimId};
 
-use super::ground::{self, LINE};
+use super::ground::{self, LINE, REACH};
 use super::{SIMS, beyond};
 use crate::chance::Dice;
 use crate::replica::ReplicaStage;
@@ -119,7 +119,7 @@ impl BorderWalker {
                 Build::PutDown { object, position: view.position }
             }
             None if dice.below(4) == 0 => {
-                let reach = Fx::from_int(8);
+                let reach = Fx::from_int(REACH);
                 let is_hers = |seen: &metatopia_sim::WorldObject| {
                     let is_free = seen.player.is_none() && seen.held.is_none();
                     let is_near = seen.position.distance(view.position) < reach;

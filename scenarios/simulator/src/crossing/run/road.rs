@@ -93,7 +93,7 @@ impl CrossingRun {
         let Some(life) = self.life(sim, seat) else { return };
         let borders = self.stages[sim].world.cluster.borders.get(&seat);
         let Some(border) = borders.and_then(|borders| borders.first().copied()) else { return };
-        let node = self.couriers[sim][seat].node;
+        let node = self.couriers[sim][seat].node(self.plan.servers);
         let is_cut = self.cut_off.contains(&(sim, seat)) || self.cut_off.contains(&(other, node));
         let theirs = self.life(other, node).filter(|_| !is_cut);
         let (now, nodes, token) = (self.now, self.plan.servers, self.next_token);
@@ -119,7 +119,7 @@ impl CrossingRun {
         let (road, dice, nodes) = (self.conditions, &mut self.road_dice, self.plan.servers);
         if dice.happens(road.lost_ppm) {
             self.road_counts.lost += 1;
-            courier.leave(self.now, nodes);
+            courier.fail(self.now, nodes);
             return;
         }
         let comes = self.now + dice.within(road.delay);
