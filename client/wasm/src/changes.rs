@@ -1,7 +1,12 @@
 //! What changed between two texts, for the page that shows versions of a source.
 
+use core::ops::Range;
+
 use serde::{Deserialize, Serialize};
-use similar::{ChangeTag, TextDiff};
+use similar::{
+    DiffTag,
+    algorithms::{Capture, Compact, Replace, myers},
+};
 
 use crate::CallError;
 
@@ -35,19 +40,28 @@ pub fn text_changes(input: &[u8]) -> Result<Vec<u8>, CallError> {
     Ok(serde_json::to_vec(&lines).expect("texts become JSON"))
 }
 
+/// Compares by one algorithm alone: the interface of the library for texts brings all that it has into the
+/// module, ten times as much as this takes.
 fn compared(ComparedTexts { before, after }: &ComparedTexts) -> Vec<ComparedLine> {
-    let diff = TextDiff::from_lines(before, after);
-    let groups = diff.grouped_ops(AROUND);
-    let changes = groups.iter().flatten().flat_map(|op| diff.iter_changes(op));
-    let line = |change: similar::Change<&str>| ComparedLine {
-        sign: match change.tag() {
-            ChangeTag::Equal => "=",
-            ChangeTag::Delete => "-",
-            ChangeTag::Insert => "+",
-        },
-        text: change.value().trim_end_matches(['\r', '\n']).to_owned(),
+    let before: Vec<&str> = before.lines().collect();
+    let after: Vec<&str> = after.lines().collect();
+    let capture = Replace::new(Capture::new());
+    let mut found = Compact::new(capture, &before[..], &after[..]);
+    let done = myers::diff(&mut found, &before[..], 0..before.len(), &after[..], 0..after.len());
+    done.expect("what only collects does not fail");
+    let mut lines = Vec::new();
+    let mut put = |sign, all: &[&str], range: Range<usize>| {
+        lines.extend(all[range].iter().map(|text| ComparedLine { sign, text: (*text).to_owned() }));
     };
-    changes.map(line).collect()
+    for op in found.into_inner().into_inner().into_grouped_ops(AROUND).into_iter().flatten() {
+        if op.tag() == DiffTag::Equal {
+            put("=", &before, op.old_range());
+        } else {
+            put("-", &before, op.old_range());
+            put("+", &after, op.new_range());
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
