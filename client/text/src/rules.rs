@@ -90,7 +90,9 @@ fn muted(mute: &SanctionEntry) -> String {
 fn lasts(left: Option<u64>) -> String {
     match left {
         None => "for good".to_owned(),
-        Some(left) if left < HOUR_MS => format!("for {} more minutes", left.div_ceil(MINUTE_MS)),
+        Some(left) if left < HOUR_MS => {
+            format!("for {}", number_of(left.div_ceil(MINUTE_MS), "more minute"))
+        }
         Some(left) => format!("for {} more", span(left)),
     }
 }
@@ -108,7 +110,9 @@ fn waiting(delayed: &DelayedEntry) -> String {
 /// Returns when a sim ends, in words.
 fn ends(left: i64) -> String {
     match u64::try_from(left) {
-        Ok(left @ 1..) => format!("The sim ends in {} minutes.", left.div_ceil(MINUTE_MS)),
+        Ok(left @ 1..) => {
+            format!("The sim ends in {}.", number_of(left.div_ceil(MINUTE_MS), "minute"))
+        }
         _ => "The sim has ended.".to_owned(),
     }
 }
@@ -117,9 +121,21 @@ fn short(key: &PublicKey) -> String {
     key.to_string()[..8].to_owned()
 }
 
+/// Returns a span of time in words, to the hour; to the minute if it is shorter than one.
 fn span(milliseconds: u64) -> String {
     let hours = milliseconds / HOUR_MS;
-    format!("{} days and {} hours", hours / 24, hours % 24)
+    match (hours / 24, hours % 24) {
+        (0, 0) => number_of(milliseconds / MINUTE_MS, "minute"),
+        (0, hours) => number_of(hours, "hour"),
+        (days, 0) => number_of(days, "day"),
+        (days, hours) => format!("{} and {}", number_of(days, "day"), number_of(hours, "hour")),
+    }
+}
+
+/// Returns a number with its noun, such as `1 day` or `3 days`.
+fn number_of(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 #[cfg(test)]
@@ -147,13 +163,30 @@ mod tests {
     }
 
     #[test]
+    fn a_span_of_time_is_told_without_what_it_has_none_of() {
+        let told = [0, 61_000, HOUR_MS, 25 * HOUR_MS, 48 * HOUR_MS, 72 * HOUR_MS - 1].map(span);
+        assert_eq!(
+            told,
+            [
+                "0 minutes",
+                "1 minute",
+                "1 hour",
+                "1 day and 1 hour",
+                "2 days",
+                "2 days and 23 hours"
+            ]
+        );
+        assert_eq!(ends(59_000), "The sim ends in 1 minute.");
+    }
+
+    #[test]
     fn a_change_that_waits_is_told_with_what_stops_it() {
         let (key, by, left) = (PublicKey([1; 32]), PublicKey([2; 32]), 47 * HOUR_MS);
         let delayed = DelayedEntry { change: SetChange::Remove { key }, by, left };
 
         assert_eq!(
             waiting(&delayed),
-            "01010101 is to vote no longer in 1 days and 23 hours, as 02020202 asked; an admin's \
+            "01010101 is to vote no longer in 1 day and 23 hours, as 02020202 asked; an admin's \
                 login stops it."
         );
     }
