@@ -40,14 +40,14 @@ export function lookChooser(look) {
     const ctx = canvas.getContext('2d');
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, canvas.width, canvas.height);
-    ctx.translate(PREVIEW, PREVIEW * 1.5);
+    ctx.translate(PREVIEW, PREVIEW * 1.66);
     ctx.fillStyle = 'rgba(20,24,50,0.25)';
     ctx.beginPath();
-    ctx.ellipse(14, 8, 66, 34, 0.2, 0, 7);
+    ctx.ellipse(11, 6, 54, 27, 0.2, 0, 7);
     ctx.fill();
     gait.step(0, 0, now);
     const thing = { hx: 0.35, look, gesture: now - started < 2500 ? 'wave' : null };
-    drawFigure(ctx, { thing, gait, s: 150, palette: DAY, now, calm });
+    drawFigure(ctx, { thing, gait, s: 120, palette: DAY, now, calm });
     if (canvas.isConnected && !calm) requestAnimationFrame(draw);
   };
   const redraw = () => draw(performance.now());
