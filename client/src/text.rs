@@ -446,12 +446,13 @@ fn describe_object(scene: &Scene, here: Vec2, object: &SceneObject) -> String {
 #[must_use]
 pub fn describe_thing(scene: &Scene, thing: &SceneObject, joints: &[JointEntry]) -> Vec<String> {
     let here = position(scene).unwrap_or_default();
+    if Some(thing.id) == scene.me {
+        return vec![format!("You are {}.", look_words(&thing.look))];
+    }
     let mut lines = vec![describe_object(scene, here, thing)];
     if thing.player.is_none() {
         let moves = if thing.movable { "can be pushed" } else { "stays in its place" };
         lines.push(format!("It is {}, and {moves}.", object_word(thing.id)));
-    } else if Some(thing.id) == scene.me {
-        lines.push(format!("You are {}.", look_words(&thing.look)));
     } else {
         lines.push(format!("{} is {}.", thing.name, look_words(&thing.look)));
     }

@@ -181,13 +181,17 @@ pub fn guest_look(author: &PublicKey) -> Look {
     let [red, green, blue, shape, head, hands, hat, shade, ..] = author.0;
     let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
     let other = u32::from_be_bytes([0, shade | 0x40, red | 0x40, green | 0x40]);
-    let place = |byte: u8| usize::from(byte) % 12;
     Look {
-        head: Some(Wearable { shape: HeadShape::ALL[place(head)], color }),
-        hands: Some(Wearable { shape: HandShape::ALL[place(hands)], color: other }),
-        hat: Some(Wearable { shape: HatShape::ALL[place(hat)], color: other }),
-        ..Look::plain(color, BodyShape::ALL[place(shape)])
+        head: Some(Wearable { shape: one_of(&HeadShape::ALL, head), color }),
+        hands: Some(Wearable { shape: one_of(&HandShape::ALL, hands), color: other }),
+        hat: Some(Wearable { shape: one_of(&HatShape::ALL, hat), color: other }),
+        ..Look::plain(color, one_of(&BodyShape::ALL, shape))
     }
+}
+
+/// Returns the shape that a byte chooses.
+fn one_of<S: Copy>(all: &[S; 12], byte: u8) -> S {
+    all[usize::from(byte) % all.len()]
 }
 
 #[cfg(test)]
@@ -202,5 +206,7 @@ mod tests {
         assert_eq!(name, "guest 000000000000");
         assert!(metatopia_sim::is_name(&name));
         assert_eq!(look.color, 0x40_4040);
+        assert!(guest_look(&PublicKey([0xff; 32])).is_proper());
+        assert_ne!(guest_look(&PublicKey([1; 32])).head, guest_look(&PublicKey([2; 32])).head);
     }
 }

@@ -53,6 +53,9 @@ pub enum WearError {
     /// A word is neither a colour nor a shape.
     #[error("`{0}` is nothing to wear, and no colour; `wear` lists both")]
     Unknown(String),
+    /// A part without a shape or a colour.
+    #[error("which {0}? `wear` lists what there is")]
+    NoShape(&'static str),
     /// Several parts have a shape of this word.
     #[error("`{0}` can be {1}: say which, as in `wear {0} {2}`")]
     Ambiguous(String, String, &'static str),
@@ -121,11 +124,12 @@ pub(super) fn parse(rest: &str) -> Result<WearCommand, WearError> {
     let part = words.iter().find_map(|word| AvatarPart::named(word));
     let mut told = words.iter().filter(|word| !is_filler(word)).copied().peekable();
     if told.next_if_eq(&"no").is_some() {
-        return match (part, told.next()) {
-            (Some(AvatarPart::Body), _) => Err(WearError::NoBody),
-            (Some(part), None) => Ok(WearCommand::TakeOff(part)),
-            (_, word) => Err(WearError::Unknown(word.unwrap_or("no").to_string())),
+        let part = match (told.next(), part) {
+            (Some(word), _) => find(word, part)?.0,
+            (None, Some(part)) => part,
+            (None, None) => return Err(WearError::NoShape("part")),
         };
+        return if told.next().is_none() { taken_off(part) } else { Err(WearError::TooMuch) };
     }
     let (mut shade, mut worn) = (None, None);
     for word in told {
@@ -140,11 +144,19 @@ pub(super) fn parse(rest: &str) -> Result<WearCommand, WearError> {
     Ok(match (worn, part, shade) {
         (Some((part, shape)), _, color) => WearCommand::PutOn { part, shape: Some(shape), color },
         (None, None, None) => WearCommand::List,
-        (None, Some(part), None) => return Err(WearError::Unknown(part.word().to_string())),
+        (None, Some(part), None) => return Err(WearError::NoShape(part.word())),
         (None, part, color) => {
             WearCommand::PutOn { part: part.unwrap_or(AvatarPart::Body), shape: None, color }
         }
     })
+}
+
+/// Returns the command of somebody who takes off what is worn at a part.
+const fn taken_off(part: AvatarPart) -> Result<WearCommand, WearError> {
+    match part {
+        AvatarPart::Body => Err(WearError::NoBody),
+        part => Ok(WearCommand::TakeOff(part)),
+    }
 }
 
 /// Returns the part and the place of the shape that a word means.
@@ -171,10 +183,11 @@ impl WearCommand {
     /// Returns how somebody looks who looked like this and does as the line says. A list changes nothing.
     ///
     /// # Errors
-    /// Fails when a colour is for what is not worn.
+    /// Fails when a colour is for what is not worn, or the body is taken off.
     pub fn applied(self, look: Look) -> Result<Look, WearError> {
         let (part, shape, color) = match self {
-            Self::List | Self::TakeOff(AvatarPart::Body) => return Ok(look),
+            Self::List => return Ok(look),
+            Self::TakeOff(AvatarPart::Body) => return Err(WearError::NoBody),
             Self::TakeOff(AvatarPart::Head) => return Ok(Look { head: None, ..look }),
             Self::TakeOff(AvatarPart::Hands) => return Ok(Look { hands: None, ..look }),
             Self::TakeOff(AvatarPart::Hat) => return Ok(Look { hat: None, ..look }),
@@ -275,6 +288,7 @@ mod tests {
         assert_eq!(words(&["a red crown"]), "round, in green, with a crown in red");
         assert_eq!(words(&["crown", "gold hat"]), "round, in green, with a crown in gold");
         assert_eq!(words(&["a red crown", "no hat"]), "round, in green");
+        assert_eq!(words(&["a red crown", "no crown"]), "round, in green");
         assert_eq!(words(&["blue"]), "round, in blue");
         assert_eq!(words(&["a star body in #e68020"]), "a star, in orange");
         assert_eq!(
@@ -309,10 +323,15 @@ mod tests {
         assert_eq!(after(&["red blue hat"]), Err(WearError::TooMuch));
         assert_eq!(after(&["crown halo"]), Err(WearError::TooMuch));
         assert_eq!(after(&["no body"]), Err(WearError::NoBody));
-        assert_eq!(after(&["no crown hat"]), Err(WearError::Unknown("crown".to_string())));
+        assert_eq!(after(&["no star"]), Err(WearError::NoBody));
+        assert_eq!(after(&["no crown halo"]), Err(WearError::TooMuch));
+        assert_eq!(
+            says("no spoon"),
+            "`spoon` is nothing to wear, and no colour; `wear` lists both"
+        );
         assert_eq!(after(&["red hat"]), Err(WearError::NotWorn("hat")));
-        assert_eq!(after(&["hat"]), Err(WearError::Unknown("hat".to_string())));
-        assert_eq!(parse("no"), Err(WearError::Unknown("no".to_string())));
+        assert_eq!(says("hat"), "which hat? `wear` lists what there is");
+        assert_eq!(says("no"), "which part? `wear` lists what there is");
         assert_eq!(parse(""), Ok(WearCommand::List));
     }
 }

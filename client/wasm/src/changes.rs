@@ -40,8 +40,8 @@ pub fn text_changes(input: &[u8]) -> Result<Vec<u8>, CallError> {
     Ok(serde_json::to_vec(&lines).expect("texts become JSON"))
 }
 
-/// Compares by one algorithm alone: the interface of the library for texts brings all that it has into the
-/// module, ten times as much as this takes.
+/// Compares by one algorithm of the library. Its interface for texts can do with any of them, and made the module
+/// 0.55 MB larger.
 fn compared(ComparedTexts { before, after }: &ComparedTexts) -> Vec<ComparedLine> {
     let before: Vec<&str> = before.lines().collect();
     let after: Vec<&str> = after.lines().collect();

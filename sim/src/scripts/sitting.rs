@@ -59,21 +59,25 @@ impl State {
     /// Puts an avatar that stood up on top of the thing, where gravity would hold it inside: a thing that cannot
     /// be pushed does not yield, and the weight is stronger than what parts the two.
     fn step_onto(&mut self, avatar: ObjectId, thing: ObjectId) {
-        let gravity = self.charter.parameters.gravity;
-        let Some(body) = self.bodies.body(thing).filter(|body| body.motion() != Motion::Dynamic)
-        else {
+        let (gravity, room) =
+            (self.charter.parameters.gravity, self.charter.parameters.avatar.radius);
+        let body = self.bodies.body(thing).filter(|body| body.motion() != Motion::Dynamic);
+        let Some(ground) = body.filter(|_| gravity != Vec2::ZERO).map(Footprint::of) else {
             return;
         };
-        let Vec2 { x, y } = self.bodies.body(avatar).expect("who sat has a body").position();
-        let room = self.charter.parameters.avatar.radius;
-        let Area { low, high } = Footprint::of(body).area();
-        let is_upright = gravity.y.saturating_abs() >= gravity.x.saturating_abs();
-        let place = match (is_upright, gravity.x, gravity.y) {
-            _ if gravity == Vec2::ZERO => return,
-            (true, _, pull) if pull < Fx::ZERO => Vec2::new(x, high.y.saturating_add(room)),
-            (true, ..) => Vec2::new(x, low.y.saturating_sub(room)),
-            (false, pull, _) if pull < Fx::ZERO => Vec2::new(high.x.saturating_add(room), y),
-            (false, ..) => Vec2::new(low.x.saturating_sub(room), y),
+        let at = self.bodies.body(avatar).expect("who sat has a body").position();
+        // Whoever sat beside the thing is free.
+        if ground.distance(at) >= room {
+            return;
+        }
+        let Area { low, high } = ground.area();
+        let above = |pull: Fx, low: Fx, high: Fx| {
+            if pull < Fx::ZERO { high.saturating_add(room) } else { low.saturating_sub(room) }
+        };
+        let place = if gravity.y.saturating_abs() >= gravity.x.saturating_abs() {
+            Vec2::new(at.x, above(gravity.y, low.y, high.y))
+        } else {
+            Vec2::new(above(gravity.x, low.x, high.x), at.y)
         };
         // Where the ground ends there is no place, and the avatar stays where it is.
         let _ = self.bodies.set_position(avatar, place);

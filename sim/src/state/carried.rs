@@ -34,6 +34,16 @@ pub struct BorderAnswer {
     pub hands: Vec<(ObjectId, HandRefusal)>,
 }
 
+/// Returns why the neighbour does not let one of these things come, by its answers to them in their order.
+fn refused_there(
+    things: &[ObjectId],
+    answers: &[Option<TravelRefusal>],
+    id: ObjectId,
+) -> Option<TravelRefusal> {
+    let at = things.iter().position(|thing| *thing == id)?;
+    answers.get(at).copied().flatten()
+}
+
 impl State {
     /// Returns what an avatar would bring along: what it holds, and then what it sits on.
     fn brought(&self, avatar: ObjectId) -> impl Iterator<Item = ObjectId> {
@@ -52,8 +62,7 @@ impl State {
         // What one of both sims keeps is not worth the packing of all that is in hand.
         let things = self.let_go(avatar);
         let answers = self.hands_answered(pass, &things)?;
-        let at = things.iter().position(|thing| *thing == mount)?;
-        if answers.get(at).copied().flatten().is_some() {
+        if !things.contains(&mount) || refused_there(&things, answers, mount).is_some() {
             return None;
         }
         let goes = |(id, thing): &CarriedThing| *id == mount && thing.is_ok();
@@ -139,9 +148,8 @@ impl State {
                 None => {}
                 Some(None) => return Err(HandRefusal::Unanswered),
                 Some(Some(answers)) => {
-                    let at = things.iter().position(|thing| *thing == id);
-                    let answer = at.and_then(|at| answers.get(at).copied().flatten());
-                    answer.map_or(Ok(()), |why| Err(HandRefusal::There(why)))?;
+                    let why = refused_there(&things, answers, id);
+                    why.map_or(Ok(()), |why| Err(HandRefusal::There(why)))?;
                 }
             }
             // The states alone are the cheaper question.

@@ -83,6 +83,20 @@ fn under_gravity_who_stands_up_is_on_top_of_the_thing_and_walks_away() {
     }
 }
 
+#[test]
+fn under_gravity_who_sat_beside_the_thing_stands_up_where_she_is() {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.gravity = vec2(0, -10);
+    builder.thing(Motion::Static, (3, 0), &[]);
+    builder.genesis.objects[0].seat = Some(vec2(1, 0));
+    let mut yard = site(&mut builder);
+    assert_eq!(yard.try_act(1, sit(Some(BENCH_ID))), Outcome::Ok);
+    yard.idle(2);
+    assert_eq!(yard.try_act(1, sit(None)), Outcome::Ok);
+    let place = place(&yard, 1);
+    assert!(place.x >= vec2(4, 0).x && place.y <= Fx::ZERO, "{place}");
+}
+
 fn sit(on: Option<ObjectId>) -> Act {
     Act::Sit { on }
 }
