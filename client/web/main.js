@@ -338,7 +338,7 @@ export class Page {
     this.client.stop();
   }
 
-  /** @param {import('./ui/entry.js').Look} look */
+  /** @param {import('./core/scene.js').Look} look */
   async setLook(look) {
     const outcome = await this.toasts.watch('look', this.client.setLook(look));
     if (!outcome?.ok) return;

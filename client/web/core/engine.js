@@ -242,7 +242,7 @@ export class Engine extends EventTarget {
     this.port.tell('trust', { accept });
   }
 
-  /** @param {string} name @param {import('../ui/entry.js').Look} look @returns {Promise<Result>} */
+  /** @param {string} name @param {import('./scene.js').Look} look @returns {Promise<Result>} */
   login = (name, look) => this.port.ask('login', { name, look });
   /** @returns {Promise<Result>} */
   leave = () => this.port.ask('leave');
@@ -291,7 +291,7 @@ export class Engine extends EventTarget {
   returnLot = (lot) => this.port.ask('return_lot', { lot });
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
   emote = (kind) => this.port.ask('emote', { kind });
-  /** @param {import('../ui/entry.js').Look} look @returns {Promise<Result>} */
+  /** @param {import('./scene.js').Look} look @returns {Promise<Result>} */
   setLook = (look) => this.port.ask('set_look', { look });
   /** Who is here. @returns {Promise<any[]>} */
   players = () => this.port.ask('players');

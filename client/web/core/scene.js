@@ -4,6 +4,8 @@ import { Predictor } from './predict.js';
 import { Timeline, Track } from './timeline.js';
 
 /** The sim of a thing's birth, and its number there. @typedef {{sim: string, number: number}} Origin */
+/** What is worn on a body. @typedef {{shape: string, color: number}} Wearable */
+/** How somebody looks. @typedef {{color: number, shape: string, head?: Wearable | null, hands?: Wearable | null, hat?: Wearable | null}} Look */
 
 /**
  * @typedef {object} Thing
@@ -12,7 +14,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {string} name
  * @property {string|null} owner key, in hexadecimal digits; null is the sim's own
  * @property {string|null} player whose avatar it is
- * @property {import('../ui/entry.js').Look} look
+ * @property {Look} look
  * @property {string} text
  * @property {{script: number, package: string|null}[]} scripts
  * @property {string} licence 'Cc0', 'CcBy', 'CcBySa' or 'Reserved'

@@ -38,7 +38,7 @@ export class Gait {
 export const TALL = 1.02;
 const TALL_BELOW_HEAD = 0.72;
 
-/** Height in metres of all that somebody wears. @param {any} look */
+/** Height in metres of all that somebody wears. @param {import('../core/scene.js').Look} look */
 export const stature = ({ head, hat }) => TALL + (head ? 0.36 : 0) + (hat ? 0.34 : 0);
 
 /** What was painted before. @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
@@ -55,7 +55,7 @@ function sprite(key, paint) {
 /**
  * Draws what is worn at a place: its strokes are ovals and polygons in units of `size`, y down. Those of the face
  * lie aside by `turn` units, and whoever walks away shows none.
- * @param {CanvasRenderingContext2D} ctx @param {'head' | 'hands' | 'hat'} part @param {{shape: string, color: number}} worn
+ * @param {CanvasRenderingContext2D} ctx @param {'head' | 'hands' | 'hat'} part @param {import('../core/scene.js').Wearable} worn
  * @param {{x: number, y: number, size: number, palette: Palette, turn?: number | null, side?: number}} at
  */
 function wear(ctx, part, { shape, color }, { x, y, size, palette, turn = 0, side = 1 }) {
@@ -95,7 +95,7 @@ function girth(t) {
 
 /**
  * The body without face and limbs, painted once per look and direction.
- * @param {{shape: string, color: number, head?: any}} look @param {number} face @param {number} r pixels
+ * @param {import('../core/scene.js').Look} look @param {number} face @param {number} r pixels
  * @param {number} s pixels a metre @param {Palette} palette
  */
 function body({ shape, color, head }, face, r, s, palette) {

@@ -7,12 +7,10 @@ import { drawFigure, Gait } from '../draw/figures.js';
 import WARDROBE from '../draw/wardrobe.json' with { type: 'json' };
 import { button, el, field, fill, fromHex, openDialog, toHex } from './dom.js';
 
-/** How somebody looks: the body, and what is worn on it. @typedef {{color: number, shape: string, head?: Worn | null, hands?: Worn | null, hat?: Worn | null}} Look */
-/** @typedef {{shape: string, color: number}} Worn */
-/** @typedef {'body' | 'head' | 'hands' | 'hat'} Part */
+/** @typedef {import('../core/scene.js').Look} Look @typedef {'body' | 'head' | 'hands' | 'hat'} AvatarPart */
 
-const PARTS = /** @type {Part[]} */ (Object.keys(WARDROBE));
-const shapesOf = (/** @type {Part} */ part) => Object.keys(WARDROBE[part]);
+const PARTS = /** @type {AvatarPart[]} */ (Object.keys(WARDROBE));
+const shapesOf = (/** @type {AvatarPart} */ part) => Object.keys(WARDROBE[part]);
 const COLORS = [0xe4573d, 0xf2b632, 0x3fae6a, 0x2fb5b0, 0x2f8fd8, 0x6a7bd8, 0x9a5fd0, 0xe86aa6, 0xf4f1ea, 0x3b4252];
 const NAME_BYTES_MAX = 32;
 const PREVIEW = 120;
@@ -25,7 +23,7 @@ const pick = (/** @type {any[]} */ list) => list[Math.floor(Math.random() * list
 
 /** Somebody new. */
 export function newcomer() {
-  const worn = (/** @type {Part} */ part) => ({ shape: pick(shapesOf(part)), color: pick(COLORS) });
+  const worn = (/** @type {AvatarPart} */ part) => ({ shape: pick(shapesOf(part)), color: pick(COLORS) });
   const look = { ...worn('body'), color: pick(COLORS.slice(0, 8)), head: worn('head'), hands: null, hat: worn('hat') };
   return { name: `${pick(FIRST)} ${pick(SECOND)}`, look };
 }
@@ -57,7 +55,7 @@ export function lookChooser(look) {
       sample ?? el('span', null, label), sample && el('span', { class: 'hidden' }, label));
   const shapes = el('fieldset', { class: 'choices' });
   const colors = el('fieldset', { class: 'choices' });
-  const offer = (/** @type {Part} */ part) => {
+  const offer = (/** @type {AvatarPart} */ part) => {
     const worn = part === 'body' ? look : look[part];
     const put = (/** @type {string} */ shape) => () => {
       if (part === 'body') look.shape = shape;
