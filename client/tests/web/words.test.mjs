@@ -64,10 +64,12 @@ test('every shape that avatars have is drawn and offered, with words for it', as
   const look = await readFile(new URL('../../sim/types/src/look.rs', WEB), 'utf8');
   const drawn = JSON.parse(await readFile(new URL('draw/wardrobe.json', WEB), 'utf8'));
   const shapes = (type) => [...new RegExp(` ${type};(.*?)^}`, 'ms').exec(look)[1].matchAll(/ "([a-z]+)" "[^"]+",$/gm)].map(([, word]) => word);
+  const told = await readFile(new URL('../../docs/build.md', WEB), 'utf8');
   for (const [part, type] of [['body', 'BodyShape'], ['head', 'HeadShape'], ['hands', 'HandShape'], ['hat', 'HatShape']]) {
     assert.equal(shapes(type).length, 12);
     assert.deepEqual(Object.keys(drawn[part]), shapes(type));
     assert.ok(has(`part.${part}`));
+    assert.ok(told.includes(`| ${part} | ${shapes(type).map((shape) => `\`${shape}\``).join(', ')} |`), part);
     for (const shape of shapes(type)) assert.ok(has(`shape.${part}.${shape}`), shape);
   }
 });
