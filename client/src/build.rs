@@ -55,8 +55,9 @@ pub enum Building {
     PutDown(String),
     /// List what is in hand.
     Hands,
-    /// Join a thing to another one, or to the ground if nothing is named, by a joint of this kind.
-    Join(String, Option<String>, &'static str),
+    /// Join a thing to another one, or to the ground if nothing is named, by a joint of this kind; a motor or a
+    /// spring at this rate, if one is named.
+    Join(String, Option<String>, &'static str, Option<Fx>),
     /// Take all joints off a thing, or those with another one.
     Unjoin(String, Option<String>),
     /// Take back the last deed, passing over so many.
@@ -171,8 +172,10 @@ pub fn outline(form: PartForm, size: Vec2) -> Outline {
 #[must_use]
 pub fn resized(shape: &Shape, size: Vec2) -> Outline {
     let polygon = match shape {
-        // What is thin has no outline of its own to stretch.
-        Shape::Rect { .. } | Shape::Segment(_) => return outline(PartForm::Box, size),
+        // What is thin has no outline of its own to stretch, and what is of several shapes has none at all.
+        Shape::Rect { .. } | Shape::Segment(_) | Shape::Compound(_) => {
+            return outline(PartForm::Box, size);
+        }
         Shape::Circle { .. } => return outline(PartForm::Disc, size),
         Shape::Capsule { .. } => return outline(PartForm::Rod, size),
         Shape::Polygon(polygon) => polygon,
@@ -270,7 +273,8 @@ let it travel   over a border, when it is pushed there; `let it stay` ends that
 take it         carries what can be pushed, four things at most; `put it down` puts it before you
 hands           lists what you hold
 join crate to wall
-                a hinge holds both; `join crate to ground`; `by rod`, `by weld` or `by slider` at the end
+                a hinge holds both; `join crate to ground`; at the end `by rod`, `by weld`, `by slider`,
+                `by rope`, `by spring`, `by motor`, or `by motor 3`: radians a second; of a spring, hertz
 unjoin crate    from all that it is joined to; `unjoin crate from wall`
 undo            takes back what you built last; `undo 1` passes over that, and takes the one before
 mine            what is yours, and how much you may have

@@ -10,7 +10,9 @@
 //!   was in sight. A [`TrustCheckpoint`] lets it begin from what somebody knew later than genesis.
 //! * [`SnapshotDownload`] fetches the whole state, and checks it.
 //! * [`Correspondence`] seals what one person tells another, and opens what others told.
+//! * [`keys`] reads and writes keys as text, sealed by a passphrase or not.
 //! * [`BlockList`] names those whose words a person does not want to read.
+//! * [`BuddyList`] names those whom a person likes to find, and [`OwnProfile`] is what she says of herself.
 //! * [`mentions`] says whether words name a person.
 //! * [`border_shift`], [`border_gap`] and [`border_ends`] say where a neighbour's ground lies.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
@@ -27,15 +29,20 @@ extern crate alloc;
 
 mod blocks;
 mod border;
+mod buddies;
 pub mod build;
 mod charter;
 mod checkpoint;
 mod correspondence;
 mod download;
+pub mod keys;
 mod light;
 mod mention;
+mod named_keys;
 mod office;
 mod orders;
+mod own_profile;
+mod profiles;
 mod prove;
 mod session;
 mod sight;
@@ -46,6 +53,7 @@ pub use border::{
     NEAR_BORDER, border_edge, border_ends, border_gap, border_lookout, border_shift, edge_gap,
     is_past_edge, square_of, world_of,
 };
+pub use buddies::{BUDDIES_MAX, BuddyList, BuddyListError};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
 pub use correspondence::{
     Correspondence, OPENED_KEPT, OpenWordsError, PrivateWords, SHARED_KEYS_MAX, SealWordsError,
@@ -53,8 +61,14 @@ pub use correspondence::{
 pub use download::{DownloadError, SnapshotDownload};
 pub use light::{Distrust, LightClient, SETS_MAX};
 pub use mention::mentions;
+pub use named_keys::ListSignatureError;
 pub use office::{LandOffice, LandOfficeError, OFFICE_LINKS_MAX, ProvedMap};
 pub use orders::ProvenOrders;
+pub use own_profile::{
+    OwnProfile, PICTURE_SIDE_MAX, PROFILE_TEXT_MAX, PictureError, ProfileChange,
+    ProfileChangeError, ProfileTextError, check_picture, check_picture_of,
+};
+pub use profiles::ProvenProfiles;
 pub use prove::{LATE_TURNS, ProvenSight, UnprovenSight};
 pub use session::{
     ENTRANCES_MAX, HEADER_FRESH, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session,

@@ -97,6 +97,9 @@ pub enum Distrust {
     /// What is shown as the charter is another leaf, or none.
     #[error("what it shows is not the charter of the sim")]
     NotCharter,
+    /// What is shown as profiles is another leaf, or none.
+    #[error("what it shows is not what people say of themselves")]
+    NotProfiles,
     /// What is shown does not fit together.
     #[error("what is in sight: {0}")]
     View(#[from] SightError),

@@ -18,9 +18,9 @@ use alloc::{
 use core::time::Duration;
 
 use metatopia_protocol::{
-    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, FormMessage, Goodbye,
-    Hello, ServerMessage, SoundMessage, SubmitRefusal, TileName, ToldMessage, ViewProof, Watching,
-    Welcome, decode_server, encode_client,
+    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, ForgottenMessage,
+    FormMessage, Goodbye, Hello, ServerMessage, SoundMessage, SubmitRefusal, TileName, ToldMessage,
+    ViewProof, Watching, Welcome, decode_server, encode_client,
 };
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
@@ -123,6 +123,8 @@ pub enum SessionEvent {
     Sound(SoundMessage),
     /// Somebody told the player something that nobody else can read.
     Told(Box<ToldMessage>),
+    /// Words are forgotten that may have been heard.
+    Forgotten(ForgottenMessage),
     /// The answer to a question of ours.
     Answer {
         /// The question's id.
@@ -390,6 +392,7 @@ impl Session {
             ServerMessage::Form(asked) => self.event(SessionEvent::Form(asked)),
             ServerMessage::Sound(made) => self.event(SessionEvent::Sound(made)),
             ServerMessage::Told(told) => self.event(SessionEvent::Told(told)),
+            ServerMessage::Forgotten(words) => self.event(SessionEvent::Forgotten(words)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
             ServerMessage::Pong { token } => self.pong(now, token),
             ServerMessage::View(view) => self.view_came(&view),

@@ -3,15 +3,19 @@
 
 mod beyond;
 mod block;
+mod club;
 mod destination;
 mod form;
 mod friend;
 mod lot;
 mod moderate;
+mod order;
 mod private;
+mod profile;
 mod report;
 mod wear;
 mod who_did;
+mod would;
 
 #[cfg(test)]
 mod tests;
@@ -25,21 +29,25 @@ use alloc::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{ChatMessage, JointEntry, SoundMessage};
-use metatopia_sim::{NEARBY, WHISPERED};
+use metatopia_sim::{CLUB, NEARBY, WHISPERED};
 use metatopia_types::{Act, Blob, Emote, ObjectId, limits};
 
 pub use self::{
     beyond::beyond_border,
     block::BlockCommand,
+    club::{ClubCommand, ClubLineError, club_line, club_meant, club_person, say_in_club},
     destination::Destination,
     form::{ReplyError, form_lines, reply},
     friend::{FriendCommand, FriendLineError, friends_lines, recovery_line},
     lot::{LotCommand, LotLineError},
     moderate::{ModerateCommand, ModerateLineError, ModerateMeasure},
+    order::{TypedOrder, TypedOrderError},
     private::{PrivateCommand, PrivateLineError, told, unreadable},
+    profile::{BuddyCommand, ProfileCommand, profile_lines},
     report::{ReportCommand, ReportLineError, report_line},
     wear::{AvatarPart, WearCommand, WearError, look_words, wardrobe_lines},
     who_did::who_did,
+    would::{would_do, would_set},
 };
 use crate::{
     ProvenSight, Scene, SceneObject, UnprovenSight,
@@ -82,12 +90,22 @@ pub enum TextCommand {
     Shout(String),
     /// Tell one person something that nobody else can read, or read what was told.
     Private(PrivateCommand),
+    /// Say something in a club, or order something about one.
+    Club(ClubCommand),
     /// Show no words of a person any more, or show them again.
     Block(BlockCommand),
+    /// Read what a person says of herself, or say something.
+    Profile(ProfileCommand),
+    /// Put a person on the list of those whom one likes to find, or take her off.
+    Buddy(BuddyCommand),
     /// Name friends who get a lost key back, vouch for one, or cancel that.
     Friend(FriendCommand),
+    /// Have every server forget one's last line, or the last line of a person.
+    Forget(Option<String>),
     /// Mute, kick or ban a person, as a moderator, or end that.
     Moderate(ModerateCommand),
+    /// Order about a thing, rights or the message of the day.
+    Order(TypedOrder),
     /// Reply to the last form that was shown.
     Reply(String),
     /// Take back all that things were allowed to do.
@@ -140,6 +158,9 @@ pub enum ParseError {
     /// A line about a lot that is not understood.
     #[error(transparent)]
     Lot(#[from] LotLineError),
+    /// A line about a club that is not understood.
+    #[error(transparent)]
+    Club(#[from] ClubLineError),
     /// A line about private words that is not understood.
     #[error(transparent)]
     Private(#[from] PrivateLineError),
@@ -152,6 +173,9 @@ pub enum ParseError {
     /// A moderator's line that is not understood.
     #[error(transparent)]
     Moderate(#[from] ModerateLineError),
+    /// A line with another order that is not understood.
+    #[error(transparent)]
+    Order(#[from] TypedOrderError),
     /// A line about what is worn that is not understood.
     #[error(transparent)]
     Wear(#[from] WearError),
@@ -170,15 +194,21 @@ go there NAME   leave for that sim; `go there X Y` for the one at a point of the
 stop            stand still
 home            go to where people arrive, also from between walls
 lot claim 8x8   take ground around you; then `lot name`, `lot open to NAME`, `lot give to NAME`, `lot return`
-lots            whose ground is where
+lots            whose ground is where; `lot open to club NAME` lets its members build
 sit on THING    walk up to it and sit down; `stand` ends that, as walking does
 push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
 take THING      carry what you may build with; `put THING down` puts it before you, `hands` lists what you hold
 say WORDS       to whoever is near; `shout` to everybody
 tell NAME WORDS to one person, sealed: servers see who tells whom, when, and how much about, and cannot read it
+club NAME: ..   to the members of a club who are here; servers can read it. `clubs` lists yours and who is in them
+club new NAME   found a club; then `club invite PERSON to NAME`; `club join NAME`, `club leave NAME`
 mailbox         what you were told in the last seven days; `mailbox empty` takes out what you have read
+forget          have every server forget your last line; `forget NAME`, for moderators, that person's
 block NAME      show no words of that person; `unblock NAME` ends it, and `blocks` lists whom you blocked
+buddy NAME      mark that person in `who` and hear of her when you come; `unbuddy NAME`, `buddies`
+profile NAME    what that person says of herself; `profile` tells what you say
+profile line W  say W of yourself; also `profile pronouns W`, `profile picture FILE`, `profile clear`
 reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line, `reply yes` takes an offer
 forbid          take back what you allowed things to do to you
 emote GESTURE   wave, nod, dance, bow or laugh
@@ -186,7 +216,9 @@ wear WHAT       change how you look: `wear a red crown`, `wear no hat`; `wear` l
 who             who is here; `who did THING`: who made it, and who changed it last
 report NAME ..  tell moderators what is wrong with a person or a thing; `reports` tells what they decided
 report words N  show moderators private words of that number, with what is wrong; they read no others
-mute NAME       for moderators, as `kick`, `ban` and `unmute`; `mute NAME for 2 hours because WORDS`; `unban KEY`
+mute NAME       for moderators, as `kick`, `ban`, `unmute`, `unprofile`, `unban`: `mute NAME for 2 hours because WORDS`
+freeze THING    for moderators: it stands still until `thaw THING`; `return THING` sends it to its owner
+grant NAME ..   for admins: `grant NAME build, land for 7 days`, `revoke NAME build`; `motd WORDS` greets who comes
 friends         who gets your key back if you lose it; `friends are ADA, BOB, CAROL need 2` names them
 vouch for A KEY A lost her key and has this one; if she did not, `recovery cancel` of hers stops it
 rules           who decides, and which changes of who votes wait
@@ -235,6 +267,9 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
     if let Some(command) = moderate::parse(&first, rest) {
         return Ok(TextCommand::Moderate(command?));
     }
+    if let Some(command) = order::parse(&first, rest) {
+        return Ok(TextCommand::Order(command?));
+    }
     Ok(match first.as_str() {
         "look" | "l" => match rest.strip_prefix("at") {
             Some(thing) if thing.starts_with(' ') => TextCommand::LookAt(thing.trim().to_string()),
@@ -255,8 +290,12 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "say" => TextCommand::Say(words(need("say", "words")?)?),
         "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
         "block" | "unblock" | "blocks" => TextCommand::Block(block::parse(&first, rest)?),
+        "profile" => TextCommand::Profile(profile::parse(rest)?),
+        "buddy" | "unbuddy" | "buddies" => TextCommand::Buddy(profile::parse_buddy(&first, rest)?),
         "friends" | "vouch" | "recovery" => TextCommand::Friend(friend::parse(&first, rest)?),
+        "clubs" | "club" => TextCommand::Club(club::parse(&first, rest)?),
         "tell" | "mailbox" => TextCommand::Private(private::parse(&first, rest)?),
+        "forget" => TextCommand::Forget(Some(rest.to_string()).filter(|whose| !whose.is_empty())),
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "forbid" => TextCommand::Forbid,
         "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),
@@ -374,6 +413,13 @@ pub fn compass(towards: Vec2) -> &'static str {
     // Eight sectors of an eighth of a turn, the first one around east.
     let turn = towards.angle().to_bits().wrapping_add(1 << 28);
     DIRECTIONS[(turn >> 29) as usize].0
+}
+
+/// Returns which way things fall and how fast; nothing where they do not.
+#[must_use]
+pub fn falls(gravity: Vec2) -> Option<String> {
+    let falls = gravity != Vec2::ZERO;
+    falls.then(|| format!("{}, by {:.1} m/s^2", compass(gravity), gravity.length()))
 }
 
 /// The nearest object whose name starts with, or else holds, what was typed; never oneself.
@@ -500,10 +546,11 @@ pub fn proof(proven: &Result<ProvenSight, UnprovenSight>) -> String {
 /// A chat line as it is printed.
 #[must_use]
 pub fn heard(line: &ChatMessage) -> String {
-    let verb = match line.channel {
-        NEARBY => "says",
-        WHISPERED => "whispers to you",
-        _ => "shouts",
+    let verb = match (line.channel, &line.club) {
+        (CLUB, Some(club)) => format!("says in {}", printable(&club.name)),
+        (NEARBY, _) => "says".to_string(),
+        (WHISPERED, _) => "whispers to you".to_string(),
+        _ => "shouts".to_string(),
     };
     format!("{} {verb}: {}", line.name, printable(&line.text))
 }

@@ -1,4 +1,3 @@
-// @ts-check
 /** Puts the page together: module, key, client, picture, panels. */
 
 import { Engine } from './core/engine.js';
@@ -6,8 +5,10 @@ import { checkpointOf, placeOf, ticketOf } from './core/fragment.js';
 import { Identity } from './core/keys.js';
 import { loadModule } from './core/load.js';
 import { keep, openStore, recall } from './core/store.js';
+import { DAY, DUSK } from './draw/light.js';
+import { sealing } from './core/work.js';
 import { Minimap } from './draw/minimap.js';
-import { DAY, DUSK, Renderer } from './draw/renderer.js';
+import { Renderer } from './draw/renderer.js';
 import { refusal, t, why } from './strings.js';
 import { absence } from './ui/absence.js';
 import { Actions } from './ui/actions.js';
@@ -16,8 +17,10 @@ import { Ambience } from './ui/ambience.js';
 import { Asks } from './ui/asks.js';
 import { Badge } from './ui/badge.js';
 import { Blocks } from './ui/blocks.js';
+import { Profiles } from './ui/profile.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
+import { Clubs } from './ui/clubs.js';
 import { Code } from './ui/code.js';
 import { crossing, showBoth } from './ui/crossing.js';
 import { Dock } from './ui/dock.js';
@@ -112,7 +115,8 @@ export class Page {
     this.toasts = new Toasts();
     this.code = new Code(config, this.toasts);
     this.elsewhere = new Elsewhere(this, sim);
-    [this.blocks, this.chat] = [new Blocks(this), new Chat(this)];
+    [this.blocks, this.buddies, this.profiles] = [new Blocks(this), new Blocks(this, 'buddy'), new Profiles(this)];
+    [this.chat, this.clubs] = [new Chat(this), new Clubs(this)];
     this.asks = new Asks(this);
     [this.group, this.tools] = [new Group(this), new Tools(this)];
     this.input = new Input(this);
@@ -168,6 +172,7 @@ export class Page {
     document.addEventListener('visibilitychange', () => this.watch());
     client.addEventListener('status', () => this.status());
     client.addEventListener('proof', () => this.badge.update());
+    client.addEventListener('rules', () => this.entered && this.abide());
     client.addEventListener('age', (/** @type {any} */ event) => askAge(this, event.detail));
     client.addEventListener('failed', (/** @type {any} */ event) => document.body.append(absence(event.detail, this.origin)));
     setInterval(() => this.update(), 200);
@@ -224,11 +229,12 @@ export class Page {
     const ratio = Math.min(RATIO_MAX, window.devicePixelRatio || 1);
     const [width, height] = [window.innerWidth, window.innerHeight];
     const { camera } = this.renderer;
-    if (camera.width !== width || camera.height !== height || camera.ratio !== ratio) this.renderer.resize(width, height, ratio);
-    const open = this.dock.open !== null;
-    const narrow = this.narrow();
+    const same = camera.width === width && camera.height === height && camera.ratio === ratio;
+    if (!same) this.renderer.resize(width, height, ratio);
     const sheet = this.dock.panel.getBoundingClientRect();
-    camera.inset = { right: open && !narrow ? sheet.width + 24 : 0, bottom: open && narrow ? Math.min(sheet.height, height * 0.6) : 0 };
+    camera.inset = { right: 0, bottom: 0 };
+    if (this.dock.open !== null && this.narrow()) camera.inset.bottom = Math.min(sheet.height, height * 0.6);
+    else if (this.dock.open !== null) camera.inset.right = sheet.width + 24;
   }
 
   status() {
@@ -268,10 +274,7 @@ export class Page {
     if (this.entered) this.border.update(performance.now());
     if (document.hidden) return;
     this.tellPlace();
-    this.actions.update();
-    this.badge.update();
-    this.progress.update();
-    this.steps.update();
+    for (const part of [this.actions, this.badge, this.progress, this.steps]) part.update();
     this.tools.check();
     this.beat += 1;
     if (this.beat % 15 === 1) {
@@ -284,7 +287,7 @@ export class Page {
   /** Asks who somebody is on the first visit, then lets them in. */
   async begin() {
     const first = recall(KEPT) === null;
-    if (first) this.person = await askWho(this.person, (text) => this.useKey(text), this.about);
+    if (first) this.person = await askWho(this.person, (text, passphrase) => this.useKey(text, passphrase), this.about);
     keep(KEPT, this.person);
     if (first) this.steps.begin();
     this.ready = true;
@@ -294,43 +297,45 @@ export class Page {
 
   async enter() {
     this.entering = true;
-    const about = this.client.genesis?.introduction;
-    if (about && !(await agrees(this.client.status.simName ?? '', about))) {
+    // Other rules may hold than those of the genesis. A sim that just began proves none yet.
+    await this.client.values().catch(() => {});
+    if (!(await agrees(this.client))) {
       this.looking = true;
       this.entering = false;
       this.toasts.say(t('rules.looking'));
       return;
     }
     this.progress.update();
-    let trouble = null;
-    let done = false;
-    try {
-      const outcome = await this.client.login(this.person.name, this.person.look);
-      done = outcome.ok;
-      if (!done) trouble = refusal(outcome.refusal);
-    } catch (error) {
-      // A lost connection is the client's to mend; it asks again when it is open.
-      if (this.client.status.phase === 'open') trouble = why(error);
-    }
+    const login = this.client.login(this.person.name, this.person.look);
+    // A lost connection is the client's to mend; it asks again when it is open.
+    const lost = (/** @type {unknown} */ error) => (this.client.status.phase === 'open' ? why(error) : null);
+    const [done, trouble] = await login.then(({ ok, refusal: code }) => [ok, ok ? null : refusal(code)],
+      (error) => [false, lost(error)]);
     if (trouble !== null) {
-      this.person = await askWho(this.person, (text) => this.useKey(text), this.about, trouble);
+      this.person = await askWho(this.person, (text, passphrase) => this.useKey(text, passphrase), this.about, trouble);
       keep(KEPT, this.person);
     }
     this.entering = false;
     this.entered = done;
+    if (done) this.abide();
     // Who came in needs the ticket no more, and may share the address.
-    if (done) this.chat.greet();
+    if (done) [this.chat, this.buddies, this.profiles].forEach((part) => part.greet());
     if (done && ticketOf(location.hash)) history.replaceState(null, '', location.pathname + location.search);
     // Whoever types by then, or is in a panel, stays there.
     if (done && document.activeElement === document.body) this.canvas.focus({ preventScroll: true });
     else if (trouble !== null) this.status();
   }
 
-  /** Takes another key; the client is made anew with it. @param {string} text */
-  async useKey(text) {
-    await Identity.import(this.loaded.module, this.store, text);
-    if (this.ready) return;
+  /** Takes another key, which a passphrase opens if there is one; the client is made anew with it. @param {string} text */
+  async useKey(text, passphrase = '') {
+    const { module, compiled } = this.loaded;
+    await Identity.keep(this.store, passphrase ? await sealing(compiled, { do: 'open', text, passphrase }) : module.keyDesk({ do: 'read', text }));
     location.reload();
+  }
+
+  /** Leaves if the house rules that hold are not those that the person agrees to. */
+  async abide(client = this.client) {
+    if (!(await agrees(client)) && client === this.client) await this.leave();
   }
 
   async leave() {
@@ -350,8 +355,7 @@ export class Page {
   select(id) {
     if (id === null) {
       if (this.dock.open === 'thing') this.dock.close();
-      this.unselect();
-      return;
+      return this.unselect();
     }
     if (this.dock.open === 'thing' && this.picture.selected !== id) this.picture.handles = false;
     this.picture.selected = id;
@@ -397,13 +401,8 @@ export class Page {
 
 /** Starts the page; without the module there is nothing to start. */
 async function open() {
-  let loaded;
-  try {
-    loaded = await loadModule(wasm);
-  } catch (/** @type {any} */ error) {
-    document.body.append(absence(error.code, config.origin));
-    return;
-  }
+  const loaded = await loadModule(wasm).catch(({ code }) => absence(code, config.origin));
+  if (loaded instanceof Element) return document.body.append(loaded);
   const store = await openStore();
   const { module } = loaded;
   const page = new Page(await Identity.open(module, store), loaded, store);

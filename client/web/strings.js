@@ -1,10 +1,8 @@
-// @ts-check
 /** The words that people read. To translate the page, translate `strings.json`: all of them are there. */
 
 import words from './strings.json' with { type: 'json' };
 
-/** @type {Record<string, string>} */
-const WORDS = words;
+const WORDS = /** @type {Record<string, string>} */ (words);
 
 /**
  * The words for a key, with values put in.

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Keeps the page's code in this browser, so that the page opens when the server that it came from is
  * gone, and so that no server changes the code unasked.

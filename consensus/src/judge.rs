@@ -59,6 +59,8 @@ impl TurnContext {
         }
         turn_time::check(header.time, self.previous_time, self.turn_length, None)?;
         match turn.check_body() {
+            // Nobody could apply it.
+            Ok(()) if !turn.body.is_whole() => Err(Void::OtherBody),
             Ok(()) => Ok(()),
             Err(Some(broken)) => Err(Void::Body(broken)),
             Err(None) => Err(Void::OtherBody),

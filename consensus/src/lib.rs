@@ -107,6 +107,7 @@ mod host;
 mod input;
 mod join;
 mod judge;
+mod lean_turn;
 pub mod limits;
 mod message;
 mod outbox;

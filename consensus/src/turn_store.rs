@@ -67,11 +67,12 @@ impl Assembly {
     }
 }
 
-/// Does the header commit to this body? If not, somebody changed the body, and the header's builder
-/// is not to blame.
+/// Does the header commit to this body, and are all its bytes there? If not, somebody changed the body, and the
+/// header's builder is not to blame. A turn of which words were forgotten cannot be applied, so it is none here.
 pub(crate) fn has_own_body(turn: &Turn) -> bool {
     let header = &turn.header;
-    turn.body.acts_root() == (header.acts, header.act_count)
+    turn.body.is_whole()
+        && turn.body.acts_root() == (header.acts, header.act_count)
         && turn.body.blobs_root() == (header.blobs, header.blob_count)
 }
 

@@ -6,8 +6,8 @@
 mod admin;
 mod arguments;
 mod bench;
+mod beside_key;
 mod bisect;
-mod blocks;
 mod border;
 mod bots;
 mod capsule;
@@ -31,6 +31,7 @@ mod node;
 mod numbers;
 mod order;
 mod page;
+mod passphrase;
 mod place;
 mod ports;
 mod receipt;

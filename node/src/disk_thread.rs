@@ -74,6 +74,7 @@ fn log(news: &News) {
         News::PutBack { first, last } => {
             tracing::info!(%first, %last, "missing turns were put back");
         }
+        News::Forgotten { turns } => tracing::info!(turns, "words were forgotten"),
         trouble => tracing::warn!("{trouble}"),
     }
 }

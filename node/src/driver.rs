@@ -320,6 +320,7 @@ impl Driver {
                     order(&self.orders, Order::Load { reader, from, count }).await?;
                 }
                 Effect::PutBack(turns) => order(&self.orders, Order::PutBack(turns)).await?,
+                Effect::Forget(words) => order(&self.orders, Order::Forget(words)).await?,
                 Effect::Snapshot { height, root, bytes } => {
                     order(&self.orders, Order::Snapshot(Snapshot { height, root, bytes })).await?;
                 }

@@ -5,10 +5,10 @@
 //! # public 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29
 //! metatopia-key-1 0000000000000000000000000000000000000000000000000000000000000000
 //! ```
-//! Lines that begin with `#` and empty lines mean nothing; there is exactly one key line. A file
-//! whose group or others have any right, or which belongs to another user, is refused: a key that
-//! others could read is not a secret any more. The content is wiped from memory after use and
-//! appears in no message.
+//! Lines that begin with `#` and empty lines mean nothing; there is exactly one key line, which may also be the
+//! text that the page shows ([`metatopia_client::keys`] says what is read). A file whose group or others have any
+//! right, or which belongs to another user, is refused: a key that others could read is not a secret any more. The
+//! content is wiped from memory after use and appears in no message.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, Permissions},
@@ -23,42 +23,14 @@ use std::{
 };
 
 use libp2p::identity::Keypair;
+use metatopia_client::keys::{KEY_TAG, KEY_TEXT_MAX, KeyText, KeyTextError};
 use metatopia_types::{Sign as _, SigningKey};
 use zeroize::Zeroizing;
 
 /// The longest key file with its comments, in bytes.
-pub const FILE_BYTES_MAX: usize = 4_096;
-
-/// The first word of a key line, which names the format and its version.
-const TAG: &str = "metatopia-key-1";
+pub const FILE_BYTES_MAX: usize = KEY_TEXT_MAX;
 
 const COMMENT: &str = "# Secret key of Metatopia. Whoever can read it can act in its name.\n";
-
-/// Says what is wrong inside a key file, and nothing of its content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FormatError {
-    /// The file is longer than [`FILE_BYTES_MAX`].
-    #[error("it is longer than {FILE_BYTES_MAX} bytes")]
-    TooLong,
-    /// A line that is neither a comment nor a key.
-    #[error("line {line} is neither a comment nor `{TAG}` and 64 lowercase hexadecimal digits")]
-    Line {
-        /// The number of the line, from 1.
-        line: usize,
-    },
-    /// The file has no key line.
-    #[error("it holds no key")]
-    Empty,
-    /// The file holds a key that only a passphrase opens.
-    #[error("it is sealed by a passphrase: `metatopia keys import FILE --out NEW` opens it")]
-    Sealed,
-    /// The file has a second key line.
-    #[error("line {line} holds a second key")]
-    Second {
-        /// The number of the line, from 1.
-        line: usize,
-    },
-}
 
 /// Says why a key file was not used.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +73,7 @@ pub enum LoadKeyError {
         /// The path of the file.
         path: PathBuf,
         /// The fault in the text.
-        source: FormatError,
+        source: KeyTextError,
     },
 }
 
@@ -133,10 +105,21 @@ pub enum CreateKeyError {
 /// # Errors
 /// See [`CreateKeyError`]; a file that could not be finished is removed.
 pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
+    create_as(path, None)
+}
+
+/// Makes a new key as [`create`] does, and seals it with a passphrase if there is one: its secret was on no disk.
+///
+/// # Errors
+/// See [`CreateKeyError`]; a file that could not be finished is removed.
+pub fn create_as(path: &Path, passphrase: Option<&[u8]>) -> Result<SigningKey, CreateKeyError> {
     let mut seed = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *seed).map_err(CreateKeyError::Random)?;
     let key = SigningKey::from_seed(*seed);
-    save(path, &key)?;
+    match passphrase {
+        Some(passphrase) => seal(path, &key, passphrase)?,
+        None => save(path, &key)?,
+    }
     Ok(key)
 }
 
@@ -145,12 +128,13 @@ pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
 /// # Errors
 /// See [`CreateKeyError`]; a file that could not be finished is removed.
 pub fn save(path: &Path, key: &SigningKey) -> Result<(), CreateKeyError> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = Zeroizing::new([0; 64]);
     for (pair, byte) in digits.chunks_exact_mut(2).zip(*key.secret()) {
         pair[0] = DIGITS[usize::from(byte >> 4)];
         pair[1] = DIGITS[usize::from(byte & 15)];
     }
-    let head = format!("{COMMENT}# public {}\n{TAG} ", key.public());
+    let head = format!("{COMMENT}# public {}\n{KEY_TAG} ", key.public());
     let mut text = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX));
     text.extend_from_slice(head.as_bytes());
     text.extend_from_slice(&*digits);
@@ -190,8 +174,6 @@ fn write(mut file: File, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
 /// Reads a key file.
 ///
 /// # Errors
@@ -199,7 +181,8 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// exchanged between the check and the reading.
 pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
     let text = read_private(path)?;
-    parse(&text).map_err(|source| LoadKeyError::Format { path: path.to_owned(), source })
+    let read = KeyText::parse(&text).map(|read| read.key);
+    read.map_err(|source| LoadKeyError::Format { path: path.to_owned(), source })
 }
 
 /// Reads a file that only its owner can reach.
@@ -224,7 +207,7 @@ pub fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>, LoadKeyError> {
         }
     }
     if len > FILE_BYTES_MAX {
-        let source = FormatError::TooLong;
+        let source = KeyTextError::TooLong;
         return Err(LoadKeyError::Format { path: path.to_owned(), source });
     }
     text.truncate(len);
@@ -248,54 +231,6 @@ fn check(path: &Path, mode: u32, owner: u32, user: u32) -> Result<(), LoadKeyErr
 fn user() -> io::Result<u32> {
     let (pipe, _other_end) = io::pipe()?;
     Ok(File::from(OwnedFd::from(pipe)).metadata()?.uid())
-}
-
-fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
-    if text.len() > FILE_BYTES_MAX {
-        return Err(FormatError::TooLong);
-    }
-    let mut key = None;
-    for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
-        let text = text.trim_ascii();
-        if text.is_empty() || text.starts_with(b"#") {
-            continue;
-        }
-        if sealed::is_sealed(text) {
-            return Err(FormatError::Sealed);
-        }
-        let digits = text.strip_prefix(TAG.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
-        let seed = digits.and_then(parse_hex::<32>).ok_or(FormatError::Line { line })?;
-        if key.replace(SigningKey::from_seed(*seed)).is_some() {
-            return Err(FormatError::Second { line });
-        }
-    }
-    key.ok_or(FormatError::Empty)
-}
-
-/// Reads so many bytes from two lowercase digits each.
-fn parse_hex<const N: usize>(digits: &[u8]) -> Option<Zeroizing<[u8; N]>> {
-    let mut bytes = Zeroizing::new([0; N]);
-    fill_from_hex(&mut *bytes, digits)?;
-    Some(bytes)
-}
-
-/// Fills bytes from two lowercase digits each; there must be no more and no fewer.
-fn fill_from_hex(bytes: &mut [u8], digits: &[u8]) -> Option<()> {
-    if digits.len() != 2 * bytes.len() {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        for digit in pair {
-            let value = DIGITS.iter().position(|known| known == digit)?;
-            *byte = *byte << 4 | u8::try_from(value).expect("one of sixteen");
-        }
-    }
-    Some(())
-}
-
-/// Writes bytes that are no secret as two lowercase digits each.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the key in the form of libp2p. A server's peer id is the hash of its node key, which is

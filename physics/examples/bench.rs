@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_physics::{BodySpec, Motion, Region, Shape};
+use metatopia_physics::{BodySpec, Compound, CompoundPart, Motion, Region, Shape};
 use metatopia_types::{ObjectId, wire};
 
 /// The number of steps that are measured, after as many for settling.
@@ -16,15 +16,19 @@ const STEPS: u32 = 600;
 fn main() {
     println!("one thread, the median of {STEPS} steps (of ten for the largest heap)");
     println!("scene                            bodies  us/step  steps/s  contacts  B/body");
-    for (shapes, name) in [(Shapes::Circles, "circles"), (Shapes::Boxes, "boxes")] {
+    let kinds =
+        [(Shapes::Circles, "circles"), (Shapes::Boxes, "boxes"), (Shapes::Crosses, "crosses")];
+    for (shapes, name) in kinds {
         measure(&format!("1,000 {name}, sparse (256 m)"), ground(1_000, 128, shapes));
         measure(&format!("1,000 {name}, dense (64 m)"), ground(1_000, 32, shapes));
         measure(&format!("1,000 {name}, packed (40 m)"), ground(1_000, 20, shapes));
     }
     measure("10,000 circles, sparse (500 m)", ground(10_000, 250, Shapes::Circles));
     measure("10,000 circles, dense (200 m)", ground(10_000, 100, Shapes::Circles));
-    time("1,000 circles in one position", heap(1_000), STEPS);
-    time("10,000 circles in one position", heap(10_000), STEPS / 60);
+    time("1,000 circles in one position", heap(1_000, Shapes::Circles), STEPS);
+    time("1,000 crosses in one position", heap(1_000, Shapes::Crosses), STEPS);
+    time("10,000 circles in one position", heap(10_000, Shapes::Circles), STEPS / 60);
+    time("10,000 crosses in one position", heap(10_000, Shapes::Crosses), STEPS / 60);
     let small = asleep(ground(1_000, 32, Shapes::Boxes));
     measure("1,000 boxes asleep", small.clone());
     one_awake("1,000 boxes, one awake", small);
@@ -37,11 +41,10 @@ fn main() {
 }
 
 /// Builds bodies that all are in one position.
-fn heap(count: u64) -> Region {
+fn heap(count: u64, shapes: Shapes) -> Region {
     let mut heap = Region::new();
     for id in 0..count {
-        let round = Shape::Circle { radius: Fx::HALF };
-        let spec = BodySpec::new(round, Motion::Dynamic, Vec2::ZERO);
+        let spec = BodySpec::new(shape(shapes), Motion::Dynamic, Vec2::ZERO);
         heap.insert(ObjectId(id), &spec).expect("there is room");
     }
     heap
@@ -84,6 +87,22 @@ fn one_awake(name: &str, mut asleep: Region) {
 enum Shapes {
     Circles,
     Boxes,
+    /// Compounds of two boxes.
+    Crosses,
+}
+
+/// Returns a shape that is a metre wide.
+fn shape(shapes: Shapes) -> Shape {
+    let rect = |x, y| Shape::Rect { half: Vec2::new(x, y) };
+    match shapes {
+        Shapes::Circles => Shape::Circle { radius: Fx::HALF },
+        Shapes::Boxes => rect(Fx::HALF, Fx::HALF),
+        Shapes::Crosses => {
+            let thin = Fx::from_ratio(1, 8);
+            let bars = [rect(Fx::HALF, thin), rect(thin, Fx::HALF)].map(CompoundPart::new);
+            Shape::Compound(Compound::new(&bars).expect("two bars"))
+        }
+    }
 }
 
 /// Builds `count` moving bodies, a metre wide, in a walled square. They bounce without loss.
@@ -109,17 +128,13 @@ fn ground(count: u64, half: i32, shapes: Shapes) -> Region {
             cells.saturating_mul(pitch)
         };
         let position = Vec2::new(along(index % columns), along(index / columns));
-        let shape = match shapes {
-            Shapes::Circles => Shape::Circle { radius: Fx::HALF },
-            Shapes::Boxes => Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
-        };
         let mut speed = || Fx::from_ratio(dice.below(1_001) as i64 - 500, 100);
         let spec = BodySpec {
             velocity: Vec2::new(speed(), speed()),
             spin: speed(),
             restitution: Fx::ONE,
             friction: Fx::ZERO,
-            ..BodySpec::new(shape, Motion::Dynamic, position)
+            ..BodySpec::new(shape(shapes), Motion::Dynamic, position)
         };
         region.insert(ObjectId(10 + index), &spec).expect("it fits");
     }

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    Body, BodySpec, Filter, Joint, JointId, JointKind, JointSpec, Motion, Motor, Region,
-    SegmentChain, Shape,
+    Body, BodySpec, Compound, CompoundPart, Filter, Joint, JointId, JointKind, JointSpec, Motion,
+    Motor, Region, SegmentChain, Shape,
 };
 use metatopia_types::ObjectId;
 
@@ -22,10 +22,11 @@ struct View {
     high: (i64, i64),
 }
 
-const VIEWS: [View; 3] = [
+const VIEWS: [View; 4] = [
     View { name: "playground", build: playground, low: (-1_020, -60), high: (1_080, 420) },
     View { name: "pile", build: pile, low: (-420, -60), high: (420, 520) },
     View { name: "slope", build: slope, low: (-1_020, -260), high: (1_020, 420) },
+    View { name: "joinery", build: joinery, low: (-420, -60), high: (420, 440) },
 ];
 
 fn main() -> ExitCode {
@@ -129,8 +130,14 @@ fn outline(body: &Body) -> String {
         Motion::Dynamic if body.is_asleep() => 'z',
         Motion::Dynamic => 'd',
     };
-    let place = |own: Vec2| centimetres(place(body, own));
-    match body.shape() {
+    drawn(&body.shape(), class, &|own: Vec2| place(body, own))
+}
+
+/// Returns a shape as it is drawn, where `place` says that the points of its own frame are.
+fn drawn(shape: &Shape, class: char, place: &dyn Fn(Vec2) -> Vec2) -> String {
+    let in_region = place;
+    let place = |own: Vec2| centimetres(in_region(own));
+    match *shape {
         Shape::Circle { radius } => {
             let ((x, y), (a, b)) = (place(Vec2::ZERO), place(Vec2::new(radius, Fx::ZERO)));
             let radius = rounded(radius);
@@ -155,7 +162,14 @@ fn outline(body: &Body) -> String {
                  L{g} {h}A{r} {r} 0 0 1 {a} {b}\"/>\n"
             )
         }
-        Shape::Polygon(outline) => polygon(class, outline.corners().map(place)),
+        Shape::Polygon(ref outline) => polygon(class, outline.corners().map(place)),
+        Shape::Compound(ref compound) => {
+            let part = |part: CompoundPart| {
+                let own = |at: Vec2| part.offset.saturating_add(at.rotate(part.angle));
+                drawn(&part.shape, class, &|at| in_region(own(at)))
+            };
+            compound.parts().map(part).collect()
+        }
         Shape::Segment(segment) => {
             let [(a, b), (c, d)] = segment.ends().map(place);
             format!("<path stroke=\"#8b8c89\" stroke-width=\"2\" d=\"M{a} {b}L{c} {d}\"/>\n")
@@ -207,8 +221,8 @@ fn rect(half_x: i64, half_y: i64) -> Shape {
 }
 
 fn put(region: &mut Region, id: u64, motion: Motion, shape: Shape, position: Vec2, filter: Filter) {
-    let mass = shape.area().saturating_mul(Fx::from_int(20));
-    let spec = BodySpec { mass, filter, ..BodySpec::new(shape, motion, position) };
+    let spec = BodySpec { filter, ..BodySpec::new(shape, motion, position) };
+    let spec = spec.with_density(Fx::from_int(20));
     region.insert(ObjectId(id), &spec).expect("a scene's bodies fit");
 }
 
@@ -327,6 +341,33 @@ fn pile() -> Region {
         };
         let position = at(n % 12 * 60 - 330 + n / 12 % 2 * 20, 60 + n / 12 * 60);
         mover(&mut region, 10 + n as u64, shape, position);
+    }
+    region
+}
+
+/// Builds a bowl of three parts and a heap of Ls, crosses, dumb-bells and tables in it: each of them is one body.
+fn joinery() -> Region {
+    let mut region = Region::new().with_gravity(at(0, -1_000));
+    let compound = |parts: &[(Shape, (i64, i64))]| {
+        let part =
+            |(shape, (x, y)): &(Shape, (i64, i64))| CompoundPart::new(shape.clone()).at(at(*x, *y));
+        let parts: Vec<CompoundPart> = parts.iter().map(part).collect();
+        Shape::Compound(Compound::new(&parts).expect("a scene's compounds have parts"))
+    };
+    let (high, wide) = (rect(15, 150), rect(400, 20));
+    let bowl = compound(&[(wide, (0, 0)), (high.clone(), (-385, 150)), (high, (385, 150))]);
+    put(&mut region, 0, Motion::Static, bowl, at(0, 40), Filter::ALL);
+    let ball = |radius| Shape::Circle { radius: cm(radius) };
+    let rod = |half, radius| Shape::Capsule { half: cm(half), radius: cm(radius) };
+    let kinds = [
+        compound(&[(rect(40, 10), (0, 0)), (rect(10, 30), (-30, 40))]),
+        compound(&[(rect(36, 9), (0, 0)), (rect(9, 36), (0, 0))]),
+        compound(&[(rod(30, 8), (0, 0)), (ball(18), (-32, 0)), (ball(18), (32, 0))]),
+        compound(&[(rect(44, 7), (0, 0)), (rect(7, 20), (-37, -27)), (rect(7, 20), (37, -27))]),
+    ];
+    for n in 0..32_i64 {
+        let place = at(n % 7 * 100 - 300 + n / 7 % 2 * 20, 140 + n / 7 * 100);
+        mover(&mut region, 10 + n as u64, kinds[n as usize % kinds.len()].clone(), place);
     }
     region
 }

@@ -17,7 +17,7 @@ use crate::grid::Grid;
 use crate::joint_store::JointStore;
 use crate::limits::{PARTNERS_MAX, SUBSTEPS};
 use crate::mass_props::MassProps;
-use crate::narrow_phase::Hull;
+use crate::outline::Outlines;
 use crate::solver_body::{Aabb, BodyVelocity, SolverBody};
 use crate::surroundings::Surroundings;
 
@@ -60,8 +60,8 @@ pub(crate) struct ActiveSet {
     pub(crate) indices: Vec<u32>,
     pub(crate) bodies: Vec<SolverBody>,
     pub(crate) velocities: Vec<BodyVelocity>,
-    /// The hulls of the bodies that are no circles and no rectangles.
-    pub(crate) hulls: Vec<Hull>,
+    /// What the outlines of the bodies refer to.
+    pub(crate) outlines: Outlines,
     /// The pairs to solve, in order, by indices into this set.
     pub(crate) keys: Vec<PairKey>,
     /// The indices of the joints to solve, in order.
@@ -77,7 +77,7 @@ impl RegionView<'_> {
         set.indices.clear();
         set.indices.extend(0..self.bodies.len() as u32);
         self.prepare(set);
-        broad_phase::find_pairs(&set.bodies, &set.hulls, &mut set.sweep, &mut set.keys);
+        broad_phase::find_pairs(&set.bodies, &set.outlines, &mut set.sweep, &mut set.keys);
         set.joints.clear();
         set.joints.extend(0..self.joints.all().len() as u32);
         set.renewed = None;
@@ -87,9 +87,9 @@ impl RegionView<'_> {
     fn prepare(&self, set: &mut ActiveSet) {
         set.bodies.clear();
         set.velocities.clear();
-        set.hulls.clear();
+        set.outlines.clear();
         for &index in &set.indices {
-            let (body, velocity) = self.prepared(index, &mut set.hulls);
+            let (body, velocity) = self.prepared(index, &mut set.outlines);
             set.bodies.push(body);
             set.velocities.push(velocity);
         }
@@ -174,15 +174,15 @@ impl RegionView<'_> {
     }
 
     /// Prepares a body for the solver.
-    fn prepared(&self, index: u32, hulls: &mut Vec<Hull>) -> (SolverBody, BodyVelocity) {
-        SolverBody::new(&self.bodies[index as usize], &self.mass_props[index as usize], hulls)
+    fn prepared(&self, index: u32, outlines: &mut Outlines) -> (SolverBody, BodyVelocity) {
+        SolverBody::new(&self.bodies[index as usize], &self.mass_props[index as usize], outlines)
     }
 
     /// Returns a body, and the box that it stays in during this step.
     fn boxed(&self, index: u32) -> (SolverBody, Aabb) {
-        let mut hulls = Vec::new();
-        let body = self.prepared(index, &mut hulls).0;
-        (body, body.aabb(&hulls))
+        let mut outlines = Outlines::default();
+        let body = self.prepared(index, &mut outlines).0;
+        (body, body.aabb(&outlines))
     }
 
     /// Returns the bodies whose boxes overlap that of a body, with their indices, in order, and takes

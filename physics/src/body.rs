@@ -4,11 +4,12 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::Bounds;
 use crate::filter::{ContactRole, Filter};
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
-    COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, SLEEP_STEPS, SPEED_MAX,
-    SPIN_MAX, STEPS_PER_SECOND, SUBSTEPS,
+    COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, GHOSTS_FROM, MASS_MAX, MASS_MIN, SLEEP_STEPS,
+    SPEED_MAX, SPIN_MAX, STEPS_PER_SECOND, SUBSTEPS,
 };
 use crate::motion::Motion;
 use crate::shape::{Geometry, Shape, ShapeError};
@@ -78,7 +79,7 @@ impl Body {
         let mass = spec.mass.clamp(MASS_MIN, MASS_MAX).to_bits();
         let mut body = Self {
             id,
-            geometry: Geometry::new(spec.shape, spec.motion)?,
+            geometry: Geometry::new(&spec.shape, spec.motion)?,
             motion: spec.motion,
             role: spec.role(),
             fixed_rotation: spec.fixed_rotation,
@@ -126,6 +127,17 @@ impl Body {
     #[must_use]
     pub const fn id(&self) -> ObjectId {
         self.id
+    }
+
+    /// Returns whether the body is a [ghost](crate::limits::GHOSTS_FROM): of another region.
+    #[must_use]
+    pub const fn is_ghost(&self) -> bool {
+        self.id.0 >= GHOSTS_FROM.0
+    }
+
+    /// Returns the ground that the body keeps to, where bodies of the region keep to these bounds.
+    pub(crate) const fn ground(&self, bounds: Bounds) -> Bounds {
+        if self.is_ghost() { Bounds::MAX } else { bounds }
     }
 
     /// Returns the shape of the body.

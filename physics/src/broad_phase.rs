@@ -4,7 +4,7 @@
 use crate::fixed::{Q20, Vector};
 use crate::limits::{BODIES_MAX, PARTNERS_MAX};
 use crate::motion::Motion;
-use crate::narrow_phase::Hull;
+use crate::outline::Outlines;
 use crate::solver_body::{Aabb, SolverBody};
 
 #[cfg(test)]
@@ -61,13 +61,13 @@ const ENTRIES_PER_BODY: usize = 3;
 /// sweep selects, or where bodies are too large for strips, all are swept as one.
 pub(crate) fn find_pairs(
     bodies: &[SolverBody],
-    hulls: &[Hull],
+    outlines: &Outlines,
     memory: &mut SweepMemory,
     found: &mut Vec<PairKey>,
 ) {
     let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
     let entries = (0_u32..).zip(bodies);
-    let entry = |(index, body): (u32, &SolverBody)| entry(index, &body.aabb(hulls), along_x);
+    let entry = |(index, body): (u32, &SolverBody)| entry(index, &body.aabb(outlines), along_x);
     refill(&mut memory.unsorted, entries.map(entry));
     if sweep_strips(memory, bodies, found).is_none() {
         sweep_all(memory, bodies, found);
@@ -308,7 +308,7 @@ pub(crate) enum PairKind {
     Wall,
     /// Two bodies of finite mass meet.
     Mover,
-    /// A body that moves meets a sensor.
+    /// A body that moves meets a sensor, or one of finite mass meets a ghost of infinite mass.
     Sensor,
 }
 
@@ -321,7 +321,7 @@ impl PairKind {
 /// each other: by their kinds, or because the filter of one leaves out the other. The body with the
 /// lower index comes first.
 ///
-/// A sensor notices whatever moves and is no sensor. Other bodies meet if one has a finite mass. A
+/// A sensor notices whatever moves and is no sensor and no ghost. Other bodies meet if one has a finite mass. A
 /// pair of two finite masses counts for the smaller body: there is little room around it for others
 /// of its size.
 pub(crate) fn classify(
@@ -334,13 +334,17 @@ pub(crate) fn classify(
     if first.sensor || second.sensor {
         let (sensor, index, other) =
             if first.sensor { (first, b, second) } else { (second, a, first) };
-        let notices = sensor.sensor && !other.sensor && other.motion != Motion::Static;
+        let notices = !other.sensor && other.motion != Motion::Static;
+        let notices = notices && !other.is_ghost() && !sensor.is_ghost();
         return notices.then_some((index, PairKind::Sensor));
     }
     let (radius_a, radius_b) =
         (first.mass_props.bounding_radius, second.mass_props.bounding_radius);
     match (first.has_infinite_mass(), second.has_infinite_mass()) {
         (true, true) => None,
+        // What another region says counts apart, so that it takes no wall from anybody.
+        (true, false) if first.is_ghost() => Some((b, PairKind::Sensor)),
+        (false, true) if second.is_ghost() => Some((a, PairKind::Sensor)),
         (true, false) => Some((b, PairKind::Wall)),
         (false, true) => Some((a, PairKind::Wall)),
         (false, false) if radius_a < radius_b => Some((a, PairKind::Mover)),

@@ -7,7 +7,7 @@ use metatopia_types::ObjectId;
 
 use crate::broad_phase::{PairKey, indices};
 use crate::constraint::{ConstraintPoint, Coupling};
-use crate::contact::Contact;
+use crate::contact::{Contact, ContactPoints, PointPair};
 use crate::fixed::{Q20, Unit, Vector};
 use crate::limits::TOUCH_MARGIN;
 use crate::narrow_phase::{Hull, Manifold, collide};
@@ -29,6 +29,30 @@ pub(crate) struct PairView<'a> {
     pub(crate) hulls: &'a [Hull],
 }
 
+impl PairView<'_> {
+    /// Returns whether both bodies sleep.
+    pub(crate) const fn is_asleep(&self) -> bool {
+        self.shifts[0].asleep && self.shifts[1].asleep
+    }
+
+    /// Returns whether a manifold that was found in this step still holds: no point of one body has moved
+    /// further than [`SLACK`] as the other one sees it.
+    pub(crate) fn holds(&self) -> bool {
+        let [shift_a, shift_b] = self.shifts;
+        shift_a.reach + shift_b.reach <= SLACK
+            || BodyShift::relative_reach(self.shifts, self.velocities) <= SLACK
+    }
+
+    /// Returns how far apart what meets may be now.
+    pub(crate) fn margin(&self, holds: bool) -> Q20 {
+        if holds {
+            return SLACK + MARGIN;
+        }
+        let [a, b] = self.bodies;
+        a.travel(self.velocities[0]) + b.travel(self.velocities[1])
+    }
+}
+
 /// Two bodies whose boxes overlap.
 #[derive(Clone, Debug)]
 pub(crate) struct ContactPair {
@@ -44,7 +68,7 @@ pub(crate) struct ContactPair {
     /// The place of its constraint in the solver's list of constraints, if it has one.
     pub(crate) listed: Option<u32>,
     /// Whether neither body is a sensor, so that the two push each other.
-    has_response: bool,
+    pub(crate) has_response: bool,
     /// Whether one of the two bodies has an infinite mass.
     pub(crate) infinite_mass: bool,
     /// Whether the shapes have been looked at in this step.
@@ -52,15 +76,15 @@ pub(crate) struct ContactPair {
     /// Whether the two touched in the step before.
     touched_before: bool,
     /// Whether the two touched in this step.
-    touched: bool,
+    pub(crate) touched: bool,
     /// Whether the two are within the touch margin at the end of this step.
-    within_margin: bool,
+    pub(crate) within_margin: bool,
     friction: Q20,
     pub(crate) restitution: Q20,
     /// How its two points act on each other, if it has two.
     pub(crate) coupling: Coupling,
     /// The position where the two first touched.
-    touch_point: Vector,
+    pub(crate) touch_point: Vector,
 }
 
 impl ContactPair {
@@ -94,19 +118,27 @@ impl ContactPair {
             coupling: Coupling::default(),
             touch_point: Vector::ZERO,
         };
-        let stored =
-            before.filter(|_| pair.has_response).map_or([None; 2], |contact| contact.points);
-        for old in stored.into_iter().flatten() {
-            pair.make_room(points);
-            points[usize::from(pair.count) + pair.first as usize] = ConstraintPoint {
+        if let Some(Contact { points: ContactPoints::Whole(stored), .. }) = before {
+            pair.warm_start(stored, points);
+        }
+        pair
+    }
+
+    /// Takes over the points that the last step left, if the two push each other.
+    pub(crate) fn warm_start(&mut self, stored: &PointPair, points: &mut Vec<ConstraintPoint>) {
+        if !self.has_response {
+            return;
+        }
+        for old in stored.iter().flatten() {
+            self.make_room(points);
+            points[usize::from(self.count) + self.first as usize] = ConstraintPoint {
                 feature: old.feature,
                 normal_impulse: old.normal_impulse,
                 tangent_impulse: old.tangent_impulse,
                 ..ConstraintPoint::default()
             };
-            pair.count += 1;
+            self.count += 1;
         }
-        pair
     }
 
     /// Gives it room in the list of points, if it has none.
@@ -135,16 +167,19 @@ impl ContactPair {
         view: PairView<'_>,
         points: &mut Vec<ConstraintPoint>,
     ) -> bool {
-        let [shift_a, shift_b] = view.shifts;
         // The points of a sleeping pair must stay untouched: they go into the state as they came.
-        if shift_a.asleep && shift_b.asleep {
+        if view.is_asleep() {
             return false;
         }
-        let holds = shift_a.reach + shift_b.reach <= SLACK
-            || BodyShift::relative_reach(view.shifts, view.velocities) <= SLACK;
+        let holds = view.holds();
         if !self.detected || !holds {
             self.detect(view, holds, points);
         }
+        self.begin(view, points)
+    }
+
+    /// Notes how fast its points approach. Returns whether there is something to solve.
+    pub(crate) fn begin(&self, view: PairView<'_>, points: &mut [ConstraintPoint]) -> bool {
         if self.count == 0 || !self.has_response {
             return false;
         }
@@ -161,16 +196,23 @@ impl ContactPair {
     fn detect(&mut self, view: PairView<'_>, holds: bool, points: &mut Vec<ConstraintPoint>) {
         self.detected = true;
         let [a, b] = view.bodies;
-        let margin = if holds {
-            SLACK + MARGIN
-        } else {
-            a.travel(view.velocities[0]) + b.travel(view.velocities[1])
-        };
+        let margin = view.margin(holds);
         let manifold = if a.is_apart_from(b, margin) {
             Manifold::default()
         } else {
             collide(a, b, view.hulls, margin)
         };
+        self.take(&manifold, view, points);
+    }
+
+    /// Takes over where the two meet now.
+    pub(crate) fn take(
+        &mut self,
+        manifold: &Manifold,
+        view: PairView<'_>,
+        points: &mut Vec<ConstraintPoint>,
+    ) {
+        let a = view.bodies[0];
         if manifold.count == 0 {
             (self.within_margin, self.count) = (false, 0);
             return;
@@ -182,7 +224,7 @@ impl ContactPair {
             self.touched = point.separation <= Q20::ZERO;
         }
         if self.has_response {
-            self.prepare(&manifold, view, points);
+            self.prepare(manifold, view, points);
         }
     }
 
@@ -215,14 +257,18 @@ impl ContactPair {
 
     /// Notes whether the two touch at the end of the step.
     pub(crate) fn finish(&mut self, view: PairView<'_>, points: &[ConstraintPoint]) {
-        let [shift_a, shift_b] = view.shifts;
-        if shift_a.asleep && shift_b.asleep {
+        if view.is_asleep() {
             return;
         }
         if !self.has_response {
             self.detect(view, false, &mut Vec::new());
             return;
         }
+        self.settle(view, points);
+    }
+
+    /// Notes whether its points touch at the end of the step.
+    pub(crate) fn settle(&mut self, view: PairView<'_>, points: &[ConstraintPoint]) {
         let mut nearest = None;
         for point in &points[self.range()] {
             let separation = point.separation_now(self.normal, view.shifts);
@@ -248,19 +294,29 @@ impl ContactPair {
         &self,
         [a, b]: [ObjectId; 2],
         points: &[ConstraintPoint],
-        [of_a, of_b]: [BodyVelocity; 2],
+        before: [BodyVelocity; 2],
         least: Q20,
     ) -> Option<Hit> {
-        let pushing = points[self.range()].iter().filter(|point| point.total_impulse > Q20::ZERO);
-        let approach =
-            |point: &ConstraintPoint| -point.normal.relative_speed(self.normal, &of_a, &of_b);
-        let speed = pushing.map(approach).max().filter(|speed| *speed >= least)?;
+        let speed = self.approach(points, before).filter(|speed| *speed >= least)?;
         let (point, impulse) = (self.touch_point.vec2(), self.newton_seconds(points));
         Some(Hit { a, b, point, speed: speed.fx(), impulse })
     }
 
+    /// Returns the speed at which the two approached each other where they push each other; the greatest of
+    /// its points.
+    pub(crate) fn approach(
+        &self,
+        points: &[ConstraintPoint],
+        [of_a, of_b]: [BodyVelocity; 2],
+    ) -> Option<Q20> {
+        let pushing = points[self.range()].iter().filter(|point| point.total_impulse > Q20::ZERO);
+        let approach =
+            |point: &ConstraintPoint| -point.normal.relative_speed(self.normal, &of_a, &of_b);
+        pushing.map(approach).max()
+    }
+
     /// Returns the impulse along the normal over the whole step.
-    fn newton_seconds(&self, points: &[ConstraintPoint]) -> Fx {
+    pub(crate) fn newton_seconds(&self, points: &[ConstraintPoint]) -> Fx {
         let impulses = points[self.range()].iter().map(ConstraintPoint::newton_seconds);
         impulses.fold(Fx::ZERO, Fx::saturating_add)
     }
@@ -272,12 +328,15 @@ impl ContactPair {
         points: &[ConstraintPoint],
     ) -> Option<Contact> {
         let lasts = self.touched || (self.touched_before && self.within_margin);
-        lasts.then(|| {
-            let mut kept = [None; 2];
-            for (stored, point) in kept.iter_mut().zip(&points[self.range()]) {
-                *stored = Some(point.stored());
-            }
-            Contact { a, b, points: kept }
-        })
+        lasts.then(|| Contact { a, b, points: ContactPoints::Whole(self.stored(points)) })
+    }
+
+    /// Returns the points that the next step starts from.
+    pub(crate) fn stored(&self, points: &[ConstraintPoint]) -> PointPair {
+        let mut kept = [None; 2];
+        for (stored, point) in kept.iter_mut().zip(&points[self.range()]) {
+            *stored = Some(point.stored());
+        }
+        kept
     }
 }

@@ -22,9 +22,11 @@
 //!
 //! # What it cannot do
 //!
-//! It has no compounds, no chains of segments and no ghosts of neighbour regions. No body is faster
-//! than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic body crushes it
-//! against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after half a second.
+//! Bodies of another region beside this one are here as
+//! [ghosts](limits::GHOSTS_FROM) that whoever owns the region puts in and moves; a region tells no other
+//! one of its bodies. No body is faster than [`limits::SPEED_MAX`], so none tunnels through a wall, unless
+//! a kinematic body crushes it against the wall. A drift that is slower than [`limits::SLEEP_SPEED`]
+//! ends after half a second.
 //! A box that slides along a wall made of several rectangles can catch on their seams; a circle does
 //! not. [`Region::set_pose`] does not push the bodies on the way: only a velocity does.
 //!
@@ -32,7 +34,8 @@
 //!
 //! `active_set` selects the bodies that something can happen to. For them `broad_phase` finds the
 //! pairs whose boxes overlap, and each pair becomes a `contact_pair` with the impulses of its
-//! contact. `narrow_phase` computes a manifold per pair, once a step, and again for bodies that move
+//! contact; a pair of compounds becomes a `compound_pair`, which has a contact for each pair of their parts
+//! that is near. `narrow_phase` computes a manifold per pair, once a step, and again for bodies that move
 //! far against each other. `solver` goes through four substeps; in each, it solves joints, friction and
 //! non-penetration and integrates the positions. `step` turns the result into the changed bodies, the
 //! new contacts, the impulses of joints and the events.
@@ -132,6 +135,8 @@ mod body;
 mod bounds;
 mod broad_phase;
 mod chain;
+mod compound;
+mod compound_pair;
 mod constraint;
 mod contact;
 mod contact_pair;
@@ -146,6 +151,7 @@ mod material;
 mod motion;
 mod movement;
 mod narrow_phase;
+mod outline;
 #[cfg(test)]
 mod overflow;
 mod polygon;
@@ -175,6 +181,7 @@ struct ReadmeExample;
 pub use body::Body;
 pub use bounds::{Bounds, BoundsError};
 pub use chain::{ChainError, SegmentChain};
+pub use compound::{Compound, CompoundError, CompoundPart, PartFault};
 pub use contact::Contact;
 pub use filter::Filter;
 pub use joint::{

@@ -2,6 +2,7 @@
 //! of the solver cannot overflow.
 
 use metatopia_math::Fx;
+use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
 
 /// Steps in a second of simulated time.
 pub const STEPS_PER_SECOND: u32 = 60;
@@ -12,8 +13,14 @@ pub const SUBSTEPS: u32 = 4;
 /// Bodies of one region.
 pub const BODIES_MAX: usize = 16_384;
 
+/// Bodies with this id and higher ones are ghosts: copies of what stands in another region, beside this one.
+///
+/// They may stand outside of the bounds, no query and no joint meets them, and no sensor notices them.
+/// Everything else they do as other bodies. Whoever puts one in makes it kinematic, so that nothing pushes it.
+pub const GHOSTS_FROM: ObjectId = ObjectId(OBJECT_NUMBERS_END);
+
 /// Pairs of one moving body with walls, as many with moving bodies of its size or larger, and as
-/// many with sensors.
+/// many with sensors and ghosts: ghosts take no place from the walls that a body stands behind.
 ///
 /// Bodies that do not overlap have room for fewer. Pairs beyond the limit are left out, the same
 /// ones on every machine, and their bodies pass through each other. So a heap of bodies in one
@@ -39,6 +46,12 @@ pub const STATIC_SIZE_MAX: Fx = Fx::from_int(256);
 
 /// Corners of a polygon.
 pub const CORNERS_MAX: usize = 8;
+
+/// Parts of a compound.
+pub const COMPOUND_PARTS_MAX: usize = 8;
+
+/// Pairs of parts of two bodies that push each other at once; those that are the deepest.
+pub const PART_PAIRS_MAX: usize = 16;
 
 /// Points of a chain.
 pub const CHAIN_POINTS_MAX: usize = 64;
@@ -97,11 +110,17 @@ pub const NEARBY_MAX: usize = 256;
 /// How far a ray meets bodies, in metres.
 pub const RAY_LENGTH_MAX: i32 = 128;
 
-/// Longest encoding of a body (postcard), which bounds the leaves of bodies.
+/// Longest encoding of a body that is no compound (postcard), which bounds the leaves of bodies.
 pub const BODY_BYTES_MAX: usize = 176;
 
-/// Longest encoding of a contact (postcard), which bounds the leaves of contacts.
+/// Longest encoding of a contact that is of no compound (postcard), which bounds the leaves of contacts.
 pub const CONTACT_BYTES_MAX: usize = 48;
+
+/// Longest encoding of a body that is a compound (postcard).
+pub const COMPOUND_BYTES_MAX: usize = 1_024;
+
+/// Longest encoding of a contact of a compound (postcard).
+pub const COMPOUND_CONTACT_BYTES_MAX: usize = 432;
 
 /// Joints of one region.
 pub const JOINTS_MAX: usize = 16_384;

@@ -3,7 +3,8 @@
 use metatopia_math::Fx;
 
 use crate::fixed::{Q20, Unit, Vector, narrow, rounded};
-use crate::solver_body::{BodyOutline, SolverBody};
+use crate::outline::BodyOutline;
+use crate::solver_body::SolverBody;
 
 mod hull;
 mod rects;

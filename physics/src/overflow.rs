@@ -5,12 +5,12 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
 use proptest::prelude::*;
 
-use crate::contact::ContactPoint;
+use crate::contact::{ContactPoint, ContactPoints, PartContact};
 use crate::fixed::{Q20, Q30};
-use crate::limits::{CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
+use crate::limits::{COMPOUND_PARTS_MAX, CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::{
-    BodySpec, CombineRule, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon,
-    Pose, Region, SegmentChain, Shape, Spring,
+    BodySpec, CombineRule, Compound, CompoundPart, Contact, Filter, JointId, JointKind, JointSpec,
+    Motion, Motor, Polygon, Pose, Region, SegmentChain, Shape, Spring,
 };
 
 /// Draws any number, often an extreme one, and often one of everyday size.
@@ -49,6 +49,35 @@ fn size(motion: Motion) -> impl Strategy<Value = Fx> {
 }
 
 fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
+    prop_oneof![4 => plain_shape(motion), 1 => compound(motion)]
+}
+
+/// Draws a compound, if what was drawn is one of this motion; otherwise a disc.
+fn compound(motion: Motion) -> impl Strategy<Value = Shape> {
+    let near = || (-15_000_i64..15_000).prop_map(|milli| Fx::from_ratio(milli, 1_000));
+    let nearer = move || near().prop_map(|at| at.saturating_mul(Fx::from_ratio(1, 16)));
+    let axis = || prop_oneof![3 => nearer(), 1 => near()];
+    let part = (plain_shape(Motion::Dynamic), axis(), axis(), any::<u32>()).prop_map(
+        |(shape, x, y, turn)| CompoundPart {
+            shape,
+            offset: Vec2::new(x, y),
+            angle: Angle::from_bits(turn),
+        },
+    );
+    prop::collection::vec(part, 2..=COMPOUND_PARTS_MAX).prop_map(move |mut parts| {
+        // As many of the parts as there is room for, from the last ones on.
+        while parts.len() >= 2 {
+            let fits = Compound::new(&parts).ok().filter(|all| all.check(motion).is_ok());
+            if let Some(compound) = fits {
+                return Shape::Compound(compound);
+            }
+            parts.remove(0);
+        }
+        Shape::Circle { radius: SIZE_MIN }
+    })
+}
+
+fn plain_shape(motion: Motion) -> impl Strategy<Value = Shape> {
     prop_oneof![
         size(motion).prop_map(|radius| Shape::Circle { radius }),
         (size(motion), size(motion)).prop_map(|(x, y)| Shape::Rect { half: Vec2::new(x, y) }),
@@ -77,7 +106,7 @@ fn chained(size: Fx, turn: u32, points: usize) -> Option<Shape> {
     let chain = SegmentChain::new(&points, turn.is_multiple_of(2)).ok()?;
     let like = BodySpec::new(Shape::Circle { radius: size }, Motion::Static, Vec2::ZERO);
     let segments = chain.bodies(&like);
-    Some(segments[turn as usize % segments.len()].shape)
+    Some(segments[turn as usize % segments.len()].shape.clone())
 }
 
 /// Returns a polygon with corners at random places on a circle, if it is one.
@@ -325,9 +354,14 @@ proptest! {
         let contact = Contact {
             a: ObjectId(0),
             b: ObjectId(1),
-            points: [Some(point(&points[0])), Some(point(&points[1]))],
+            points: ContactPoints::Whole([Some(point(&points[0])), Some(point(&points[1]))]),
         };
-        for contacts in [vec![], vec![contact]] {
+        let parts = points.iter().map(|it| PartContact {
+            parts: it.0 & 63,
+            points: [Some(point(it)), None],
+        });
+        let of_parts = Contact { points: ContactPoints::OfParts(parts.collect()), ..contact };
+        for contacts in [vec![], vec![contact], vec![of_parts]] {
             if let Ok(mut region) = Region::restore(bodies.clone(), contacts) {
                 steps_and_stays_restorable(&mut region, 8)?;
             }

@@ -40,6 +40,11 @@ impl Polygon {
     /// # Errors
     /// Returns [`PolygonError`], which names the corner.
     pub fn new(corners: &[Vec2]) -> Result<Self, PolygonError> {
+        Self::with_centre(corners).map(|(polygon, _)| polygon)
+    }
+
+    /// Returns the polygon with these corners, and where its centre of mass is among them.
+    pub(crate) fn with_centre(corners: &[Vec2]) -> Result<(Self, Vec2), PolygonError> {
         if !(3..=CORNERS_MAX).contains(&corners.len()) {
             return Err(PolygonError::Corners(corners.len()));
         }
@@ -63,7 +68,7 @@ impl Polygon {
             *corner = *corner - centre;
         }
         polygon.check()?;
-        Ok(polygon)
+        Ok((polygon, first.saturating_add(centre.vec2())))
     }
 
     /// Returns the corners in metres from the body's position, exactly.

@@ -1,4 +1,4 @@
-//! Queries: which bodies are near a point, or cover it.
+//! Queries: which bodies are near a point, or cover it. Ghosts are not among them.
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
@@ -122,14 +122,14 @@ impl Region {
         // The grid takes a box whose low corner is the lower one.
         let radius = radius.max(Fx::ZERO);
         let aabb = Aabb { low: corner(radius.saturating_neg()), high: corner(radius) };
-        self.grid.query(aabb).filter_map(|id| self.body(id))
+        self.grid.query(aabb).filter_map(|id| self.own_body(id))
     }
 
     /// Returns the bodies with a point at least `reach` away from their position, and some smaller
     /// ones, in no meaningful order.
     pub fn reaching(&self, reach: Fx) -> impl Iterator<Item = &Body> {
         let reach = Q20::clamped(reach, Q20::ZERO, Q20::constant(Fx::from_int(2_047)));
-        self.grid.with_bounding_radius(reach).filter_map(|id| self.body(id))
+        self.grid.with_bounding_radius(reach).filter_map(|id| self.own_body(id))
     }
 }
 

@@ -93,7 +93,7 @@ impl Region {
         let high = |a: Fx, b: Fx| a.max(b).saturating_add(reach);
         let (low, high) =
             (corner(low(a.x, b.x), low(a.y, b.y)), corner(high(a.x, b.x), high(a.y, b.y)));
-        self.grid.query(Aabb { low, high }).filter_map(|id| self.body(id))
+        self.grid.query(Aabb { low, high }).filter_map(|id| self.own_body(id))
     }
 }
 
@@ -109,14 +109,24 @@ impl Body {
     fn met_by_ray(&self, from: Vec2, to: Vec2) -> Option<Fx> {
         let (from, to) = (self.own_frame(from), self.own_frame(to));
         let way = to.saturating_sub(from);
-        match self.shape() {
-            Shape::Circle { radius } => circle_met(from, way, radius),
-            Shape::Rect { half } => rect_met(from, way, half),
-            Shape::Capsule { half, radius } => capsule_met(from, way, half, radius),
-            Shape::Segment(segment) => segment.met_by_ray(from, way),
-            Shape::Polygon(polygon) => {
-                convex_met(from, way, &polygon.corners().collect::<Vec<Vec2>>())
-            }
+        shape_met(from, way, &self.shape())
+    }
+}
+
+/// Returns where a way comes into a shape around the origin.
+fn shape_met(from: Vec2, way: Vec2, shape: &Shape) -> Option<Fx> {
+    match shape {
+        Shape::Circle { radius } => circle_met(from, way, *radius),
+        Shape::Rect { half } => rect_met(from, way, *half),
+        Shape::Capsule { half, radius } => capsule_met(from, way, *half, *radius),
+        Shape::Segment(segment) => segment.met_by_ray(from, way),
+        Shape::Polygon(polygon) => convex_met(from, way, &polygon.corners().collect::<Vec<Vec2>>()),
+        Shape::Compound(compound) => {
+            let met = compound.fixed_parts().iter().filter_map(|part| {
+                let (from, way) = (part.own_frame(from), part.own_direction(way));
+                shape_met(from, way, &part.geometry.shape())
+            });
+            met.min()
         }
     }
 }

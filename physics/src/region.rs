@@ -6,7 +6,7 @@ use metatopia_types::ObjectId;
 use crate::active_set::{ActiveSet, RegionView};
 use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
-use crate::contact::Contact;
+use crate::contact::{Contact, ContactPoints};
 use crate::fixed::Q20;
 use crate::grid::{Cell, Grid};
 use crate::joint_store::JointStore;
@@ -160,7 +160,7 @@ impl Region {
     /// # Errors
     /// Returns [`OutOfBounds`] with the first body that is outside of them.
     pub fn with_bounds(mut self, bounds: Bounds) -> Result<Self, OutOfBounds> {
-        let is_outside = |body: &&Body| bounds.clamp(body.position) != body.position;
+        let is_outside = |body: &&Body| body.ground(bounds).clamp(body.position) != body.position;
         match self.bodies.iter().find(is_outside) {
             Some(body) => Err(OutOfBounds(body.id)),
             None => {
@@ -170,7 +170,7 @@ impl Region {
         }
     }
 
-    /// Returns the bounds that the positions of all bodies keep to.
+    /// Returns the bounds that the positions of all bodies but [ghosts](crate::limits::GHOSTS_FROM) keep to.
     #[must_use]
     pub const fn bounds(&self) -> Bounds {
         self.surroundings.bounds
@@ -233,6 +233,11 @@ impl Region {
     #[must_use]
     pub fn body(&self, id: ObjectId) -> Option<&Body> {
         self.index(id).ok().map(|index| &self.bodies[index])
+    }
+
+    /// Returns the body of this id, if it is no ghost.
+    pub(crate) fn own_body(&self, id: ObjectId) -> Option<&Body> {
+        self.body(id).filter(|body| !body.is_ghost())
     }
 
     /// Returns whether all bodies sleep, so that steps cost nothing until a command comes.
@@ -390,7 +395,7 @@ impl Region {
         self.asleep = false;
         let mut touching = Vec::new();
         for contact in self.contacts.iter_mut().filter(|contact| contact.involves(id)) {
-            contact.points = [None; 2];
+            contact.points = ContactPoints::NONE;
             touching.push(if contact.a == id { contact.b } else { contact.a });
         }
         self.contacts_changed |= !touching.is_empty();

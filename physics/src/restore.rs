@@ -4,12 +4,12 @@
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
-use crate::contact::{Contact, ContactPoint};
+use crate::contact::{Contact, ContactPoint, ContactPoints, PartContact, PointPair};
 use crate::fixed::{Q20, Unit, Vector};
 use crate::joint::JointId;
 use crate::limits::{
-    BODIES_MAX, COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, JOINTS_MAX, MASS_MAX, MASS_MIN,
-    PAIRS_MAX, SLEEP_STEPS,
+    BODIES_MAX, COMPOUND_PARTS_MAX, COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, JOINTS_MAX,
+    MASS_MAX, MASS_MIN, PAIRS_MAX, PART_PAIRS_MAX, SLEEP_STEPS,
 };
 use crate::motion::Motion;
 use crate::region::Region;
@@ -129,8 +129,23 @@ fn is_unit(facing: Unit) -> bool {
     (squared - (1 << 60)).abs() < 1 << 50
 }
 
-/// Returns whether the points of a contact are in order and their impulses are in range.
-fn fits(points: &[Option<ContactPoint>; 2]) -> bool {
+/// Returns whether the points of a contact are some that a step makes.
+fn fits(points: &ContactPoints) -> bool {
+    let parts = match points {
+        ContactPoints::Whole(points) => return fit(points),
+        ContactPoints::OfParts(parts) => parts,
+    };
+    let in_order = parts.windows(2).all(|pair| pair[0].parts < pair[1].parts);
+    let numbers = parts.iter().all(|of| usize::from(of.parts) < COMPOUND_PARTS_MAX.pow(2));
+    let pushes = |of: &PartContact| of.points.iter().flatten().any(|point| !point.is_idle());
+    (1..=PART_PAIRS_MAX).contains(&parts.len())
+        && in_order
+        && numbers
+        && parts.iter().all(|of| pushes(of) && fit(&of.points))
+}
+
+/// Returns whether the points of a manifold are in order and their impulses are in range.
+fn fit(points: &PointPair) -> bool {
     let in_range = |point: &ContactPoint| {
         let normal = Q20::ZERO..=NORMAL_IMPULSE_MAX;
         let tangent = -TANGENT_IMPULSE_MAX..=TANGENT_IMPULSE_MAX;

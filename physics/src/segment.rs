@@ -87,6 +87,13 @@ impl LineSegment {
         self.ends.map(Vector::vec2)
     }
 
+    /// Returns where the segment before it begins and where the one after it ends, in metres from the body's
+    /// position, exactly; none at an end of a chain, and of a segment that is alone.
+    #[must_use]
+    pub fn neighbour_ends(&self) -> [Option<Vec2>; 2] {
+        self.neighbours.map(|end| end.map(Vector::vec2))
+    }
+
     pub(crate) const fn points(&self) -> [Vector; 2] {
         self.ends
     }

@@ -3,6 +3,7 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
+use crate::compound::{Compound, CompoundError};
 use crate::fixed::{Q20, Vector};
 use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::motion::Motion;
@@ -10,7 +11,7 @@ use crate::polygon::{Polygon, PolygonError};
 use crate::segment::{LineSegment, SegmentError};
 
 /// The shape of a body around its position, in metres.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shape {
     /// A disc: all points no further away than `radius`.
     Circle {
@@ -36,6 +37,9 @@ pub enum Shape {
     Polygon(Polygon),
     /// A thin line that others meet from both sides; of static bodies only.
     Segment(LineSegment),
+    /// Several shapes that move as one. The distances of their points from the position, their centre of
+    /// mass, are at most the largest radius for the kind of motion.
+    Compound(Compound),
 }
 
 impl Shape {
@@ -52,6 +56,7 @@ impl Shape {
             }
             Self::Polygon(polygon) => polygon.area(),
             Self::Segment(_) => Fx::ZERO,
+            Self::Compound(compound) => compound.area(),
         }
     }
 
@@ -64,6 +69,7 @@ impl Shape {
             Self::Capsule { half, radius } => half.saturating_add(*radius),
             Self::Polygon(polygon) => polygon.bounding_radius().fx(),
             Self::Segment(segment) => segment.bounding_radius().fx(),
+            Self::Compound(compound) => compound.bounding_radius().fx(),
         }
     }
 
@@ -81,6 +87,7 @@ impl Shape {
             }
             Self::Polygon(polygon) => polygon.nearest(point),
             Self::Segment(segment) => segment.nearest(point),
+            Self::Compound(compound) => compound.nearest(point),
         }
     }
 
@@ -107,6 +114,7 @@ impl Shape {
                 Vec2::new(most.x.max(x), most.y.max(y))
             }),
             Self::Segment(segment) => segment.half_extents(angle),
+            Self::Compound(compound) => compound.half_extents(angle),
         }
     }
 }
@@ -134,6 +142,9 @@ pub enum ShapeError {
     /// The body is no segment.
     #[error(transparent)]
     Segment(#[from] SegmentError),
+    /// The parts are no compound.
+    #[error(transparent)]
+    Compound(#[from] CompoundError),
 }
 
 /// A size outside the range for this kind of motion.
@@ -141,7 +152,7 @@ pub enum ShapeError {
 #[error("{field}: a size of {size} m is not in {SIZE_MIN}..={limit} m for a {motion} body")]
 pub struct SizeError {
     /// The name of the field of the [`Shape`]: `radius`, `half`, `half.x` or `half.y`; `reach` for the
-    /// distance of a polygon's furthest corner.
+    /// distance of the furthest corner of a polygon, or the furthest point of a compound's part.
     pub field: &'static str,
     /// The size that was given, in metres.
     pub size: Fx,
@@ -152,7 +163,7 @@ pub struct SizeError {
 }
 
 /// A shape in the number formats of the solver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Geometry {
     Circle(Q20),
     Rect(Vector),
@@ -160,10 +171,11 @@ pub(crate) enum Geometry {
     Capsule(Q20, Q20),
     Polygon(Polygon),
     Segment(LineSegment),
+    Compound(Compound),
 }
 
 /// Returns the largest radius or half width for a kind of motion.
-fn size_max(motion: Motion) -> Fx {
+pub(crate) fn size_max(motion: Motion) -> Fx {
     match motion {
         Motion::Static => STATIC_SIZE_MAX,
         Motion::Kinematic | Motion::Dynamic => MOVING_SIZE_MAX,
@@ -172,7 +184,7 @@ fn size_max(motion: Motion) -> Fx {
 
 impl Geometry {
     /// Rounds a shape, if its sizes are in the range for `motion`.
-    pub(crate) fn new(shape: Shape, motion: Motion) -> Result<Self, ShapeError> {
+    pub(crate) fn new(shape: &Shape, motion: Motion) -> Result<Self, ShapeError> {
         let limit = size_max(motion);
         let fit = |field, size: Fx| {
             if size < SIZE_MIN || size > limit {
@@ -180,7 +192,7 @@ impl Geometry {
             }
             Ok(Q20::clamped(size, Q20::ZERO, Q20::constant(limit)))
         };
-        Ok(match shape {
+        Ok(match *shape {
             Shape::Circle { radius } => Self::Circle(fit("radius", radius)?),
             Shape::Rect { half } => {
                 Self::Rect(Vector::new(fit("half.x", half.x)?, fit("half.y", half.y)?))
@@ -197,52 +209,66 @@ impl Geometry {
             }
             Shape::Segment(segment) if motion == Motion::Static => Self::Segment(segment),
             Shape::Segment(_) => return Err(SegmentError::Moves(motion).into()),
+            Shape::Compound(ref compound) => {
+                compound.check(motion)?;
+                Self::Compound(compound.clone())
+            }
         })
     }
 
     /// Converts the shape to the numbers of the public interface, exactly.
-    pub(crate) fn shape(self) -> Shape {
-        match self {
+    pub(crate) fn shape(&self) -> Shape {
+        match *self {
             Self::Circle(radius) => Shape::Circle { radius: radius.fx() },
             Self::Rect(half) => Shape::Rect { half: half.vec2() },
             Self::Capsule(half, radius) => Shape::Capsule { half: half.fx(), radius: radius.fx() },
             Self::Polygon(polygon) => Shape::Polygon(polygon),
             Self::Segment(segment) => Shape::Segment(segment),
+            Self::Compound(ref compound) => Shape::Compound(compound.clone()),
         }
     }
 
     /// Checks that the sizes are in the range for `motion`.
-    pub(crate) fn check(self, motion: Motion) -> Result<(), ShapeError> {
-        Self::new(self.shape(), motion).map(|_| ())
+    pub(crate) fn check(&self, motion: Motion) -> Result<(), ShapeError> {
+        Self::new(&self.shape(), motion).map(|_| ())
     }
 
-    /// Returns the distance from the centre to the nearest point of the boundary.
-    pub(crate) fn inscribed_radius(self) -> Q20 {
-        match self {
+    /// Returns the distance from the centre to the nearest point of the boundary; of a compound, the least of its
+    /// parts.
+    pub(crate) fn inscribed_radius(&self) -> Q20 {
+        match *self {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.x.min(half.y),
             Self::Capsule(_, radius) => radius,
             Self::Polygon(polygon) => polygon.inscribed_radius(),
             Self::Segment(_) => Q20::ZERO,
+            Self::Compound(ref compound) => compound.inscribed_radius(),
         }
     }
 
     /// Returns the distance from the centre to the furthest point of the boundary, rounded up.
-    pub(crate) fn bounding_radius(self) -> Q20 {
-        match self {
+    pub(crate) fn bounding_radius(&self) -> Q20 {
+        match *self {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.length() + Q20(1),
             Self::Capsule(half, radius) => half + radius,
             Self::Polygon(polygon) => polygon.bounding_radius(),
             Self::Segment(segment) => segment.bounding_radius(),
+            Self::Compound(ref compound) => compound.bounding_radius(),
         }
     }
 
     /// Returns one over the squared radius of gyration (mass per inertia), with 24 fraction bits:
     /// from 2^16 for the largest moving shapes to 2^33 for the smallest.
-    pub(crate) fn inverse_gyration(self) -> i64 {
-        // A disc has r^2 / 2, a rectangle (w^2 + h^2) / 3 with half widths, both here with 40 bits.
-        let squared = match self {
+    pub(crate) fn inverse_gyration(&self) -> i64 {
+        // 2^24 / (squared / 2^40), without leaving 63 bits: sizes of 2^16 and more square to 2^31.
+        (1 << 62) / (self.gyration_squared() >> 2).max(1)
+    }
+
+    /// Returns the squared radius of gyration with 40 fraction bits, of a shape that moves.
+    pub(crate) fn gyration_squared(&self) -> i64 {
+        // A disc has r^2 / 2, a rectangle (w^2 + h^2) / 3 with half widths.
+        match *self {
             Self::Circle(radius) => i64::from(radius.0) * i64::from(radius.0) / 2,
             Self::Rect(half) => half.length_squared() as i64 / 3,
             Self::Capsule(half, radius) => capsule_gyration_squared(half.fx(), radius.fx()),
@@ -252,14 +278,13 @@ impl Geometry {
                 let radius = i64::from(segment.bounding_radius().0);
                 radius * radius / 3
             }
-        };
-        // 2^24 / (squared / 2^40), without leaving 63 bits: sizes of 2^16 and more square to 2^31.
-        (1 << 62) / (squared >> 2).max(1)
+            Self::Compound(ref compound) => compound.gyration_squared(),
+        }
     }
 
     /// Returns whether a point of the body's own frame is inside the shape or on its boundary.
-    pub(crate) fn contains(self, point: Vector) -> bool {
-        match self {
+    pub(crate) fn contains(&self, point: Vector) -> bool {
+        match *self {
             Self::Circle(radius) => !point.is_longer_than(radius),
             Self::Rect(half) => point.x.abs() <= half.x && point.y.abs() <= half.y,
             Self::Capsule(half, radius) => {
@@ -268,6 +293,7 @@ impl Geometry {
             }
             Self::Polygon(polygon) => polygon.contains(point),
             Self::Segment(segment) => segment.contains(point),
+            Self::Compound(ref compound) => compound.contains(point),
         }
     }
 }

@@ -9,6 +9,7 @@ use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
 use crate::body::Body;
+use crate::compound::FixedPart;
 use crate::filter::Filter;
 use crate::motion::Motion;
 use crate::ray::{RayHit, circle_met, convex_met, own_axis};
@@ -17,7 +18,7 @@ use crate::shape::{Geometry, Shape, ShapeError};
 use crate::spec::Pose;
 
 /// A shape that is moved along a straight way without turning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeCast {
     /// The shape, with the sizes that a moving body may have.
     pub shape: Shape,
@@ -47,13 +48,13 @@ impl Region {
     /// # Errors
     /// Returns [`ShapeError`] if the shape is none that a moving body can have.
     pub fn shape_cast(&self, cast: &ShapeCast) -> Result<(Option<RayHit>, usize), ShapeError> {
-        let ShapeCast { shape, pose, way, skip, filter } = *cast;
+        let ShapeCast { ref shape, pose, way, skip, filter } = *cast;
         Geometry::new(shape, Motion::Dynamic)?;
         let concerns =
             |body: &Body| body.id() != skip && !body.is_sensor() && filter.meets(body.filter());
         let to = pose.position.saturating_add(way);
         Ok(self.first_met(pose.position, to, shape.reach(), concerns, |body, from, to| {
-            body.met_by_shape(&shape, Pose { position: from, ..pose }, to.saturating_sub(from))
+            body.met_by_shape(shape, Pose { position: from, ..pose }, to.saturating_sub(from))
         }))
     }
 
@@ -68,7 +69,7 @@ impl Region {
         pose: Pose,
         filter: Filter,
     ) -> Result<Vec<ObjectId>, ShapeError> {
-        Geometry::new(*shape, Motion::Dynamic)?;
+        Geometry::new(shape, Motion::Dynamic)?;
         let overlaps = |body: &&Body| {
             filter.meets(body.filter()) && body.met_by_shape(shape, pose, Vec2::ZERO).is_some()
         };
@@ -85,15 +86,33 @@ impl Body {
         let axis = own_axis(self);
         let turned = |offset: Vec2| Vec2::new(offset.dot(axis), axis.cross(offset));
         let mirrored = |corner: Vec2| turned(corner.rotate(pose.angle)).saturating_neg();
-        let RoundedOutline { corners, radius } = RoundedOutline::of(shape);
-        let mirror =
-            RoundedOutline { corners: corners.into_iter().map(mirrored).collect(), radius };
-        let sum = RoundedOutline::of(&self.shape()).plus(&mirror);
-        sum.met(self.own_frame(pose.position), turned(way))
+        let mirrors = RoundedOutline::all_of(shape).into_iter().map(|outline| RoundedOutline {
+            corners: outline.corners.into_iter().map(mirrored).collect(),
+            ..outline
+        });
+        let own = RoundedOutline::all_of(&self.shape());
+        let (from, way) = (self.own_frame(pose.position), turned(way));
+        let met = mirrors
+            .flat_map(|mirror| own.iter().filter_map(move |own| own.plus(&mirror).met(from, way)));
+        met.min()
     }
 }
 
 impl RoundedOutline {
+    /// Returns the outlines of a shape: one of each part of a compound, and one of all else.
+    fn all_of(shape: &Shape) -> Vec<Self> {
+        let Shape::Compound(compound) = shape else {
+            return vec![Self::of(shape)];
+        };
+        let of_part = |part: &FixedPart| {
+            let outline = Self::of(&part.geometry.shape());
+            let corners = outline.corners.into_iter().map(|corner| part.out_of_frame(corner));
+            Self { corners: corners.collect(), ..outline }
+        };
+        compound.fixed_parts().iter().map(of_part).collect()
+    }
+
+    /// Returns the outline of a shape that is no compound.
     fn of(shape: &Shape) -> Self {
         let point = Vec2::new;
         let (corners, radius) = match shape {
@@ -109,6 +128,7 @@ impl RoundedOutline {
             }
             Shape::Polygon(polygon) => (polygon.corners().collect(), Fx::ZERO),
             Shape::Segment(segment) => (segment.ends().to_vec(), Fx::ZERO),
+            Shape::Compound(_) => unreachable!("a compound is met by its parts"),
         };
         Self { corners, radius }
     }

@@ -8,6 +8,7 @@
 //! have moved and turned since the step began.
 
 use crate::active_set::{ActiveSet, RegionView};
+use crate::compound_pair::CompoundPair;
 use crate::constraint::ConstraintPoint;
 use crate::contact_pair::{ContactPair, PairView};
 use crate::limits::SUBSTEPS;
@@ -36,6 +37,8 @@ pub(crate) struct Solver {
     pub(crate) set: ActiveSet,
     shifts: Vec<BodyShift>,
     pub(crate) pairs: Vec<ContactPair>,
+    /// The pairs of compounds, in id order.
+    pub(crate) compounds: Vec<CompoundPair>,
     /// The points of all pairs, see [`ContactPair::first`].
     pub(crate) points: Vec<ConstraintPoint>,
     /// The pairs that have had a constraint in this step, in the order in which they first had it; in one
@@ -94,8 +97,12 @@ impl Solver {
         }
         for index in 0..self.pairs.len() {
             let pair = &self.pairs[index];
-            let view = view(pair, &self.set, &self.shifts);
+            let view = view([pair.a, pair.b], &self.set, &self.shifts);
             self.pairs[index].finish(view, &self.points);
+        }
+        for compound in &mut self.compounds {
+            let view = view(compound.bodies(), &self.set, &self.shifts);
+            compound.finish(view, &self.set.outlines, &self.points);
         }
     }
 
@@ -106,18 +113,24 @@ impl Solver {
         }
         let falls = !self.surroundings.gravity.is_zero();
         for pair in &mut self.pairs {
-            let view = view(pair, &self.set, &self.shifts);
+            let view = view([pair.a, pair.b], &self.set, &self.shifts);
             let solved = pair.refresh(view, &mut self.points);
             if solved && falls {
                 stir(&mut self.shifts, &self.set.bodies, [pair.a, pair.b]);
             }
-            match pair.listed {
-                Some(place) => self.constraints[place as usize].follow(pair, solved),
-                None if solved => {
-                    pair.listed = Some(self.constraints.len() as u32);
-                    self.constraints.push(ContactConstraint::new(pair));
-                }
-                None => {}
+            list(pair, solved, &mut self.constraints);
+        }
+        for compound in &mut self.compounds {
+            let view = view(compound.bodies(), &self.set, &self.shifts);
+            let pushes = compound.refresh(view, &self.set.outlines, &mut self.points);
+            let mut any_solved = false;
+            for part in &mut compound.parts {
+                let solved = pushes && part.pair.begin(view, &mut self.points);
+                any_solved |= solved;
+                list(&mut part.pair, solved, &mut self.constraints);
+            }
+            if any_solved && falls {
+                stir(&mut self.shifts, &self.set.bodies, compound.bodies());
             }
         }
         for joint in &mut self.joints {
@@ -204,6 +217,19 @@ impl Solver {
     }
 }
 
+/// Lists the constraint of a pair once it is solved, and from then on takes over what the pair knows.
+#[inline]
+fn list(pair: &mut ContactPair, solved: bool, constraints: &mut Vec<ContactConstraint>) {
+    match pair.listed {
+        Some(place) => constraints[place as usize].follow(pair, solved),
+        None if solved => {
+            pair.listed = Some(constraints.len() as u32);
+            constraints.push(ContactConstraint::new(pair));
+        }
+        None => {}
+    }
+}
+
 /// Lets gravity pull on bodies although they slept. What has an infinite mass does not fall, and stays as
 /// it is: a floor that one body moves on wakes no other one.
 fn stir(shifts: &mut [BodyShift], bodies: &[SolverBody], stirred: impl IntoIterator<Item = u32>) {
@@ -224,13 +250,13 @@ fn root(parents: &mut [u32], body: u32) -> u32 {
 }
 
 /// Returns what a pair reads of its bodies.
-fn view<'a>(pair: &ContactPair, set: &'a ActiveSet, shifts: &'a [BodyShift]) -> PairView<'a> {
-    let (a, b) = (pair.a as usize, pair.b as usize);
-    let ActiveSet { bodies, velocities, hulls, .. } = set;
+fn view<'a>(pair: [u32; 2], set: &'a ActiveSet, shifts: &'a [BodyShift]) -> PairView<'a> {
+    let [a, b] = pair.map(|body| body as usize);
+    let ActiveSet { bodies, velocities, outlines, .. } = set;
     PairView {
         bodies: [&bodies[a], &bodies[b]],
         velocities: [&velocities[a], &velocities[b]],
         shifts: [&shifts[a], &shifts[b]],
-        hulls,
+        hulls: &outlines.hulls,
     }
 }

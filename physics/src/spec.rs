@@ -19,7 +19,7 @@ pub struct Pose {
 }
 
 /// The definition of a new body. Start from [`BodySpec::new`] and change fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "SpecForm", into = "SpecForm")]
 pub struct BodySpec {
     /// The shape; the only field that can be refused.
@@ -93,7 +93,7 @@ impl BodySpec {
     /// # Errors
     /// Returns [`ShapeError`]; everything else of a definition is clamped.
     pub fn check(&self) -> Result<(), ShapeError> {
-        Geometry::new(self.shape, self.motion).map(drop)
+        Geometry::new(&self.shape, self.motion).map(drop)
     }
 
     /// Returns how the body takes part in contacts.
@@ -125,6 +125,7 @@ struct SpecForm {
 impl From<BodySpec> for SpecForm {
     fn from(spec: BodySpec) -> Self {
         Self {
+            role: spec.role(),
             shape: spec.shape,
             motion: spec.motion,
             pose: spec.pose,
@@ -135,7 +136,6 @@ impl From<BodySpec> for SpecForm {
             restitution: spec.restitution,
             linear_damping: spec.linear_damping,
             angular_damping: spec.angular_damping,
-            role: spec.role(),
             fixed_rotation: spec.fixed_rotation,
         }
     }

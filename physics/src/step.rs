@@ -7,6 +7,7 @@ use metatopia_types::ObjectId;
 use crate::active_set::RegionView;
 use crate::body::MovedBody;
 use crate::broad_phase::{indices, pair_key};
+use crate::compound_pair::CompoundPair;
 use crate::contact::Contact;
 use crate::contact_pair::ContactPair;
 use crate::fixed::Q20;
@@ -51,8 +52,14 @@ pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
     let points = &solver.points;
     let began = solver.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair), points));
     let mut touches: Vec<Touch> = began.collect();
+    let compound_ids = |pair: &CompoundPair| pair.bodies().map(|body| ids[body as usize]);
+    let compounds = &solver.compounds;
+    touches.extend(compounds.iter().filter_map(|pair| pair.began(compound_ids(pair), points)));
+    sort_if(!compounds.is_empty(), &mut touches, Touch::pair);
     let after = solver.pairs.iter().filter_map(|pair| pair.contact(pair_ids(pair), points));
     let mut after: Vec<Contact> = after.collect();
+    let of_compounds = compounds.iter().filter_map(|pair| pair.contact(compound_ids(pair), points));
+    after = merged(after, of_compounds.collect());
     after = merged(after, asleep(view, unpaired));
     touches.extend(ended(&before, &after));
     let contacts = (*before != *after).then(|| merged(unaffected, after));
@@ -114,13 +121,23 @@ fn joint_changes(view: &RegionView<'_>, solver: &Solver) -> JointChanges {
 /// Returns what hit harder than the region's threshold.
 fn hits(view: &RegionView<'_>, solver: &Solver, ids: &[ObjectId]) -> Vec<Hit> {
     let Some(least) = view.surroundings.hit_speed else { return Vec::new() };
-    let hit = |pair: &ContactPair| {
-        let (a, b) = (pair.a as usize, pair.b as usize);
-        let before = [a, b]
-            .map(|index| BodyVelocity::before(&view.bodies[solver.set.indices[index] as usize]));
-        pair.hit([ids[a], ids[b]], &solver.points, before, least)
+    let before = |pair: [u32; 2]| {
+        pair.map(|index| solver.set.indices[index as usize] as usize)
+            .map(|index| BodyVelocity::before(&view.bodies[index]))
     };
-    solver.pairs.iter().filter_map(hit).collect()
+    let ids = |pair: [u32; 2]| pair.map(|index| ids[index as usize]);
+    let hit = |pair: &ContactPair| {
+        let of = [pair.a, pair.b];
+        pair.hit(ids(of), &solver.points, before(of), least)
+    };
+    let compound_hit = |pair: &CompoundPair| {
+        let of = pair.bodies();
+        pair.hit(ids(of), &solver.points, before(of), least)
+    };
+    let mut hits: Vec<Hit> = solver.pairs.iter().filter_map(hit).collect();
+    hits.extend(solver.compounds.iter().filter_map(compound_hit));
+    sort_if(!solver.compounds.is_empty(), &mut hits, |hit| (hit.a, hit.b));
+    hits
 }
 
 /// Returns what the step makes of the bodies that it changed.
@@ -144,8 +161,10 @@ fn split<'a>(
         return (Cow::Borrowed(contacts), Vec::new());
     };
     let is_renewed = |id: ObjectId| renewed.binary_search(&id).is_ok();
-    let (before, unaffected): (Vec<Contact>, _) =
-        contacts.iter().partition(|contact| is_renewed(contact.a) || is_renewed(contact.b));
+    let (before, unaffected): (Vec<Contact>, _) = contacts
+        .iter()
+        .cloned()
+        .partition(|contact| is_renewed(contact.a) || is_renewed(contact.b));
     (Cow::Owned(before), unaffected)
 }
 
@@ -157,6 +176,13 @@ fn merged(mut all: Vec<Contact>, more: Vec<Contact>) -> Vec<Contact> {
         all.sort_by_key(Contact::pair);
     }
     all
+}
+
+/// Sorts what is of two bodies by their ids, if it may be out of order.
+fn sort_if<T>(may_be: bool, list: &mut [T], pair: impl Fn(&T) -> (ObjectId, ObjectId)) {
+    if may_be {
+        list.sort_by_key(pair);
+    }
 }
 
 /// Keeps the contacts of two sleeping bodies, of contacts that are of no pair of this step.
@@ -176,22 +202,30 @@ fn asleep(view: &RegionView<'_>, mut contacts: Vec<Contact>) -> Vec<Contact> {
 /// Makes the solver's pairs of this step, each with its contact of the last one. Returns the contacts
 /// that are of none of them.
 fn make_pairs(ids: &[ObjectId], solver: &mut Solver, contacts: &[Contact]) -> Vec<Contact> {
-    let Solver { set, pairs, points, .. } = solver;
+    let Solver { set, pairs, compounds, points, .. } = solver;
     let mut unpaired = Vec::new();
     let mut old = contacts.iter().peekable();
     pairs.clear();
+    compounds.clear();
     points.clear();
+    let plain = set.outlines.parts.is_empty();
+    let is_compound = |index: usize| set.bodies[index].outline.is_compound();
     for key in &set.keys {
         let (a, b) = indices(*key);
         let ids: (ObjectId, ObjectId) = (ids[a], ids[b]);
         // Both lists are in id order, so one pass over the contacts finds each pair's own.
         while let Some(contact) = old.next_if(|contact| contact.pair() < ids) {
-            unpaired.push(*contact);
+            unpaired.push(contact.clone());
         }
         let before = old.next_if(|contact| contact.pair() == ids);
-        pairs.push(ContactPair::new(*key, &set.bodies, before, points));
+        if plain || !(is_compound(a) || is_compound(b)) {
+            pairs.push(ContactPair::new(*key, &set.bodies, before, points));
+        } else {
+            let outlines = &set.outlines;
+            compounds.push(CompoundPair::new(*key, &set.bodies, outlines, before, points));
+        }
     }
-    unpaired.extend(old);
+    unpaired.extend(old.cloned());
     unpaired
 }
 

@@ -108,7 +108,9 @@ impl Region {
             Command::SetSpin(id, spin) => done(self.set_spin(*id, *spin)),
             Command::ApplyImpulse(id, impulse) => done(self.apply_impulse(*id, *impulse)),
             Command::SetMotion(id, motion) => done(self.set_motion(*id, *motion)),
-            Command::SetShape(id, shape, mass) => done(self.set_shape(*id, **shape, *mass)),
+            Command::SetShape(id, shape, mass) => {
+                done(self.set_shape(*id, (**shape).clone(), *mass))
+            }
             Command::SetFilter(id, filter) => done(self.set_filter(*id, *filter)),
             Command::Revert(before, aspect) => done(self.revert(before, *aspect)),
             Command::InsertJoint(id, spec) => done(self.insert_joint(*id, spec)),

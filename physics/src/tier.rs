@@ -344,7 +344,7 @@ fn touches(before: &[Contact], touching: Vec<Touching>) -> (Vec<Touch>, Vec<Cont
             impulse: *impulse,
         })
         .collect();
-    let contact = |Touching { pair: (a, b), .. }| Contact { a, b, points: [None; 2] };
+    let contact = |Touching { pair: (a, b), .. }| Contact::bare(a, b);
     let after: Vec<Contact> = touching.into_iter().map(contact).collect();
     touches.extend(crate::step::ended(before, &after));
     (touches, after)

@@ -4,6 +4,7 @@ mod file;
 mod floor_plan;
 mod introduction;
 mod joint;
+mod line;
 mod object;
 mod read;
 mod rules;

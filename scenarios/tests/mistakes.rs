@@ -45,6 +45,47 @@ fn numbers_that_are_not_whole_must_be_in_quotes() {
 }
 
 #[test]
+fn lines_that_cannot_be_are_named_with_the_rule() {
+    for (text, complaint) in [
+        ("line = [[9, 2]]", "yard.toml:7:8: points: 1 where a chain has 2..="),
+        ("line = [[9, 2], [10, 2], [10, 2]]", "yard.toml:7:8: points[1]: less than"),
+        (
+            "line = [[9, 2], [10, 2], [999, 2]]",
+            "yard.toml:7:8: points[1]: the next point is further",
+        ),
+        (
+            "line = [[9, 2], [10, 2]]\nbefore = [8, 2]\nafter = [10, 2]",
+            "yard.toml:7:8: points[2]: less than",
+        ),
+        (
+            "line = [[9, 2], [10, 2]]\nat = [9, 2]",
+            "yard.toml:7:8: the points of a `line` say where",
+        ),
+        ("line = [[9, 2], [10, 2]]\ndisc = 1", "yard.toml:7:8: the points of a `line` say where"),
+        ("line = [[9, 2], [10, 2]]\nmotion = \"dynamic\"", "yard.toml:7:8: a line is static"),
+        (
+            "line = [[9, 2], [10, 2], [11, 3]]\ndegrees = 30",
+            "yard.toml:7:8: `before`, `after` and angles are for a line of two points",
+        ),
+        (
+            "line = [[9, 2], [10, 2], [11, 3]]\nmark = \"hill\"",
+            "yard.toml:8:8: a mark names one thing: write `at`, or a `line` of two points",
+        ),
+        (
+            "line = [[9, 2], [10, 2]]\nbefore = [9, 2]",
+            "yard.toml:7:8: points[0]: less than 0.0625 m from the next point, where `before` is points[0]",
+        ),
+        ("line = [[9, 2], [10, 2]]\nspin = 1", "yard.toml:7:8: a line is static"),
+        (
+            "at = [9, 2]\ndisc = 1\nclosed = true",
+            "yard.toml:4:1: `closed`, `before` and `after` are for a `line`",
+        ),
+    ] {
+        assert!(object(text).starts_with(complaint), "{}", object(text));
+    }
+}
+
+#[test]
 fn objects_that_cannot_be_are_named_with_the_rule() {
     for (text, complaint) in [
         ("disc = 1", "yard.toml:4:1: an object needs `at`, or `places`, not both"),

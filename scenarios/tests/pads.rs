@@ -41,7 +41,7 @@ impl Pads {
             owner: None,
             look: Look::default(),
             text: String::new(),
-            body: BodySpec::new(shape, Motion::Static, at),
+            body: BodySpec::new(shape.clone(), Motion::Static, at),
             scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: AssetLicence::Cc0,
             spawner: None,

@@ -234,7 +234,8 @@ fn capsules_and_polygons_are_read_and_written_exactly() {
     );
     let files = BTreeMap::from([("place.toml".to_owned(), text)]);
     let place = read(&files);
-    let shapes = |place: &Place| place.objects().iter().map(|o| o.body.shape).collect::<Vec<_>>();
+    let shapes =
+        |place: &Place| place.objects().iter().map(|o| o.body.shape.clone()).collect::<Vec<_>>();
     let [Shape::Capsule { half, radius }, Shape::Polygon(ramp)] = shapes(&place)[..] else {
         panic!("{:?}", shapes(&place));
     };
@@ -257,7 +258,7 @@ fn materials_are_read_and_written_exactly() {
     );
     let place = read(&BTreeMap::from([("place.toml".to_owned(), text)]));
     let materials = |place: &Place| -> Vec<_> {
-        let bodies = place.objects().iter().map(|object| object.body);
+        let bodies = place.objects().iter().map(|object| object.body.clone());
         bodies.map(|body| (body.mass, body.friction_rule, body.restitution_rule)).collect()
     };
     let wanted = [
@@ -269,5 +270,33 @@ fn materials_are_read_and_written_exactly() {
     let exported = Place::of_world(&founded(&place)).files();
     let again = read(&exported);
     assert_eq!(materials(&again), wanted, "the density is written as a mass");
+    assert_eq!(Place::of_world(&founded(&again)).files(), exported);
+}
+
+#[test]
+fn lines_become_pieces_that_know_their_neighbours_and_are_written_exactly() {
+    let text = format!(
+        "{HEAD}[[object]]\nkind = \"hill\"\nname = \"hill\"\nline = [[8, 0], [10, \"0.3\"], [\"12.7\", 0]]\n\
+         friction = \"0.75\"\n[[object]]\nkind = \"ring\"\nname = \"ring\"\n\
+         line = [[20, 0], [24, 0], [22, 3]]\nclosed = true\n[[object]]\nkind = \"stick\"\nname = \"stick\"\n\
+         mark = \"stick\"\nline = [[30, 0], [31, 0]]\ndegrees = 30\n"
+    );
+    let place = read(&BTreeMap::from([("place.toml".to_owned(), text)]));
+    let bodies = |place: &Place| place.objects().iter().map(|o| o.body.clone()).collect::<Vec<_>>();
+    let names: Vec<&str> = place.objects().iter().map(|object| object.name.as_str()).collect();
+    assert_eq!(names, ["hill 1", "hill 2", "ring 1", "ring 2", "ring 3", "stick"]);
+    let known: Vec<usize> = bodies(&place)
+        .iter()
+        .map(|body| match &body.shape {
+            Shape::Segment(segment) => segment.neighbour_ends().iter().flatten().count(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(known, [1, 1, 2, 2, 2, 0]);
+    assert_eq!(bodies(&place)[1].friction, Fx::from_ratio(3, 4));
+
+    let exported = Place::of_world(&founded(&place)).files();
+    let again = read(&exported);
+    assert_eq!(bodies(&again), bodies(&place));
     assert_eq!(Place::of_world(&founded(&again)).files(), exported);
 }

@@ -133,4 +133,4 @@ pub use port::{Port, PortError, port_digest, write_port};
 pub use ports::ports;
 pub use scene::ScriptContext;
 pub use value::{ScriptState, StateError, Value, ValueError};
-pub use view::{AlongRay, Nearby, ObjectView, WorldView};
+pub use view::{AlongRay, NamedClub, Nearby, ObjectView, WorldView};

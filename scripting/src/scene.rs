@@ -215,6 +215,12 @@ impl ScriptContext {
         core::mem::take(&mut self.looked)
     }
 
+    /// Says whether a feature flag of the sim is on.
+    #[must_use]
+    pub fn is_flag_on(&self, name: &str) -> bool {
+        self.view.is_flag_on(name)
+    }
+
     /// Simulated seconds since genesis.
     #[must_use]
     pub fn now(&self) -> Fx {

@@ -31,9 +31,20 @@ pub trait WorldView: Send + Sync {
         false
     }
 
+    /// Says whether the person whose avatar `who` is belongs to a club. A thing belongs to none, and where there
+    /// are no clubs nobody does.
+    fn is_member(&self, _who: ObjectId, _club: NamedClub<'_>) -> bool {
+        false
+    }
+
     /// Says whether a thing is under way to another sim, from which it may come back. Where nothing leaves, none
     /// is.
     fn is_away(&self, _id: ObjectId) -> bool {
+        false
+    }
+
+    /// Says whether a feature flag of the sim is on. Where nobody agrees on flags, none is.
+    fn is_flag_on(&self, _name: &str) -> bool {
         false
     }
 
@@ -51,6 +62,15 @@ pub trait WorldView: Send + Sync {
         let rest = ((tick % TICKS_PER_SECOND) << 32) / TICKS_PER_SECOND;
         Fx::from_bits((i64::from(seconds) << 32) | i64::try_from(rest).expect("below 2^32"))
     }
+}
+
+/// A club as a script names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedClub<'a> {
+    /// By the name that it has now.
+    Name(&'a str),
+    /// By its number, which no other club ever has.
+    Number(i64),
 }
 
 /// What a look around finds.

@@ -10,8 +10,10 @@ mod build;
 mod building;
 mod changes;
 mod chat;
+mod clubs;
 mod context;
 mod executor;
+mod forget;
 mod friends;
 mod govern;
 mod hands;
@@ -24,6 +26,7 @@ mod materials;
 mod offers;
 mod placement;
 mod private;
+mod profile;
 mod publish;
 mod quota;
 mod report;
@@ -42,7 +45,7 @@ mod traces;
 mod undo;
 mod undo_of;
 
-pub use chat::{ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SHOUTED, SpokenLine, WHISPERED};
+pub use chat::{CLUB, ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SHOUTED, SpokenLine, WHISPERED};
 pub use executor::InjectedPanics;
 pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
 

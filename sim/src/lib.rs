@@ -116,20 +116,20 @@ mod tree;
 #[doc(hidden)]
 pub use acts::InjectedPanics;
 pub use acts::{
-    BuildHistory, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
+    BuildHistory, CLUB, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
     SpokenLine, UndoEntry, WHISPERED,
 };
 pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
-    ActFault, ActGround, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange,
-    Denied, FiledReport, FirstLogins, FriendList, FrozenThing, GivenRight, GivenRuling, Governance,
-    GrantedSim, HeardSaid, IssuedTicket, Judging, KeptWords, KeyFriends, LandKeyChanges, LandWeek,
-    LaneKey, LaneWindows, Motd, OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role,
-    RotatedKey, Sanction, Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount,
-    TurnAdmission, TurnFault, Wall, Warrant, Window, check_name, judge_act, judge_turn, limits,
-    skeleton_of,
+    ActFault, ActGround, ActTarget, Anchor, Basis, Border, BorderSummary, Club, ClubInvite,
+    Crossing, DelayedChange, Denied, FiledReport, FirstLogins, ForgottenWords, FriendList,
+    FrozenThing, GivenRight, GivenRuling, Governance, GrantedSim, HeardSaid, IssuedTicket, Judging,
+    KeptProfile, KeptWords, KeyFriends, LandKeyChanges, LandWeek, LaneKey, LaneWindows, Motd,
+    OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role, RotatedKey, Sanction,
+    Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount, TurnAdmission, TurnFault,
+    Wall, Warrant, Window, check_name, judge_act, judge_turn, limits, skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -147,14 +147,14 @@ pub use state::flipped;
 pub use state::{
     AMENDABLE, AVATAR, AgreedPort, AgreedPorts, AgreedPortsError, AmendError, Applied,
     AvatarParameters, BorderAnswer, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT,
-    Capsule, CapsuleError, ChangedObject, Charter, ChatParameters, Course, FirstLogin, Frozen,
-    GasParameters, Genesis, GenesisError, Held, Introduction, IntroductionError, LandClaims,
-    LeafEntry, LogLine, LotParameters, Manifest, MissingPort, MissingTier, Object, ObjectSpec,
-    ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession, PortsTextError,
-    Presence, Publication, Publishers, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure,
-    ScriptSpec, SimClock, Since, Stage, StateRestoreError, ThingChange, ThingSeat, TierName, Tools,
-    Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line, is_name,
-    picture_digest, picture_kind, rules_name,
+    Capsule, CapsuleError, ChangedObject, Charter, ChatParameters, Course, FeatureFlags,
+    FeatureFlagsError, FirstLogin, FlagsTextError, Frozen, GasParameters, Genesis, GenesisError,
+    Held, Introduction, IntroductionError, LandClaims, LeafEntry, LogLine, LotParameters, Manifest,
+    MissingPort, MissingTier, Object, ObjectSpec, ObjectSpecError, Parameters, ParametersError,
+    Parent, Player, PlayerSession, PortsTextError, Presence, Publication, Publishers, Received,
+    ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage,
+    StateRestoreError, ThingChange, ThingSeat, TierName, Tools, Unsound, Watch, World, describe,
+    differ, differ_from, heading_of, is_line, is_name, picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableLeaves, StateDifference,
@@ -163,7 +163,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 17;
+pub const ENGINE: u32 = 19;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

@@ -6,6 +6,7 @@ mod bodies;
 mod border_line;
 mod floor_plan;
 mod footprint;
+mod framed;
 mod land;
 mod lot;
 mod placed;
@@ -31,3 +32,4 @@ pub use tile_copy::{
 pub(crate) use bodies::{Bodies, Happenings};
 pub(crate) use border_line::{BorderLine, with_bands};
 pub(crate) use footprint::{Footprint, distance_to, nearest_point};
+pub(crate) use framed::{GhostPlace, framed};

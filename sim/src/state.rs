@@ -14,13 +14,18 @@ mod bit_flip;
 mod border_turn;
 mod capsule;
 mod carried;
+mod chat_parameters;
 mod course;
+mod feature_flags;
 mod founding;
+mod frames;
 mod frozen;
 mod genesis;
+mod ghosts;
 mod hands;
 mod indexes;
 mod introduction;
+mod mechanism;
 mod object;
 mod parameters;
 mod players;
@@ -42,7 +47,9 @@ pub use applied::{Applied, ChangedObject, LogLine, Received, ScriptFailure, desc
 pub use bit_flip::flipped;
 pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, ReplayVerdict, differ, differ_from};
 pub use carried::BorderAnswer;
+pub use chat_parameters::ChatParameters;
 pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
+pub use feature_flags::{FeatureFlags, FeatureFlagsError, FlagsTextError};
 pub use frozen::Frozen;
 pub use genesis::{
     Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec, rules_name,
@@ -51,8 +58,8 @@ pub use introduction::{Introduction, IntroductionError, picture_digest, picture_
 pub use metatopia_types::is_line;
 pub use object::{AVATAR, Held, Object, ThingChange, ThingSeat};
 pub use parameters::{
-    AvatarParameters, BuildingParameters, ChatParameters, FirstLogin, GasParameters, LandClaims,
-    LotParameters, Parameters, ParametersError, Publishers, TierName, heading_of,
+    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, LotParameters,
+    Parameters, ParametersError, Publishers, TierName, heading_of,
 };
 pub use players::{Player, PlayerSession, Since, is_name};
 pub use presence::Presence;
@@ -63,6 +70,7 @@ pub use tools::{MissingTier, Tools};
 pub use watch::{Stage, Watch};
 pub use world::World;
 
+pub(crate) use ghosts::{GhostLeaf, Ghosts};
 pub(crate) use object::object_key;
 pub(crate) use sim_state::{Owner, State};
 pub(crate) use tick::ScriptRuntime;

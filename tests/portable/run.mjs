@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 
 const FAILED = 0xffffffff;
-const CHECKS = ["replay", "panics", "deepest", "widest", "scenes"];
+const CHECKS = ["replay", "panics", "deepest", "widest", "scenes", "letters", "strangers"];
 
 const [path] = process.argv.slice(2);
 if (path === undefined) {
@@ -27,7 +27,7 @@ let allHeld = true;
 for (const check of CHECKS) {
   const begin = performance.now();
   const held = exports[check]() >>> 0;
-  console.error(`${check} ${((performance.now() - begin) / 1000).toFixed(2)} s`);
+  console.error(`${check} ${((performance.now() - begin) / 1000).toFixed(3)} s`);
   // The memory may have grown, so it is looked at anew each time.
   const bytes = new Uint8Array(exports.memory.buffer, exports.report() >>> 0, exports.report_length());
   console.log(`${check}: ${held === FAILED ? "failed" : `${held} held`}`);

@@ -60,7 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "scenarios",
         ],
     ),
-    ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
+    ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios", "client"]),
     ("network", &["math"]),
     ("oracle", &["types", "consensus"]),
     (
@@ -141,10 +141,12 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Foreign crates that our pure crates may name, and why they cannot make two servers differ.
 const FOREIGN: &[(&str, &str)] = &[
+    ("argon2", "seals keys by a passphrase; integers only, and no servers compute it"),
     ("blake3", "hashing: integers only"),
     ("chacha20poly1305", "seals private words; integers only, and no servers compute it"),
-    ("data-encoding", "base 32 of invites"),
+    ("data-encoding", "base 32 of invites, base 64 of profiles"),
     ("ed25519-dalek", "signatures: strict, and the same on every CPU"),
+    ("imagesize", "first bytes of pictures, which only clients read; no servers compute it"),
     ("fixed", "the type behind Fx; its operators stay inside sim/math"),
     ("postcard", "the one encoding"),
     ("serde", "shapes for the encoding"),

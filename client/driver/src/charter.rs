@@ -5,7 +5,9 @@ use std::{collections::VecDeque, time::Duration};
 use metatopia_protocol::{
     Answer, LEAVES_PER_QUESTION_MAX, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
 };
-use metatopia_sim::{Charter, Governance, KeyFriends, Manifest, SNAPSHOT_BYTES_MAX};
+use metatopia_sim::{
+    Charter, ChatEntry, ChatIndex, Governance, KeyFriends, Manifest, SNAPSHOT_BYTES_MAX,
+};
 use metatopia_types::{
     Digest, Height, Millis, PublicKey,
     limits::{LEAF_BYTES_MAX, ROOT_LAG},
@@ -20,6 +22,9 @@ const GOVERNANCE: &str = "governance";
 /// The leaf that holds the friends of all keys, and what those are called into which it is cut.
 const FRIENDS: &str = "friends";
 const SHELVES: &str = "friends/";
+
+/// The leaf that says who said what of late.
+const CHAT: &str = "chat";
 
 /// Returns the fault of a node that shows a state that it cannot mean.
 const fn other() -> ProofError {
@@ -73,6 +78,17 @@ impl ClientDriver {
             friends.extend(kept);
         }
         Ok(ProvenFriends { height, stated, time: governance.time, friends })
+    }
+
+    /// Proves who said what of late, by the hashes of the words, from the newest snapshot that the node offers.
+    ///
+    /// # Errors
+    /// See [`ProofError`]. Nothing is taken on trust, as for [`Self::prove_friends`].
+    pub async fn prove_lines(&mut self, wait: Duration) -> Result<Vec<ChatEntry>, ProofError> {
+        let (_, leaves) = self.prove_leaves(wait, |key| key == CHAT).await?;
+        let leaf = leaves.first().ok_or_else(other)?;
+        let index: ChatIndex = wire::decode(leaf, LEAF_BYTES_MAX).map_err(|_| other())?;
+        Ok(index.0.into())
     }
 
     /// Fetches all leaves of the newest snapshot whose keys are wanted, in the order of their keys, and proves

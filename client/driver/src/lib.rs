@@ -35,6 +35,7 @@ mod nearest;
 mod news;
 mod node_endpoint;
 mod node_url;
+mod profiles;
 mod proof;
 mod state;
 mod trust;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client::{Distrust, ProvenSight, Scene, SubmitError, UnprovenSight};
 use metatopia_protocol::{
-    ChatMessage, FormMessage, Goodbye, SoundMessage, SubmitRefusal, ToldMessage,
+    ChatMessage, ForgottenMessage, FormMessage, Goodbye, SoundMessage, SubmitRefusal, ToldMessage,
 };
 use metatopia_types::{ActId, Height, Outcome, wire::DecodeError};
 
@@ -68,6 +68,8 @@ pub enum DriverEvent {
     Sound(SoundMessage),
     /// Somebody told the player something that nobody else can read.
     Told(Box<ToldMessage>),
+    /// Words are forgotten that may have been heard.
+    Forgotten(ForgottenMessage),
     /// The session cannot go on. The last news.
     Ended(End),
 }
@@ -77,7 +79,12 @@ impl DriverEvent {
     pub(super) const fn is_heard(&self) -> bool {
         matches!(
             self,
-            Self::Heard(_) | Self::HeardEarlier(_) | Self::Form(_) | Self::Sound(_) | Self::Told(_)
+            Self::Heard(_)
+                | Self::HeardEarlier(_)
+                | Self::Form(_)
+                | Self::Sound(_)
+                | Self::Told(_)
+                | Self::Forgotten(_)
         )
     }
 

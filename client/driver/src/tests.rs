@@ -262,6 +262,7 @@ async fn of_a_flood_of_words_the_newest_are_kept_and_a_question_still_gets_its_a
             name: "n".into(),
             text: String::new(),
             by: None,
+            club: None,
         })
     };
     let node = Fake::honest(Box::new(move |message| match message {

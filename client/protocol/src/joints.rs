@@ -38,6 +38,12 @@ pub enum JointEntryKind {
     },
     /// A spring pulls the second thing to a place.
     Target,
+    /// The ends come no further apart than a length.
+    Rope,
+    /// A spring holds the ends at a length.
+    Spring,
+    /// A motor turns the second thing about one place.
+    Motor,
 }
 
 impl JointEntryKind {
@@ -50,6 +56,9 @@ impl JointEntryKind {
             Self::Weld => "weld",
             Self::Slider { .. } => "slider",
             Self::Target => "target",
+            Self::Rope => "rope",
+            Self::Spring => "spring",
+            Self::Motor => "motor",
         }
     }
 }

@@ -20,6 +20,7 @@ extern crate alloc;
 
 mod border;
 mod chat;
+mod clubs;
 mod endpoint;
 mod friends;
 mod invite;
@@ -31,6 +32,7 @@ mod message;
 mod pages;
 mod people;
 mod private;
+mod profiles;
 mod question;
 mod reports;
 mod view;
@@ -41,7 +43,8 @@ pub use border::{
     BorderEntry, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion,
     NEIGHBOUR_NODES_MAX, PassAnswer,
 };
-pub use chat::{ChatMessage, FormMessage, SoundMessage};
+pub use chat::{ChatMessage, ForgottenMessage, FormMessage, SoundMessage};
+pub use clubs::{CLUBS_PER_ANSWER_MAX, ClubEntry, ClubInviteEntry, ClubPerson};
 pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};
 pub use friends::{FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry};
 pub use invite::{
@@ -63,6 +66,7 @@ pub use people::{
     PersonEntry, RightEntry, SanctionEntry, TracedThings, span,
 };
 pub use private::{MAILBOX_PER_ANSWER_MAX, ToldMessage};
+pub use profiles::{PROFILES_PER_QUESTION_MAX, ProfilesAnswer};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry,
@@ -76,7 +80,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 9;
+pub const VERSION: u16 = 10;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

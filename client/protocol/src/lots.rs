@@ -3,10 +3,10 @@
 use alloc::{string::String, vec::Vec};
 
 use metatopia_math::Vec2;
-use metatopia_types::{LotId, PublicKey};
+use metatopia_types::{ClubName, LotId, PublicKey};
 use serde::{Deserialize, Serialize};
 
-/// Lots in one answer: 256 of at most 1,250 bytes are below 320 KiB.
+/// Lots in one answer: 256 of at most 1,310 bytes are below 330 KiB.
 pub const LOTS_PER_ANSWER_MAX: usize = 256;
 
 /// A lot, for people to read.
@@ -24,6 +24,8 @@ pub struct LotEntry {
     pub holder: LotPerson,
     /// The players whom the holder lets build there.
     pub friends: Vec<LotPerson>,
+    /// The club whose members the holder lets build there.
+    pub club: Option<ClubName>,
 }
 
 /// A player whom a lot names.

@@ -9,8 +9,8 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, ChatMessage, FormMessage, Question, SoundMessage, ToldMessage, View, ViewProof,
-    Watching,
+    Answer, ChatMessage, ForgottenMessage, FormMessage, Question, SoundMessage, ToldMessage, View,
+    ViewProof, Watching,
 };
 
 /// What a client says.
@@ -153,6 +153,8 @@ pub enum ServerMessage {
     Sound(SoundMessage),
     /// Somebody told the client's player something that nobody else can read.
     Told(Box<ToldMessage>),
+    /// Words are forgotten that this client may show.
+    Forgotten(ForgottenMessage),
 }
 
 /// Opens a session.

@@ -2,11 +2,12 @@
 
 use alloc::vec::Vec;
 
-use metatopia_types::{LotId, PackageId, PublicKey, ScriptId};
+use metatopia_types::{ClubId, LotId, PackageId, PublicKey, ScriptId};
 
 use crate::{
-    LOTS_PER_ANSWER_MAX, LotEntry, PACKAGES_PER_ANSWER_MAX, PEOPLE_PER_ANSWER_MAX, PackageEntry,
-    PersonEntry, REPORTS_PER_ANSWER_MAX, ReportEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry,
+    CLUBS_PER_ANSWER_MAX, ClubEntry, LOTS_PER_ANSWER_MAX, LotEntry, PACKAGES_PER_ANSWER_MAX,
+    PEOPLE_PER_ANSWER_MAX, PackageEntry, PersonEntry, REPORTS_PER_ANSWER_MAX, ReportEntry,
+    SCRIPTS_PER_ANSWER_MAX, ScriptEntry,
 };
 
 /// An entry of a list that comes in pages.
@@ -72,6 +73,17 @@ impl Listed for LotEntry {
 
     fn key(&self) -> LotId {
         self.lot
+    }
+}
+
+impl Listed for ClubEntry {
+    type Key = ClubId;
+
+    const PER_PAGE: usize = CLUBS_PER_ANSWER_MAX;
+    const LISTED_MAX: usize = 32 * CLUBS_PER_ANSWER_MAX;
+
+    fn key(&self) -> ClubId {
+        self.club
     }
 }
 

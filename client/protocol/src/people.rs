@@ -3,8 +3,8 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use metatopia_types::{
-    Act, Certificate, GovernOrder, GroundArea, Header, ObjectId, PublicKey, Refusal, RoleRight,
-    StateProof,
+    Act, Blob, Certificate, GovernOrder, GroundArea, Header, ObjectId, PublicKey, Refusal,
+    RoleRight, StateProof,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,13 +94,15 @@ pub struct KeyHoldings {
     pub lots: u32,
 }
 
-/// An amendment or a change of who votes that somebody might make.
+/// An amendment, a change of who votes, or an order about tickets or a border that somebody might make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntendedChange {
     /// Who would make it.
     pub author: PublicKey,
     /// The act that would make it.
     pub act: Act,
+    /// The blob that the act names, if it names one.
+    pub blob: Option<Blob>,
 }
 
 /// What an amendment or a change of who votes would do at this moment.

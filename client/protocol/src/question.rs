@@ -1,24 +1,24 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
 //! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
-//! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`], [`Question::Reports`] and
-//! [`Question::Friends`], which are for people to read. What is in a mailbox is signed by who told it; that
-//! nothing is missing is not shown.
+//! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`], [`Question::Reports`],
+//! [`Question::Friends`] and [`Question::Clubs`], which are for people to read. What is in a mailbox is signed by
+//! who told it; that nothing is missing is not shown.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Act, Certificate, Header, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
+    Act, Certificate, ClubId, Header, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
     PackageId, PublicKey, Receipt, Refusal, Root, ScriptId, Seq, SetChange, StateProof, Tick,
     TilePoint, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Applicant, BorderEntry, CharterAnswer, DispatchAnswer, DispatchQuestion, DryRunEntry,
-    FriendsEntry, IntendedChange, IntendedChangeEntry, IntendedOrder, JoinRefusal, JoinRequest,
-    JointEntry, LoginTerms, LotEntry, OrdersAnswer, PersonEntry, ReportEntry, SignedAnnouncement,
-    TicketEntry, ToldMessage,
+    Applicant, BorderEntry, CharterAnswer, ClubEntry, DispatchAnswer, DispatchQuestion,
+    DryRunEntry, FriendsEntry, IntendedChange, IntendedChangeEntry, IntendedOrder, JoinRefusal,
+    JoinRequest, JointEntry, LoginTerms, LotEntry, OrdersAnswer, PersonEntry, ProfilesAnswer,
+    ReportEntry, SignedAnnouncement, TicketEntry, ToldMessage,
 };
 
 /// What a client may ask.
@@ -203,8 +203,25 @@ pub enum Question {
     },
     /// What the sim is by now, with the proof, from the newest state whose root is certified.
     Charter,
-    /// What an amendment, or a change of who votes, would do at this moment.
+    /// What an amendment, a change of who votes, or an order about tickets or a border would do at this moment.
     TryChange(Box<IntendedChange>),
+    /// Clubs: at most [`CLUBS_PER_ANSWER_MAX`](crate::CLUBS_PER_ANSWER_MAX), ascending.
+    Clubs {
+        /// Whose: those in which this person is, or to which she is invited; none for all clubs.
+        of: Option<PublicKey>,
+        /// Only greater numbers; ask again from the last one for more, while answers are full.
+        after: ClubId,
+    },
+    /// What people say of themselves, with the proof, from the newest state whose root is certified.
+    Profiles {
+        /// The people: at most [`PROFILES_PER_QUESTION_MAX`](crate::PROFILES_PER_QUESTION_MAX).
+        of: Vec<PublicKey>,
+    },
+    /// The picture of a person. Her profile names it.
+    Picture {
+        /// Whose picture it is.
+        of: PublicKey,
+    },
 }
 
 /// Players in one answer about governance.
@@ -322,6 +339,12 @@ pub enum Answer {
     Charter(Box<CharterAnswer>),
     /// What the change would do.
     Change(Box<IntendedChangeEntry>),
+    /// Clubs, ascending by number.
+    Clubs(Vec<ClubEntry>),
+    /// What people say of themselves.
+    Profiles(Box<ProfilesAnswer>),
+    /// The picture, which hashes to what its owner's profile names.
+    Picture(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
 }
 
 impl Answer {
@@ -371,6 +394,9 @@ impl Answer {
             Self::Friends(_) => "Friends",
             Self::Charter(_) => "Charter",
             Self::Change(_) => "Change",
+            Self::Clubs(_) => "Clubs",
+            Self::Profiles(_) => "Profiles",
+            Self::Picture(_) => "Picture",
         }
     }
 }

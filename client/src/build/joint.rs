@@ -4,7 +4,16 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::{Build, BuiltJoint, ObjectId};
 
 /// The kinds of joints in the words of builders.
-pub const JOINT_KINDS: [&str; 4] = ["hinge", "rod", "weld", "slider"];
+pub const JOINT_KINDS: [&str; 7] = ["hinge", "rod", "weld", "slider", "rope", "spring", "motor"];
+
+/// The radians a second of a motor, and the hertz of a spring, of which nobody said more.
+const JOINT_RATE: Fx = Fx::from_int(2);
+
+/// The torque of a motor in newton metres: it lifts a crate of forty kilograms by an arm of half a metre.
+const MOTOR_STRENGTH: Fx = Fx::from_int(200);
+
+/// The damping ratio of a spring: it swings some three times.
+const SPRING_DAMPING: Fx = Fx::from_ratio(3, 10);
 
 /// A thing that is joined, as it is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,27 +53,41 @@ impl JoinedThing {
 /// Returns the step that joins a thing to another one, or to the ground, by a joint of this kind; nothing if
 /// there is no such kind.
 ///
-/// The joint is at the place of the other thing that is nearest to the thing's centre. A rod holds the two
-/// centres, or goes from the ground under the builder, who stands at `here`. A slider goes from one centre to the
-/// other, or the way that the thing faces.
+/// The joint is at the place of the other thing that is nearest to the thing's centre; a motor turns the thing about
+/// its own centre. A rod holds the two
+/// centres, or goes from the ground under the builder, who stands at `here`, and so do a rope and a spring. A
+/// slider goes from one centre to the other, or the way that the thing faces. `rate` is how fast a motor turns in
+/// radians a second, or a spring swings in hertz; two of these without it.
 #[must_use]
 pub fn joined(
     thing: &JoinedThing,
     to: Option<&JoinedThing>,
-    kind: &str,
+    (kind, rate): (&str, Option<Fx>),
     here: Vec2,
 ) -> Option<Build> {
+    let rate = rate.unwrap_or(JOINT_RATE);
     let towards = |to: &JoinedThing| thing.position.saturating_sub(to.position);
     let (at, kind) = match (kind, to) {
-        ("rod", Some(to)) => (to.position, BuiltJoint::Rod),
-        ("rod", None) => (here, BuiltJoint::Rod),
-        ("hinge" | "weld" | "slider", to) => {
-            let at = to.map_or(thing.position, |to| to.nearest(thing.position));
+        ("rod" | "rope" | "spring", to) => {
+            let kind = match kind {
+                "rod" => BuiltJoint::Rod,
+                "rope" => BuiltJoint::Rope,
+                _ => BuiltJoint::Spring { frequency: rate, damping: SPRING_DAMPING },
+            };
+            (to.map_or(here, |to| to.position), kind)
+        }
+        ("hinge" | "weld" | "slider" | "motor", to) => {
+            // The axle of a wheel is its own middle, wherever its cart ends.
+            let at = match to.filter(|_| kind != "motor") {
+                Some(to) => to.nearest(thing.position),
+                None => thing.position,
+            };
             let apart = to.map(towards).filter(|way| *way != Vec2::ZERO);
             let along = apart.map_or(thing.angle, Vec2::angle);
             let kind = match kind {
                 "hinge" => BuiltJoint::Hinge,
                 "weld" => BuiltJoint::Weld,
+                "motor" => BuiltJoint::Motor { speed: rate, strength: MOTOR_STRENGTH },
                 _ => BuiltJoint::Slider { along },
             };
             (at, kind)
@@ -87,7 +110,7 @@ mod tests {
     }
 
     fn place(thing: JoinedThing, to: Option<JoinedThing>, kind: &str) -> (Vec2, BuiltJoint) {
-        match joined(&thing, to.as_ref(), kind, at(9, 9)) {
+        match joined(&thing, to.as_ref(), (kind, None), at(9, 9)) {
             Some(Build::Join { object, to: other, at, kind }) => {
                 assert_eq!((object, other), (thing.id, to.map(|to| to.id)));
                 (at, kind)
@@ -106,6 +129,7 @@ mod tests {
             let along = Angle::ZERO;
             let slider = (at(1, 0), BuiltJoint::Slider { along });
             assert_eq!(place(beside, Some(wall), "slider"), slider);
+            assert_eq!(place(beside, Some(wall), "motor").0, beside.position);
             // A wheel within its cart.
             let wheel = end(3, Vec2::new(Fx::HALF, Fx::ZERO), true);
             assert_eq!(place(wheel, Some(wall), "hinge").0, wheel.position);
@@ -123,7 +147,19 @@ mod tests {
         let along = Angle::QUARTER;
         assert_eq!(place(thing, None, "slider"), (at(3, 0), BuiltJoint::Slider { along }));
         assert_eq!(place(thing, None, "rod"), (at(9, 9), BuiltJoint::Rod));
-        assert_eq!(joined(&thing, None, "glue", at(0, 0)), None);
-        assert!(JOINT_KINDS.iter().all(|kind| joined(&thing, None, kind, at(0, 0)).is_some()));
+        assert_eq!(place(thing, None, "rope"), (at(9, 9), BuiltJoint::Rope));
+        let at_rate = |kind, rate| match joined(&thing, None, (kind, rate), at(0, 0)) {
+            Some(Build::Join { kind, .. }) => kind,
+            other => panic!("{other:?}"),
+        };
+        let back = Fx::from_int(-5);
+        let motor = |speed| BuiltJoint::Motor { speed, strength: MOTOR_STRENGTH };
+        assert_eq!(at_rate("motor", Some(back)), motor(back));
+        assert_eq!(at_rate("motor", None), motor(JOINT_RATE));
+        let spring = BuiltJoint::Spring { frequency: Fx::ONE, damping: SPRING_DAMPING };
+        assert_eq!(at_rate("spring", Some(Fx::ONE)), spring);
+        let kind = |kind| joined(&thing, None, (kind, None), at(0, 0));
+        assert_eq!(kind("glue"), None);
+        assert!(JOINT_KINDS.iter().all(|word| kind(word).is_some()));
     }
 }

@@ -145,14 +145,25 @@ fn laid(words: &[&str]) -> Option<Building> {
 }
 
 /// Reads what is joined to what, and by which kind of joint: `crate to wall by weld`, or `crate wall weld` where
-/// each thing has one word. A hinge is meant if nothing else is named.
+/// each thing has one word. A hinge is meant if nothing else is named. A motor and a spring may have a number
+/// behind them.
 fn join(rest: &str) -> Option<Building> {
-    let kind_of = |word: &str| JOINT_KINDS.into_iter().find(|kind| *kind == word);
-    let (things, last) = rest.trim().rsplit_once(' ').unwrap_or((rest, ""));
-    let (things, kind) = match kind_of(last) {
-        Some(kind) => (things.trim(), kind),
-        None => (rest.trim(), JOINT_KINDS[0]),
+    let kind_of = |text: &str| {
+        let (things, last) = text.trim().rsplit_once(' ')?;
+        let kind = JOINT_KINDS.into_iter().find(|kind| *kind == last)?;
+        // Names may end in such a word: behind `to` a kind comes after `by`.
+        let is_kind = !things.contains(" to") || things.trim_end().ends_with(" by");
+        is_kind.then(|| (things.trim().to_string(), kind))
     };
+    let rated = rest.trim().rsplit_once(' ').and_then(|(front, number)| {
+        let (things, kind) =
+            kind_of(front).filter(|(_, kind)| ["motor", "spring"].contains(kind))?;
+        Some((things, kind, Some(number.parse().ok()?)))
+    });
+    let plain = || kind_of(rest).map(|(things, kind)| (things, kind, None));
+    let (things, kind, rate) =
+        rated.or_else(plain).unwrap_or_else(|| (rest.trim().to_string(), JOINT_KINDS[0], None));
+    let things = things.as_str();
     let things = things.strip_suffix(" by").unwrap_or(things);
     let (thing, other) = two(things, " to ").or_else(|| match things.split_once(' ') {
         Some((thing, other)) if !other.trim().contains(' ') => {
@@ -161,7 +172,7 @@ fn join(rest: &str) -> Option<Building> {
         _ => None,
     })?;
     let other = (other != "ground" && other != "the ground").then_some(other);
-    Some(Building::Join(thing, other, kind))
+    Some(Building::Join(thing, other, kind, rate))
 }
 
 /// Reads what is freed, and from what: `crate`, or `crate from wall`.

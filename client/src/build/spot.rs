@@ -1,10 +1,10 @@
 //! Finding a place for what is built, so that the first try works.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeSet, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_sim::{Area, Land, Lot, Parameters, may_build};
-use metatopia_types::PublicKey;
+use metatopia_types::{ClubId, PublicKey};
 
 /// What a builder knows of the ground around.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Ground<'a> {
     pub lots: &'a [Lot],
     /// The key that builds.
     pub builder: PublicKey,
+    /// The clubs in which the builder is.
+    pub clubs: BTreeSet<ClubId>,
     /// Where the builder stands, in metres.
     pub here: Vec2,
     /// Which way the builder looks.
@@ -55,7 +57,8 @@ fn fits(ground: &Ground<'_>, place: Vec2, half: Vec2, movable: bool) -> bool {
     let open = parameters.building.open_ground;
     let spawn = avatar.spawn_radius.saturating_add(avatar.radius);
     let arrivals = around(avatar.spawn, Vec2::new(spawn, spawn));
-    near && may_build(ground.lands, ground.lots, open, &ground.builder, &area)
+    let builder = (&ground.builder, &ground.clubs);
+    near && may_build(ground.lands, ground.lots, open, builder, &area)
         && (movable || !area.overlaps(&arrivals))
         && ground.things.iter().all(|(center, half, angle)| {
             let (sine, cosine) = angle.sin_cos();

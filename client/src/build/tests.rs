@@ -51,6 +51,47 @@ fn a_build_line_needs_no_more_than_what_is_built() {
 }
 
 #[test]
+fn joints_are_named_behind_what_they_hold() {
+    for (text, meant) in [
+        ("join it wall", Building::Join(it(), Some("wall".to_owned()), "hinge", None)),
+        ("join it wall weld", Building::Join(it(), Some("wall".to_owned()), "weld", None)),
+        (
+            "join it to old bench by rod",
+            Building::Join(it(), Some("old bench".to_owned()), "rod", None),
+        ),
+        ("join old bench to ground", Building::Join("old bench".to_owned(), None, "hinge", None)),
+        ("join it ground slider", Building::Join(it(), None, "slider", None)),
+        (
+            "join wheel to motor",
+            Building::Join("wheel".into(), Some("motor".into()), "hinge", None),
+        ),
+        (
+            "join it to old spring",
+            Building::Join(it(), Some("old spring".to_owned()), "hinge", None),
+        ),
+        ("join it to spring 3", Building::Join(it(), Some("spring 3".to_owned()), "hinge", None)),
+        ("join it ground motor", Building::Join(it(), None, "motor", None)),
+        (
+            "join it to old bench by motor -1.5",
+            Building::Join(
+                it(),
+                Some("old bench".to_owned()),
+                "motor",
+                Some(Fx::from_ratio(-3, 2)),
+            ),
+        ),
+        (
+            "join it to wall by spring 3",
+            Building::Join(it(), Some("wall".to_owned()), "spring", Some(Fx::from_int(3))),
+        ),
+        ("unjoin it", Building::Unjoin(it(), None)),
+        ("unjoin it from wall", Building::Unjoin(it(), Some("wall".to_owned()))),
+    ] {
+        assert_eq!(line(text), Ok(Some(meant)), "{text}");
+    }
+}
+
+#[test]
 fn changes_name_a_thing_and_what_is_changed() {
     let half = Fx::HALF;
     for (text, meant) in [
@@ -85,13 +126,6 @@ fn changes_name_a_thing_and_what_is_changed() {
         ("put down it", Building::PutDown(it())),
         ("drop it", Building::PutDown(it())),
         ("hands", Building::Hands),
-        ("join it wall", Building::Join(it(), Some("wall".to_owned()), "hinge")),
-        ("join it wall weld", Building::Join(it(), Some("wall".to_owned()), "weld")),
-        ("join it to old bench by rod", Building::Join(it(), Some("old bench".to_owned()), "rod")),
-        ("join old bench to ground", Building::Join("old bench".to_owned(), None, "hinge")),
-        ("join it ground slider", Building::Join(it(), None, "slider")),
-        ("unjoin it", Building::Unjoin(it(), None)),
-        ("unjoin it from wall", Building::Unjoin(it(), Some("wall".to_owned()))),
         ("undo", Building::Undo(0)),
         ("undo 2", Building::Undo(2)),
         ("mine", Building::Mine),
@@ -160,7 +194,16 @@ fn every_command_of_the_help_is_one() {
 fn ground<'a>(parameters: &'a Parameters, lands: &'a [Land]) -> Ground<'a> {
     let (here, facing) = (at(10, 0), Angle::QUARTER);
     let builder = PublicKey([1; 32]);
-    Ground { parameters, lands, lots: &[], builder, here, facing, things: vec![] }
+    Ground {
+        parameters,
+        lands,
+        lots: &[],
+        builder,
+        clubs: Default::default(),
+        here,
+        facing,
+        things: vec![],
+    }
 }
 
 #[test]

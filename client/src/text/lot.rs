@@ -15,6 +15,10 @@ pub enum LotCommand {
     Open(String),
     /// Let somebody build there no longer.
     Shut(String),
+    /// Let the members of a club build there.
+    OpenToClub(String),
+    /// Let the members of its club build there no longer.
+    ShutToClub,
     /// Give the ground back to the sim.
     Return,
     /// Send a thing of somebody else home.
@@ -26,8 +30,8 @@ pub enum LotCommand {
 pub enum LotLineError {
     /// The line is in no form that is known.
     #[error(
-        "that is `lot claim 8x8`, `lot name WORDS`, `lot open to NAME`, `lot shut to NAME`, `lot give to \
-         NAME`, `lot send THING home` or `lot return`"
+        "that is `lot claim 8x8`, `lot name WORDS`, `lot open to NAME`, `lot shut to NAME`, `lot open to \
+         club NAME`, `lot shut to club`, `lot give to NAME`, `lot send THING home` or `lot return`"
     )]
     Form,
 }
@@ -55,8 +59,14 @@ pub(super) fn parse(rest: &str) -> Result<LotCommand, LotLineError> {
         }
         "name" => LotCommand::Name(filled(rest)?),
         "give" => LotCommand::Give(to()?),
-        "open" => LotCommand::Open(to()?),
-        "shut" => LotCommand::Shut(to()?),
+        "open" => match to()?.strip_prefix("club ") {
+            Some(club) => LotCommand::OpenToClub(filled(club)?),
+            None => LotCommand::Open(to()?),
+        },
+        "shut" => match to()?.as_str() {
+            "club" => LotCommand::ShutToClub,
+            name => LotCommand::Shut(name.to_string()),
+        },
         "send" => {
             LotCommand::SendHome(filled(rest.strip_suffix("home").ok_or(LotLineError::Form)?)?)
         }
@@ -77,6 +87,8 @@ mod tests {
             ("name My garden", LotCommand::Name("My garden".to_string())),
             ("open to Bob", LotCommand::Open("Bob".to_string())),
             ("shut Bob", LotCommand::Shut("Bob".to_string())),
+            ("open to club Old Gardeners", LotCommand::OpenToClub("Old Gardeners".to_string())),
+            ("shut to club", LotCommand::ShutToClub),
             ("give to Eve", LotCommand::Give("Eve".to_string())),
             ("send old crate home", LotCommand::SendHome("old crate".to_string())),
             ("return", LotCommand::Return),

@@ -30,6 +30,8 @@ pub enum ModerateMeasure {
     Ban(Option<u32>, String),
     /// Let the key in again.
     Unban,
+    /// Take away what the person says of herself.
+    Unprofile,
 }
 
 /// Why a moderator's line is not understood. It says how it is meant.
@@ -55,7 +57,7 @@ pub enum ModerateLineError {
 }
 
 /// The words of moderators.
-const VERBS: [&str; 5] = ["mute", "unmute", "kick", "ban", "unban"];
+const VERBS: [&str; 6] = ["mute", "unmute", "kick", "ban", "unban", "unprofile"];
 
 /// Reads a moderator's line after its first word; nothing if that word is none of theirs.
 pub(super) fn parse(first: &str, rest: &str) -> Option<Result<ModerateCommand, ModerateLineError>> {
@@ -65,6 +67,7 @@ pub(super) fn parse(first: &str, rest: &str) -> Option<Result<ModerateCommand, M
         "ban" => timed(verb, rest, ModerateMeasure::Ban),
         "unmute" => plain(verb, rest, ModerateMeasure::Unmute),
         "kick" => plain(verb, rest, ModerateMeasure::Kick),
+        "unprofile" => plain(verb, rest, ModerateMeasure::Unprofile),
         _ => plain(verb, rest, ModerateMeasure::Unban),
     })
 }
@@ -109,7 +112,7 @@ fn timed(
 }
 
 /// Returns whom a line is about, and what follows. A name of several words stands between quotes.
-fn whom(line: &str) -> Option<(&str, &str)> {
+pub(super) fn whom(line: &str) -> Option<(&str, &str)> {
     let quoted = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
     let (whom, more) =
         quoted.or_else(|| line.split_once(char::is_whitespace)).unwrap_or((line, ""));
@@ -118,13 +121,13 @@ fn whom(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns what follows the first word of a line, if it is this one.
-fn after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+pub(super) fn after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let rest = line.trim().strip_prefix(word)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())
 }
 
 /// Reads a span of time of at least a second.
-fn seconds(typed: &str) -> Result<u32, ModerateLineError> {
+pub(super) fn seconds(typed: &str) -> Result<u32, ModerateLineError> {
     let digits = typed.len() - typed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = typed.split_at(digits);
     let unit: u32 = match unit.trim().to_lowercase().as_str() {
@@ -148,6 +151,7 @@ impl ModerateMeasure {
             Self::Kick => GovernOrder::Kick { key },
             Self::Ban(seconds, reason) => GovernOrder::Ban { key, seconds, reason },
             Self::Unban => GovernOrder::Unban { key },
+            Self::Unprofile => GovernOrder::Unprofile { key },
         }
     }
 
@@ -168,6 +172,7 @@ impl ModerateMeasure {
                 format!("{name} is banned {}; `unban {key}` ends it.", lasts(seconds))
             }
             Self::Unban => format!("{name} may come in again."),
+            Self::Unprofile => format!("The profile of {name} is gone, until a newer one comes."),
         }
     }
 }
@@ -197,6 +202,7 @@ mod tests {
             ("kick bob", "bob", ModerateMeasure::Kick),
             ("unmute \"Old Bob\"", "Old Bob", ModerateMeasure::Unmute),
             ("unban bob", "bob", ModerateMeasure::Unban),
+            ("unprofile bob", "bob", ModerateMeasure::Unprofile),
         ] {
             let whom = whom.to_string();
             assert_eq!(read(line), Ok(ModerateCommand { whom, measure }), "{line}");

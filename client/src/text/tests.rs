@@ -104,8 +104,18 @@ fn a_line_that_names_whoever_reads_it_is_marked_in_front() {
         name: "Eve".to_owned(),
         text: "Good morning, @ada!".to_owned(),
         by: None,
+        club: None,
     };
     assert_eq!(heard_by(&line, "Ada"), "(you are named) Eve says: Good morning, @ada!");
     assert_eq!(heard_by(&line, "Adam"), "Eve says: Good morning, @ada!");
     assert_eq!(heard_by(&line, ""), heard(&line), "who has no name here is not named");
+}
+
+#[test]
+fn gravity_is_told_by_its_direction_and_strength_and_not_where_there_is_none() {
+    assert_eq!(falls(Vec2::ZERO), None);
+    let gravity = Vec2::new(Fx::ZERO, Fx::from_ratio(-49, 5));
+    assert_eq!(falls(gravity).as_deref(), Some("south, by 9.8 m/s^2"));
+    let wind = Vec2::new(Fx::from_int(3), Fx::from_int(4));
+    assert_eq!(falls(wind).as_deref(), Some("northeast, by 5.0 m/s^2"));
 }

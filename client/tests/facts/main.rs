@@ -12,6 +12,7 @@ mod limits;
 mod orders;
 mod presence;
 mod private;
+mod profiles;
 mod resuming;
 mod seeing;
 mod session;

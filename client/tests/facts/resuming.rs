@@ -58,6 +58,7 @@ fn what_was_said_before_is_told_once_and_apart_from_what_is_said_now() {
         name: "Eve".to_owned(),
         text: format!("line {height}"),
         by: None,
+        club: None,
     };
     let hear = |talk: &mut Talk, heights: &[u64]| -> Vec<(bool, u64)> {
         heights.iter().for_each(|height| talk.tell(&ServerMessage::Heard(line(*height))));

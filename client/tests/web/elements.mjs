@@ -18,6 +18,7 @@ class FakeElement {
       add: (name) => (this.className = [...new Set([...names(), name])].join(' ')),
       remove: (name) => (this.className = names().filter((each) => each !== name).join(' ')),
       contains: (name) => names().includes(name),
+      toggle: (name, on) => (on ? this.classList.add(name) : this.classList.remove(name)),
     };
   }
 
@@ -64,6 +65,10 @@ class FakeElement {
 
   addEventListener(type, call) {
     this.listeners[type] = call;
+  }
+
+  contains(other) {
+    return other === this || this.children.some((child) => typeof child !== 'string' && child.contains(other));
   }
 
   focus() {
@@ -117,4 +122,13 @@ class FakeElement {
 export function emptyDocument() {
   globalThis.document = { activeElement: null, shown: null, createElement: (tag) => new FakeElement(tag), createElementNS: (_, tag) => new FakeElement(tag), execCommand: () => false };
   return new FakeElement('div');
+}
+
+/** Makes a document with a body in which dialogs are opened, and gives the body. */
+export function withDialogs() {
+  const box = emptyDocument();
+  globalThis.document.body = box;
+  const { createElement } = globalThis.document;
+  globalThis.document.createElement = (tag) => Object.assign(createElement(tag), tag === 'dialog' && { showModal() {}, close() { this.remove(); } });
+  return box;
 }

@@ -10,7 +10,7 @@ import { Stage, drained, when } from './stage.mjs';
 
 const A = 'http://127.0.0.1:1';
 const B = 'http://127.0.0.1:2';
-const IDENTITY = { public: '0c'.repeat(32), secret: '04'.repeat(32) };
+const IDENTITY = { public: '0c'.repeat(32), secret: '04'.repeat(32), rotation: 'metatopia-rotation-1 00' };
 const GENESIS = {
   type: 'genesis', name: 'plaza', engine: 1, ticksPerTurn: 3, avatar: {}, hearing: 8, admins: [], validators: [], packages: [],
 };
@@ -35,7 +35,7 @@ test('the core starts with the genesis of the first node, and the session opens'
   const { lane, random, ...name } = begin.name;
   assert.match(lane, /^\d+$/);
   assert.match(random, /^[0-9a-f]{64}$/);
-  assert.deepEqual(name, { secret: IDENTITY.secret, ticket: 'aa', at: { x: 1, y: 2 }, sim: stage.sim, checkpoint: null });
+  assert.deepEqual(name, { secret: IDENTITY.secret, rotation: IDENTITY.rotation, ticket: 'aa', at: { x: 1, y: 2 }, sim: stage.sim, checkpoint: null });
   assert.deepEqual([begin.compiled, begin.genesis], ['compiled', stage.genesis]);
   assert.deepEqual([connected.type, connected.connection], ['connected', 1]);
   assert.deepEqual([first.type, first.given], ['frame', 1], 'its bytes are given away, not copied');
@@ -66,7 +66,7 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.build.letTravel(2, true), 'let_travel', { object: 2, travels: true }],
     [client.build.take(2), 'take', { object: 2 }],
     [client.build.putDown(2), 'put_down', { object: 2 }],
-    [client.build.join(2, null, 'rod'), 'join', { object: 2, to: null, kind: 'rod' }],
+    [client.build.join(2, null, 'motor', -3), 'join', { object: 2, to: null, kind: 'motor', rate: -3 }],
     [client.build.unjoin(2), 'unjoin', { object: 2 }],
     [client.publish({ name: 'bell' }), 'publish', { draft: { name: 'bell' } }],
     [client.check('fn f() {}', { a: 'ab' }), 'check', { source: 'fn f() {}', imports: { a: 'ab' } }],
@@ -228,7 +228,7 @@ test('the work of a first login is done in a worker of its own', async (t) => {
   stage.add(A);
   await entered(t, stage);
   const puzzle = { type: 'work', id: 4, sim: '01'.repeat(32), key: '02'.repeat(32), header: '03'.repeat(32), tries: '18446744073709551615' };
-  for (const [answer, told] of [[{ nonce: 77n }, { nonce: '77' }], [{ error: 'no memory' }, { failed: 'NoModule' }]]) {
+  for (const [answer, told] of [[{ done: 77n }, { nonce: '77' }], [{ error: 'no memory' }, { failed: 'NoModule' }]]) {
     stage.core.say(puzzle);
     await drained();
     const worker = stage.workers.at(-1);

@@ -63,7 +63,7 @@ export class Engine extends EventTarget {
     this.height = 400;
     this.heading = { x: 0, y: 0 };
     this.checkpoint = null;
-    this.working = false;
+    this.told = { working: false };
     this.lots = [];
     this.joints = [];
     this.status = {

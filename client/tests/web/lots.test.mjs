@@ -9,21 +9,23 @@ import { groundHere, pointOutLots } from '../../web/ui/lots.js';
 import { emptyDocument } from './elements.mjs';
 
 /** A lot around a place, 8 m wide and 6 m deep. */
-const lot = (more) => ({ lot: 3, name: 'garden', holder: 'Bob', own: false, lets: false, x: 10, y: 0, hx: 4, hy: 3, angle: 0, round: false, ...more });
+const lot = (more) => ({ lot: 3, name: 'garden', holder: 'Bob', own: false, lets: false, friends: [], x: 10, y: 0, hx: 4, hy: 3, angle: 0, round: false, ...more });
 
 /** The section as it is for who stands there; `at` is null for who is not in the world. */
-function standing(at, lots) {
+function standing(at, lots, things = []) {
   const asked = [];
   const client = {
-    me: at && 1, lots, sight: { at: () => at },
-    claimLot: (...fields) => asked.push(fields), returnLot: (...fields) => asked.push(fields),
+    me: at && 1, lots, sight: { at: () => at, objects: new Map(things.map((thing) => [thing.id, thing])) },
+    players: async () => [{ key: 'me', name: 'Ada' }, { key: 'bob', name: 'Bob' }],
+    clubs: async () => [{ club: 5, name: 'Rowers', invited: null }, { club: 6, name: 'Choir', invited: { name: 'Bob' } }],
+    orderLot: (...fields) => asked.push(fields), claimLot: (...fields) => asked.push(fields), returnLot: (...fields) => asked.push(fields),
   };
   const box = emptyDocument();
-  const ground = groundHere({ client, toasts: { watch: (what) => asked.push(what) } });
+  const ground = groundHere({ client, identity: { public: 'me' }, toasts: { watch: (what) => asked.push(what) } });
   box.append(ground.element);
   ground.update();
   const [claim, back] = box.all('button');
-  return { asked, claim, back, line: box.all('p')[0].textContent, hidden: ground.element.hidden };
+  return { asked, claim, back, line: box.all('p')[0].textContent, hidden: ground.element.hidden, orders: box.all('details')[0] };
 }
 
 test('ground that nobody took can be claimed', () => {
@@ -47,6 +49,31 @@ test('only an own lot can be returned', () => {
     assert.equal(line, t(key, { name: 'garden', holder: 'Bob' }));
     assert.deepEqual([claim.hidden, back.hidden], [true, true]);
   }
+});
+
+test('a holder names a lot, lets people or a club build or gives it to them, and sends things home', async () => {
+  const stranger = { id: 8, name: 'wall', owner: 'bob' };
+  const things = [stranger, { id: 9, name: 'mine', owner: 'me' }, { id: 1, name: 'Bob', player: 'bob', owner: 'bob' }];
+  const at = { x: 13, y: -2.5 };
+  const { asked, orders } = standing(at, [lot({ own: true, friends: [{ key: 'eve', name: 'Eve' }] })], things);
+  assert.equal(orders.hidden, false);
+  const [verb, whom] = orders.all('select');
+  const [name] = orders.all('input');
+  const [give] = orders.all('button');
+  for (const [word, choices, order] of [
+    ['name', [], { verb: 'name', name: 'yard' }], ['open', ['bob'], { verb: 'open', to: 'bob' }], ['give', ['bob'], { verb: 'give', to: 'bob' }],
+    ['shut', ['eve'], { verb: 'shut', to: 'eve' }], ['send_home', ['8'], { verb: 'send_home', object: 8 }],
+    ['open_club', ['5'], { verb: 'open_club', club: 5 }], ['shut_club', [], { verb: 'shut_club' }],
+  ]) {
+    verb.choose(word);
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.deepEqual(whom.children.map(({ value }) => value), choices, word);
+    [whom.value, name.value] = [choices[0], ' yard '];
+    asked.length = 0;
+    give.click();
+    assert.deepEqual(asked, [[3, order], 'lot']);
+  }
+  assert.equal(standing(at, [lot()]).orders.hidden, true, 'another one\u2019s lot');
 });
 
 test('whose lot it is counts as the word of the server', () => {

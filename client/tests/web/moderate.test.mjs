@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { mayModerate, motdTool, orderOf, told } from '../../web/ui/moderate.js';
-import { emptyDocument } from './elements.mjs';
+import { t } from '../../web/strings.js';
+import { withDialogs } from './elements.mjs';
+
+const drained = () => new Promise((resolve) => setTimeout(resolve));
 
 test('admins and those with the right may moderate, and nobody else', () => {
   assert.ok(mayModerate({ admin: true, rights: [] }));
@@ -22,11 +25,11 @@ test('a role is given for a time, and taken without one', () => {
   assert.deepEqual(orderOf('revoke', 'ab', 'day', 'spam', 'land'), { verb: 'revoke', key: 'ab', rights: ['land'] });
 });
 
-test('the message of the day is set by who may speak for the sim', async () => {
+test('the message of the day is set by who may speak for the sim, once it is shown what that would do', async () => {
   for (const [right, hidden] of [['speak', false], ['land', true]]) {
-    emptyDocument();
+    const box = withDialogs();
     const given = [];
-    const client = { person: async () => ({ admin: false, rights: [{ right }] }), govern: async (order) => (given.push(order), { ok: true }) };
+    const client = { person: async () => ({ admin: false, rights: [{ right }] }), would: async ({ text }) => ({ does: `tell ${text}`, refusal: null, acts: 1 }), govern: async (order) => (given.push(order), { ok: true }) };
     const tool = motdTool({ client, toasts: { say: () => {} } });
     await tool.show('Hello');
     assert.equal(tool.element.hidden, hidden);
@@ -34,6 +37,11 @@ test('the message of the day is set by who may speak for the sim', async () => {
     assert.equal(text.value, 'Hello');
     text.value = ' Market at eight. ';
     tool.element.all('button')[0].click();
+    await drained();
+    assert.ok(box.textContent.includes(t('would.does', { does: 'tell Market at eight.' })), box.textContent);
+    assert.deepEqual(given, [], 'it is only shown');
+    box.all('form')[0].listeners.submit({ preventDefault: () => {} });
+    await drained();
     assert.deepEqual(given, [{ verb: 'motd', text: 'Market at eight.' }]);
   }
 });

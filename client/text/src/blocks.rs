@@ -1,9 +1,6 @@
 //! Whose words are not shown.
 
-use metatopia_client::{
-    BlockListError,
-    text::{BlockCommand, printable},
-};
+use metatopia_client::text::{BlockCommand, printable};
 use metatopia_types::PublicKey;
 
 use super::{builder::player, room::TextClient};
@@ -23,9 +20,7 @@ async fn block(room: &mut TextClient, name: &str) -> Result<(), TextClientError>
     if key == room.driver.author() {
         return room.tell(LineKind::Refused, "That is you.");
     }
-    if let Err(why @ (BlockListError::Full | BlockListError::Line(_))) =
-        room.blocks.block(key, &called)
-    {
+    if let Err(why) = room.blocks.block(key, &called) {
         return room.tell(LineKind::Refused, &format!("That did not work: {why}."));
     }
     let line =

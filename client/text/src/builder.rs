@@ -35,7 +35,7 @@ pub(super) struct Thing {
 impl Thing {
     /// Returns it as an end of a joint.
     pub(super) fn end(&self) -> JoinedThing {
-        let Self { id, position, half, angle, shape, .. } = *self;
+        let Self { id, position, half, angle, ref shape, .. } = *self;
         let round = matches!(shape, Shape::Circle { .. });
         JoinedThing { id, position, half, angle, round }
     }
@@ -55,8 +55,8 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         Building::Undo(skip) => {
             return perform(room, Build::Undo { skip: *skip }, "You take it back.").await;
         }
-        Building::Join(thing, to, kind) => {
-            return joints::join(room, thing, to.as_deref(), kind).await;
+        Building::Join(thing, to, kind, rate) => {
+            return joints::join(room, thing, to.as_deref(), (kind, *rate)).await;
         }
         Building::Unjoin(thing, from) => {
             return joints::unjoin(room, thing, from.as_deref()).await;
@@ -224,6 +224,7 @@ pub(super) async fn place_near(
         return Ok(None);
     };
     let lots: Vec<Lot> = super::lots::lots(room).await?.iter().map(super::lots::lot_of).collect();
+    let clubs = super::clubs::own_numbers(room, &lots).await?;
     // What is in hand is in nobody's way.
     let things = scene.objects.iter().filter(|o| o.held.is_none());
     let things = things.map(|o| (o.position, o.half, o.angle)).collect();
@@ -232,6 +233,7 @@ pub(super) async fn place_near(
         lands: &charter.lands,
         lots: &lots,
         builder: room.driver.author(),
+        clubs,
         here,
         facing,
         things,
@@ -288,7 +290,7 @@ pub(super) async fn meant_first(
             position: object.position,
             half: object.half,
             angle: object.angle,
-            shape: object.shape,
+            shape: object.shape.clone(),
         }));
     }
     // One's own things can be taken away or given from afar.

@@ -9,12 +9,12 @@ use metatopia_client::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question};
 use metatopia_scripting::Package;
-use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, Refusal};
+use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, PublicKey, Refusal};
 use tokio::time::{Instant, sleep};
 
 use super::{
     author::fetch,
-    forms, lots,
+    forms, lots, profiles,
     room::{ActProgress, TextClient},
     rules,
     walk::{AvatarWalk, Goal, WalkStep},
@@ -271,10 +271,21 @@ pub(super) async fn who(room: &mut TextClient) -> Result<(), TextClientError> {
     let Answer::Players(players) = room.driver.ask(Question::Players, ANSWER).await? else {
         return room.tell(LineKind::Refused, "The node does not say who is here.");
     };
+    let keys: Vec<PublicKey> = players.iter().map(|player| player.key).collect();
+    let kept = profiles::kept(room, &keys).await?;
     for PlayerEntry { name, key, .. } in players {
-        let you = if key == room.driver.author() { ", that is you" } else { "" };
+        let mut who = if key == room.driver.author() { ", that is you" } else { "" };
+        if room.buddies.has(&key) {
+            who = ", your buddy";
+        }
+        let signed = kept.get(&key).and_then(|kept| kept.signed.as_ref());
+        let pronouns = match signed.map(|signed| signed.profile.pronouns.as_str()) {
+            None | Some("") => String::new(),
+            Some(pronouns) => format!(", {}", printable(pronouns)),
+        };
         let begins = &key.to_string()[..8];
-        room.tell_person(&format!("{} (key {begins}..{you})", printable(&name)), &key)?;
+        let line = format!("{}{pronouns} (key {begins}..{who})", printable(&name));
+        room.tell_person(&line, &key)?;
     }
     Ok(())
 }
@@ -397,13 +408,19 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
             let Some(WalkStep::Head(heading)) = step else {
                 break;
             };
+            if moving {
+                room.send(Act::Walk { heading }).await?;
+            } else {
+                // The first step calls the avatar back if it left, or if another device has it.
+                room.perform(Act::Walk { heading }, Vec::new()).await?;
+            }
             moving = true;
-            room.send(Act::Walk { heading }).await?;
         }
         scene = room.next_scene().await?;
     }
     if moving {
-        room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
+        // Another device may have the avatar by now, and go on with it.
+        room.try_once(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     }
     let place = room.look_around().await?.as_ref().and_then(position);
     Ok(WalkEnd { step, place, shift })

@@ -6,7 +6,7 @@ use metatopia_client::{
     build::{JOINT_KINDS, joined},
     text::{describe_thing, find, position, printable},
 };
-use metatopia_math::Vec2;
+use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, JointEntry, Question};
 use metatopia_types::{Build, ObjectId};
 
@@ -60,7 +60,7 @@ pub(super) async fn join(
     room: &mut TextClient,
     typed: &str,
     other: Option<&str>,
-    kind: &str,
+    (kind, rate): (&str, Option<Fx>),
 ) -> Result<(), TextClientError> {
     let Some(thing) = meant(room, typed).await? else {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) async fn join(
     };
     let here = room.look_around().await?.as_ref().and_then(position).unwrap_or_default();
     let ends = (thing.end(), to.as_ref().map(super::builder::Thing::end));
-    let Some(build) = joined(&ends.0, ends.1.as_ref(), kind, here) else {
+    let Some(build) = joined(&ends.0, ends.1.as_ref(), (kind, rate), here) else {
         let kinds = JOINT_KINDS.join(", ");
         return room.tell(LineKind::Refused, &format!("There is no {kind}; there are {kinds}."));
     };

@@ -176,13 +176,19 @@ async fn open(room: &mut TextClient, found: KnownSim) -> Result<(ClientDriver, A
     if square_of(&trust.genesis) != Some(found.square) {
         return Err(stay(&"its genesis names other ground than the map"));
     }
-    if let Some(rules) = room.unread_rules(&trust.genesis.introduction) {
-        return Err(format!(
-            "{rules}\nThese are the house rules of {called}. To agree, type it again."
-        ));
-    }
     let key = room.driver.signer();
     let mut driver = ClientDriver::open(servers, trust, key).await.map_err(|why| stay(&why))?;
+    // Admins may have changed those of the genesis.
+    let unread = match driver.prove_charter(ANSWER).await {
+        Ok(charter) => room.unread_rules(&charter.introduction).map(|rules| {
+            format!("{rules}\nThese are the house rules of {called}. To agree, type it again.")
+        }),
+        Err(why) => Some(stay(&why)),
+    };
+    if let Some(told) = unread {
+        driver.leave().await;
+        return Err(told);
+    }
     driver.show_rotation(room.driver.rotation());
     let told = || {};
     match driver.with_pass(room.fresh_login(), None, ANSWER, told).await {
@@ -223,7 +229,8 @@ async fn depart(
         room.forget_pass();
         let name = name_of(&room.driver);
         room.tell(LineKind::Done, &format!("You are in {name} now. `look` describes it."))?;
-        return rules::greet(room).await;
+        rules::greet(room).await?;
+        return crate::arrived(room).await;
     };
     let there = room.settle(before);
     let name = name_of(&there);

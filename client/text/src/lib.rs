@@ -36,21 +36,26 @@
 
 mod author;
 mod blocks;
+mod buddies;
 mod builder;
 mod charter;
+mod clubs;
 mod crossing;
 mod deeds;
 mod desk;
 mod forms;
 mod friends;
 mod hands;
+mod heard;
 mod input;
 mod joints;
 mod journey;
 mod lots;
 mod moderation;
+mod orders;
 mod output;
 mod private;
+mod profiles;
 mod reports;
 mod room;
 mod rules;
@@ -185,7 +190,16 @@ async fn enter(room: &mut TextClient, login: Act) -> Result<(), TextClientError>
     let place = printable(&genesis.name);
     room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
     rules::greet(room).await?;
-    private::read(room).await.map(drop)
+    arrived(room).await
+}
+
+/// Does what somebody wants done who came into a sim: tells what she was told and which buddies are here, and sends
+/// her profile.
+pub(crate) async fn arrived(room: &mut TextClient) -> Result<(), TextClientError> {
+    rules::tell_unread(room).await?;
+    private::read(room).await?;
+    buddies::greet(room).await?;
+    profiles::send(room).await
 }
 
 /// Five views a second are enough for words; each of them is proved.
@@ -225,9 +239,14 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
         TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
         TextCommand::Private(what) => private::obey(room, what).await?,
+        TextCommand::Club(what) => clubs::obey(room, what).await?,
         TextCommand::Block(what) => blocks::obey(room, what).await?,
+        TextCommand::Profile(what) => profiles::obey(room, what).await?,
+        TextCommand::Buddy(what) => buddies::obey(room, what).await?,
         TextCommand::Friend(what) => friends::obey(room, what).await?,
+        TextCommand::Forget(whose) => heard::forget(room, whose.as_deref()).await?,
         TextCommand::Moderate(what) => moderation::obey(room, what).await?,
+        TextCommand::Order(what) => orders::obey(room, what).await?,
         TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
         TextCommand::Forbid => deeds::forbid(room).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,

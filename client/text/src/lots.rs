@@ -13,7 +13,7 @@ use metatopia_types::{Act, LotId, LotOrder, PublicKey};
 
 use super::{
     builder::{meant, player},
-    charter,
+    charter, clubs,
     deeds::conclude,
     room::TextClient,
 };
@@ -41,6 +41,7 @@ pub(super) fn lot_of(entry: &LotEntry) -> Lot {
         area: Area { low: entry.low, high: entry.high },
         holder: entry.holder.key,
         friends: entry.friends.iter().map(|friend| friend.key).collect(),
+        club: entry.club.as_ref().map(|club| club.club),
     }
 }
 
@@ -79,7 +80,8 @@ fn whose(entry: &LotEntry, own: &PublicKey) -> String {
         true => "it is yours".to_owned(),
         false => format!("it belongs to {}", name(&entry.holder)),
     };
-    let friends: Vec<String> = entry.friends.iter().map(name).collect();
+    let mut friends: Vec<String> = entry.friends.iter().map(name).collect();
+    friends.extend(entry.club.iter().map(|club| format!("the club {}", printable(&club.name))));
     match friends.is_empty() {
         true => holder,
         false => format!("{holder}, and open to {}", friends.join(", ")),
@@ -156,6 +158,16 @@ pub(super) async fn obey(room: &mut TextClient, what: LotCommand) -> Result<(), 
             Some(to) => (LotOrder::Shut { lot, to }, "That friend builds here no longer.".into()),
             None => return room.tell(LineKind::Refused, "No friend of the lot is called so."),
         },
+        LotCommand::OpenToClub(club) => match clubs::meant(room, &club).await? {
+            Some(found) => {
+                let done = format!("The members of {} may build here.", printable(&found.name));
+                (LotOrder::OpenToClub { lot, club: found.club }, done)
+            }
+            None => return Ok(()),
+        },
+        LotCommand::ShutToClub => {
+            (LotOrder::ShutToClub { lot }, "The club builds here no longer.".into())
+        }
         LotCommand::SendHome(thing) => match meant(room, &thing).await? {
             Some(thing) => {
                 let done = format!("{} went home.", printable(&thing.name));

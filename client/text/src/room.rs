@@ -1,5 +1,7 @@
 //! The state of a text client: what it sees, what it waits for, what was typed.
 
+mod agreeing;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     mem,
@@ -7,13 +9,12 @@ use std::{
 };
 
 use metatopia_client::{
-    BlockList, Correspondence, PrivateWords, ProvenSight, Scene, UnprovenSight,
-    text::{form_lines, heard_by, printable, sounded},
+    BlockList, BuddyList, Correspondence, PrivateWords, ProvenSight, Scene, UnprovenSight,
+    text::{form_lines, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, login};
 use metatopia_math::Vec2;
 use metatopia_protocol::{FormMessage, SubmitRefusal};
-use metatopia_sim::Introduction;
 use metatopia_types::{
     Act, ActId, Blob, Digest, Height, ObjectId, Outcome, PublicKey, Refusal, Sound,
 };
@@ -26,7 +27,9 @@ use crate::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     charter,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
-    forms, private, words,
+    forms,
+    heard::{self, HeardLines},
+    private, words,
 };
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
@@ -63,6 +66,9 @@ pub(super) struct TextClient {
     pub(super) told: BTreeMap<u64, PrivateWords>,
     /// Those whose words the person does not want to read.
     pub(super) blocks: BlockList,
+    /// Those whom the person likes to find.
+    pub(super) buddies: BuddyList,
+    pub(super) heard: HeardLines,
     pub(super) scene: Option<Scene>,
     proof: Result<ProvenSight, UnprovenSight>,
     /// What a builder calls `it`.
@@ -88,7 +94,7 @@ pub(super) struct TextClient {
     /// Acts whose fate somebody waits for.
     fates: BTreeMap<ActId, ActProgress>,
     /// What an act has changed is to be seen in scenes of this height and later.
-    changed: Height,
+    pub(super) changed: Height,
     lines: TypedLines,
     /// A line that was read and not yet carried out.
     typed: Option<String>,
@@ -111,6 +117,8 @@ impl TextClient {
             correspondence,
             told: BTreeMap::new(),
             blocks: world.blocked(),
+            buddies: world.buddies(),
+            heard: HeardLines::default(),
             scene: None,
             proof: Err(UnprovenSight::NoneYet),
             it: None,
@@ -147,7 +155,7 @@ impl TextClient {
             }
             Passage::Arrived(crossed) => {
                 let shift = self.arrive(*crossed)?;
-                private::read(self).await?;
+                crate::arrived(self).await?;
                 Ok(Some(shift))
             }
         }
@@ -210,21 +218,6 @@ impl TextClient {
             Some(Act::Login { name, look, .. }) => Act::login(name.clone(), *look),
             _ => login(None, &self.driver.author()),
         }
-    }
-
-    /// Returns the house rules of a sim, if the person has not agreed to them. Whoever was told them by the
-    /// command before, and types it again, agrees.
-    pub(super) fn unread_rules(&mut self, introduction: &Introduction) -> Option<String> {
-        let digest = introduction.house_rules_digest()?;
-        if self.world.has_agreed(digest) {
-            return None;
-        }
-        if self.offered.replace(digest) == Some(digest) {
-            self.world.agree(digest);
-            return None;
-        }
-        let lines: Vec<String> = introduction.house_rules.lines().map(printable).collect();
-        Some(lines.join("\n"))
     }
 
     /// Is the avatar between two sims?
@@ -361,20 +354,9 @@ impl TextClient {
                 self.proof = *proof;
                 Ok(())
             }
-            // One's own words are told by the command that said them.
-            DriverEvent::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
-            DriverEvent::Heard(line) | DriverEvent::HeardEarlier(line)
-                if self.blocks.hides(&line) =>
-            {
-                Ok(())
-            }
-            DriverEvent::Heard(line) => {
-                self.tell(LineKind::Heard, &heard_by(&line, &self.own_name()))
-            }
-            DriverEvent::HeardEarlier(line) => {
-                let line = heard_by(&line, &self.own_name());
-                self.tell(LineKind::Heard, &format!("Earlier: {line}"))
-            }
+            DriverEvent::Heard(line) => heard::hear(self, line, false),
+            DriverEvent::HeardEarlier(line) => heard::hear(self, line, true),
+            DriverEvent::Forgotten(words) => heard::take_back(self, &words),
             DriverEvent::Sound(made) => {
                 // A melody is told once, or nothing else would be read.
                 let last = self.sounded.replace((made.object, made.sound));
@@ -397,10 +379,6 @@ impl TextClient {
         {
             *known = fate;
         }
-    }
-
-    fn me(&self) -> Option<ObjectId> {
-        self.scene.as_ref()?.me
     }
 
     /// Takes a scene, and tells who came and went since the last one.
@@ -473,19 +451,32 @@ impl TextClient {
     }
 
     /// Submits an act and waits until it has taken effect; [`ActProgress::Waiting`] when that takes too
-    /// long. An avatar that has left, because nobody was there for a while, comes back first.
+    /// long. An avatar that has left, because nobody was there for a while, comes back first, and one that
+    /// another device of the person has is taken back.
     pub(super) async fn perform(
         &mut self,
         act: Act,
         blobs: Vec<Blob>,
     ) -> Result<ActProgress, TextClientError> {
         let fate = self.try_once(act.clone(), blobs.clone()).await?;
-        match (fate, self.login.clone()) {
+        // Whoever logs in again looks as she does now.
+        if let (ActProgress::Done(Outcome::Ok), Act::SetLook(now)) = (&fate, &act)
+            && let Some(Act::Login { look, .. }) = &mut self.login
+        {
+            *look = *now;
+        }
+        let lost = match fate {
+            ActProgress::Done(Outcome::Refused(Refusal::NotLoggedIn)) => "the avatar had left",
+            // Who leaves here takes nobody out of the sim who goes on elsewhere.
+            ActProgress::Done(Outcome::Refused(Refusal::OtherSession)) if act != Act::Leave => {
+                "another device with your key had the avatar"
+            }
+            _ => return Ok(fate),
+        };
+        match self.login.clone() {
             // Whoever is between two sims has left neither, and arrives soon.
-            (ActProgress::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login))
-                if !self.is_under_way() =>
-            {
-                self.note("the avatar had left; logging in again");
+            Some(login) if !self.is_under_way() => {
+                self.note(&format!("{lost}; logging in again"));
                 match self.try_once(login, Vec::new()).await? {
                     ActProgress::Done(Outcome::Ok) => self.try_once(act, blobs).await,
                     _ => Ok(fate),
@@ -495,7 +486,8 @@ impl TextClient {
         }
     }
 
-    async fn try_once(
+    /// Submits an act as [`Self::perform`] does, and calls no avatar back for it.
+    pub(super) async fn try_once(
         &mut self,
         act: Act,
         blobs: Vec<Blob>,

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use metatopia_client::text::printable;
+use metatopia_client::text::{falls, printable};
 use metatopia_protocol::{Answer, AreaRightEntry, DelayedEntry, Question, SanctionEntry};
+use metatopia_sim::Introduction;
 use metatopia_types::{PublicKey, SetChange};
 
-use super::room::TextClient;
+use super::{charter, room::TextClient};
 use crate::{LineKind, TextClientError};
 
 /// Time for one question.
@@ -29,6 +30,12 @@ pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> 
     if !told.motd.is_empty() {
         room.tell(LineKind::Answer, &format!("Message of the day: {}", printable(&told.motd)))?;
     }
+    if let Some(charter) = charter::proved(room).await? {
+        tell_house_rules(room, &charter.introduction, LineKind::Answer)?;
+        if let Some(falls) = falls(charter.parameters.gravity) {
+            room.tell(LineKind::Answer, &format!("All that is loose falls {falls}."))?;
+        }
+    }
     if let Some(left) = told.time_left {
         room.tell(LineKind::Answer, &ends(left))?;
     }
@@ -47,6 +54,26 @@ pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> 
         if let Some(mute) = &own.mute {
             room.tell(LineKind::Answer, &muted(mute))?;
         }
+    }
+    Ok(())
+}
+
+fn tell_house_rules(
+    room: &TextClient,
+    introduction: &Introduction,
+    kind: LineKind,
+) -> Result<(), TextClientError> {
+    let mut lines = introduction.house_rules.lines().filter(|line| !line.is_empty());
+    lines.try_for_each(|line| room.tell(kind, &format!("House rules: {}", printable(line))))
+}
+
+/// Tells somebody who came over a border the house rules of the sim, unless the person agreed to them.
+pub(super) async fn tell_unread(room: &mut TextClient) -> Result<(), TextClientError> {
+    let Some(charter) = charter::proved(room).await? else { return Ok(()) };
+    let introduction = &charter.introduction;
+    if introduction.house_rules_digest().is_some_and(|digest| !room.has_agreed(digest)) {
+        tell_house_rules(room, introduction, LineKind::Warned)?;
+        room.note("Whoever stays here agrees to them. `rules` tells them again.");
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::{pin::Pin, time::Duration};
 
-use metatopia_client::BlockList;
+use metatopia_client::{BlockList, BuddyList, OwnProfile};
 use metatopia_client_driver::NodeUrl;
 use metatopia_types::{Digest, PublicKey, SimId, Square, TilePoint};
 
@@ -104,7 +104,7 @@ pub fn aged(age: Duration) -> String {
 pub type FromWorld<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + 'a>>;
 
 /// Whoever asks nodes about a world for a text client, proves what they say, and remembers which house
-/// rules a person agreed to and whose words she does not want to read.
+/// rules a person agreed to, whose words she does not want to read, her buddies and what she says of herself.
 pub trait WorldDesk {
     /// Asks a node for the map of this world, and proves it.
     fn map(&self, node: NodeUrl, world: SimId) -> FromWorld<'_, KnownMap>;
@@ -126,6 +126,30 @@ pub trait WorldDesk {
     /// # Errors
     /// When they cannot be kept; the error is a sentence for the person, without its full stop.
     fn keep_blocked(&self, blocked: &BlockList) -> Result<(), String>;
+
+    /// Returns those whom the person likes to find.
+    fn buddies(&self) -> BuddyList;
+
+    /// Remembers them.
+    ///
+    /// # Errors
+    /// When they cannot be kept; the error is a sentence for the person, without its full stop.
+    fn keep_buddies(&self, buddies: &BuddyList) -> Result<(), String>;
+
+    /// Returns what the person says of herself.
+    fn profile(&self) -> Option<OwnProfile>;
+
+    /// Remembers it.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the error is a sentence for the person, without its full stop.
+    fn keep_profile(&self, profile: &OwnProfile) -> Result<(), String>;
+
+    /// Reads a picture from a file of this name.
+    ///
+    /// # Errors
+    /// When it cannot be read; the error is a sentence for the person, without its full stop.
+    fn read_picture(&self, file: &str) -> Result<Vec<u8>, String>;
 }
 
 #[cfg(test)]

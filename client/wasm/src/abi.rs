@@ -143,10 +143,22 @@ pub extern "C" fn prove_world_map() -> u32 {
     run(prove_map)
 }
 
+/// Exports [`crate::buddy_list`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn buddy_list() -> u32 {
+    run(crate::buddy_list)
+}
+
 /// Exports [`crate::block_list`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn block_list() -> u32 {
     run(crate::block_list)
+}
+
+/// Exports [`crate::key_desk`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn key_desk() -> u32 {
+    run(crate::key_desk)
 }
 
 /// Exports [`crate::text_changes`] to the page.

@@ -8,11 +8,13 @@
 mod badge;
 mod border;
 mod building;
+mod clubs;
 mod commands;
 mod crossing;
 mod deeds;
 mod departed;
 mod foresight;
+mod friends;
 mod gauges;
 mod governing;
 mod inquiry;
@@ -22,6 +24,7 @@ mod lots;
 mod outcomes;
 mod picture;
 mod private;
+mod profiles;
 mod reports;
 mod setup;
 mod sources;
@@ -31,13 +34,14 @@ pub(crate) mod units;
 mod walker;
 mod watching;
 mod workshop;
+mod would;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use metatopia_client::{Correspondence, Output, Session, SessionEvent, mentions, square_of};
 use metatopia_protocol::ChatMessage;
 use metatopia_sim::Genesis;
-use metatopia_types::{Height, Millis, PublicKey, SigningKey, SimId};
+use metatopia_types::{Height, Millis, PublicKey, Rotation, Sign, SigningKey, SimId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -59,6 +63,10 @@ pub struct ClientCore {
     sim: SimId,
     key: PublicKey,
     ticket: Option<SigningKey>,
+    /// Signs what the person says of herself.
+    signer: Arc<SigningKey>,
+    /// The rotation that led to the key, which this sim has to be shown.
+    rotation: Option<Rotation>,
     /// What the person and others tell each other privately.
     correspondence: Correspondence,
     now: Duration,
@@ -93,22 +101,26 @@ impl ClientCore {
     /// # Errors
     /// When the setup is malformed, or the genesis is not the sim's.
     pub fn new(setup: &[u8], genesis: &[u8]) -> Result<Self, CallError> {
-        let CoreSetup { key, sim, lane, random, ticket, at, checkpoint } = CoreSetup::read(setup)?;
+        let CoreSetup { key, sim, lane, random, ticket, rotation, at, checkpoint } =
+            CoreSetup::read(setup)?;
         let trust = TrustedGenesis::new(sim, genesis)?;
         let light = match checkpoint {
             Some(checkpoint) => trust.light.with_checkpoint(checkpoint),
             None => trust.light,
         };
         let told_set = light.newest();
-        let public = metatopia_types::Sign::public(&key);
+        let signer = Arc::new(key);
+        let public = signer.public();
         let square = square_of(&trust.genesis);
-        let correspondence = Correspondence::new(sim, &key, random);
+        let correspondence = Correspondence::new(sim, &signer, random);
         let mut core = Self {
-            session: Session::new(Arc::new(key), light, lane),
+            session: Session::new(Arc::<SigningKey>::clone(&signer), light, lane),
+            signer,
             genesis: trust.genesis,
             sim,
             key: public,
             ticket,
+            rotation,
             correspondence,
             now: Duration::ZERO,
             wall: Millis(0),
@@ -264,6 +276,10 @@ impl ClientCore {
                 "sound": made.sound.name(), "pitch": made.pitch,
             })),
             SessionEvent::Told(told) => self.tell_private_words(&told, false),
+            SessionEvent::Forgotten(words) => self.tell(&json!({
+                "type": "forgotten", "height": words.height.0, "body": words.body.to_string(),
+                "by": words.by.map(|key| key.to_string()),
+            })),
             SessionEvent::Answer { id, answer } => self.answered(id, *answer),
             SessionEvent::Frame { id, kind, frame } => self.raw_answered(id, kind, &frame),
             SessionEvent::Distrusted(why) => self.distrusted(&why),
@@ -275,9 +291,13 @@ impl ClientCore {
     fn tell_line(&mut self, line: &ChatMessage, is_earlier: bool) {
         let person = self.deeds.person.as_ref().filter(|_| line.by != Some(self.key));
         let is_named = person.is_some_and(|person| mentions(&line.text, &person.name));
+        let club = line.club.as_ref().map(|club| club.name.as_str());
         self.tell(&json!({
-            "type": "heard", "height": line.height.0, "channel": line.channel,
+            "type": "heard", "height": line.height.0,
+            "channel": club.map_or(line.channel, |_| private::IN_CLUB), "club": club,
             "speaker": line.speaker.0, "name": line.name, "text": line.text,
+            // By this the words are forgotten.
+            "body": line.body().to_string(),
             "by": line.by.map(|key| key.to_string()), "earlier": is_earlier,
             // Does it name the person?
             "named": is_named,

@@ -36,9 +36,7 @@ const module = await Module.compiled(await WebAssembly.compile(wasm));
 function play() {
   const core = module.core(lines[start].setup, bytes(lines[start].genesis));
   for (const { do: what, frame, command, now, wall } of session) {
-    if (what === "frame") core.frame(frame, now, wall);
-    else if (what === "command") core.command(command, now, wall);
-    else core.connected(now, wall);
+    core.take(what, now, wall, frame ?? command);
     core.outgoing();
     core.events();
   }

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Walking over a border. Near one, a second engine opens a session with the neighbour, shows what is there, and
  * announces who comes; once the avatar is there, that engine is the one of the page.

@@ -1,4 +1,3 @@
-// @ts-check
 /** Bytes: one after another, and as text. */
 
 /** @param {...Uint8Array} parts */

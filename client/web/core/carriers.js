@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The ways to a node: WebTransport where the browser has it and the page may use it, and WebSocket
  * everywhere. Both bring whole frames, in order.
@@ -41,7 +40,7 @@ const GENESIS_MS = 30_000;
 /**
  * @typedef {object} Ears
  * @property {(frame: Uint8Array) => void} frame a frame came
- * @property {(why: string) => void} closed it is over; called once, also if it was closed from here
+ * @property {(why: string) => void} closed it is over; the first call says why
  */
 
 /**
@@ -106,15 +105,6 @@ export async function connect(origin, offer, ears, prefer) {
   return webSocket(origin, offer, ears);
 }
 
-/** Tells of the end once. @param {(why: string) => void} tell */
-function once(tell) {
-  let told = false;
-  return (/** @type {string} */ why) => {
-    if (!told) tell(why);
-    told = true;
-  };
-}
-
 /** @param {Offer} offer @param {Ears} ears @returns {Promise<Carrier>} */
 async function webTransport(offer, ears) {
   const hashes = (offer.certificates ?? []).map((hash) => ({ algorithm: 'sha-256', value: fromHex(hash) }));
@@ -143,9 +133,8 @@ async function webTransport(offer, ears) {
 /** @param {WebTransport} transport @param {any} stream @param {Ears} ears @returns {Carrier} */
 function overStream(transport, stream, ears) {
   const writer = stream.writable.getWriter();
-  const closed = once(ears.closed);
   const end = (/** @type {string} */ why) => {
-    closed(why);
+    ears.closed(why);
     try {
       transport.close();
     } catch {
@@ -171,39 +160,32 @@ function overStream(transport, stream, ears) {
 }
 
 /** @param {string} origin @param {Offer} offer @param {Ears} ears @returns {Promise<Carrier>} */
-function webSocket(origin, offer, ears) {
+async function webSocket(origin, offer, ears) {
   const url = new URL(offer.ws ?? '/ws', origin);
   url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
   const socket = new WebSocket(url, ['metatopia.1']);
   socket.binaryType = 'arraybuffer';
-  const closed = once(ears.closed);
-  /** @type {Carrier} */
-  const carrier = {
-    kind: 'websocket',
-    send: (frame) => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(frame);
-    },
-    close: () => {
-      closed('left');
-      socket.close(1000);
-    },
-  };
   const opening = new Promise((resolve, reject) => {
-    socket.onopen = () => resolve(carrier);
+    socket.onopen = resolve;
     socket.onerror = () => reject(new Error('no-answer'));
     socket.onclose = () => reject(new Error('refused'));
     socket.onmessage = (event) => ears.frame(new Uint8Array(event.data));
   });
-  return within(opening, CONNECT_MS).then(
-    () => {
-      socket.onerror = () => closed('lost');
-      socket.onclose = ({ code }) => closed(code >= 4000 ? `closed-${code - 4000}` : 'lost');
-      return carrier;
+  try {
+    await within(opening, CONNECT_MS);
+  } catch (error) {
+    socket.onclose = null;
+    socket.close();
+    throw error;
+  }
+  socket.onerror = () => ears.closed('lost');
+  socket.onclose = ({ code }) => ears.closed(code >= 4000 ? `closed-${code - 4000}` : 'lost');
+  return {
+    kind: 'websocket',
+    send: (frame) => socket.readyState === WebSocket.OPEN && socket.send(frame),
+    close: () => {
+      ears.closed('left');
+      socket.close(1000);
     },
-    (error) => {
-      socket.onclose = null;
-      socket.close();
-      throw error;
-    },
-  );
+  };
 }

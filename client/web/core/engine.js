@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Everything the page needs from a sim; nothing of what it looks like. The client core, in a worker,
  * owns the session, the proofs and the sight; here are the carriers, the servers to try, and what is
@@ -6,6 +5,7 @@
  */
 import { fromBase64 } from './bytes.js';
 import { askGenesis } from './carriers.js';
+import { building, commands } from './commands.js';
 import { randomLane, randomSecret } from './keys.js';
 import { Link } from './link.js';
 import { CoreError, Port } from './port.js';
@@ -36,16 +36,6 @@ const HEADERS_MAX = 64;
 /** A server that votes. @typedef {{key: string, power: number}} Member */
 
 /**
- * What an act came to.
- * @typedef {object} Result
- * @property {string} act its id
- * @property {number} height of the turn
- * @property {boolean} ok
- * @property {string|null} refusal the rule that refused it, by its name in the protocol
- * @property {number|null} made the object that it made
- */
-
-/**
  * What is known about the truth of what is in sight.
  * @typedef {object} ProofState
  * @property {'green'|'amber'|'red'} level
@@ -59,9 +49,9 @@ const HEADERS_MAX = 64;
  *   verified: boolean}[]} headers newest first
  */
 
-/** Ground that a player took. @typedef {{lot: number, name: string, holder: string, own: boolean, lets: boolean, x: number, y: number, hx: number, hy: number, angle: number, round: boolean}} Lot */
+/** Ground that a player took. @typedef {{lot: number, name: string, holder: string, friends: {key: string, name: string}[], own: boolean, lets: boolean, club?: string | null, x: number, y: number, hx: number, hy: number, angle: number, round: boolean}} Lot */
 
-/** What holds two things, or a thing to the ground, by places as the things see them. @typedef {{a: number | null, b: number, kind: 'hinge'|'rod'|'weld'|'slider'|'target', along: number, ax: number, ay: number, bx: number, by: number}} Joint */
+/** What holds two things, or a thing to the ground, by places as the things see them. @typedef {{a: number | null, b: number, kind: 'hinge'|'rod'|'weld'|'slider'|'target'|'rope'|'spring'|'motor', along: number, ax: number, ay: number, bx: number, by: number}} Joint */
 
 /** What the core says of its session before there is one. */
 const NOT_YET = {
@@ -69,42 +59,11 @@ const NOT_YET = {
   bytesIn: 0, bytesOut: 0, here: false, working: false,
 };
 
-/**
- * What builders do, as commands. Sizes are whole widths and heights in metres, angles radians.
- * @param {(what: string, fields?: any) => Promise<Result>} act
- */
-const building = (act) => ({
-  /**
-   * @param {{kind: string, name: string, text?: string, color: number, round?: boolean, rod?: boolean, corners?: [number, number][], w: number,
-   *   h?: number, movable?: boolean, x: number, y: number, angle?: number, licence?: string}} spec
-   */
-  place: (spec) => act('place', {
-    spec: { text: '', round: false, h: spec.w, movable: true, angle: 0, licence: 'CcBySa', ...spec },
-  }),
-  move: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) => act('move', { object, x, y }),
-  rotate: (/** @type {number} */ object, /** @type {number} */ angle) => act('rotate', { object, angle }),
-  resize: (/** @type {number} */ object, /** @type {number} */ w, h = w) => act('resize', { object, w, h }),
-  color: (/** @type {number} */ object, /** @type {number} */ color) => act('color', { object, color }),
-  makeOf: (/** @type {number} */ object, /** @type {string} */ material) => act('make_of', { object, material }),
-  rename: (/** @type {number} */ object, /** @type {string} */ name) => act('rename', { object, name }),
-  write: (/** @type {number} */ object, /** @type {string} */ text) => act('write', { object, text }),
-  copy: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) => act('copy', { object, x, y }),
-  remove: (/** @type {number} */ object) => act('remove', { object }),
-  give: (/** @type {number} */ object, /** @type {string} */ to) => act('give', { object, to }),
-  attach: (/** @type {number} */ object, /** @type {string} */ name) => act('attach', { object, package: name }),
-  detach: (/** @type {number} */ object, /** @type {number} */ script) => act('detach', { object, script }),
-  resume: (/** @type {number} */ object, /** @type {number} */ script) => act('resume', { object, script }),
-  upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) => act('upgrade', { object, script, package: name }),
-  letTravel: (/** @type {number} */ object, /** @type {boolean} */ travels) => act('let_travel', { object, travels }),
-  take: (/** @type {number} */ object) => act('take', { object }),
-  putDown: (/** @type {number} */ object) => act('put_down', { object }),
-  join: (/** @type {number} */ object, /** @type {number | null} */ to, /** @type {string} */ kind) => act('join', { object, to, kind }),
-  unjoin: (/** @type {number} */ object) => act('unjoin', { object }),
-  undo: () => act('undo'),
-});
+/** @typedef {new () => EventTarget & import('./commands.js').Commands<'engine'>} Commander */
+const Commanded = /** @type {Commander} */ (EventTarget);
 
-/** Events: 'status', 'heard', 'form', 'sound', 'proof', 'view', 'replica', 'age', 'failed'. */
-export class Engine extends EventTarget {
+/** Events: 'status', 'heard', 'forgotten', 'profile', 'form', 'sound', 'proof', 'view', 'replica', 'age', 'failed'. */
+export class Engine extends Commanded {
   /** @param {Options} options */
   constructor({
     origin, identity, compiled, prefer, ticket = null, checkpoint = null, at = null, sim = null,
@@ -135,17 +94,19 @@ export class Engine extends EventTarget {
     this.told = NOT_YET;
     /** Whose ground is where, by the server's word. @type {Lot[]} */
     this.lots = [];
-    /** @type {Joint[]} */
-    this.joints = [];
+    this.joints = /** @type {Joint[]} */ ([]);
     /** @type {ProofState} */
     this.proof = {
       level: 'amber', of: null, time: null, signed: 0, members: 0, reason: 'waiting', detail: null, headers: [],
     };
-    this.name = { secret: identity.secret, lane: randomLane(), random: randomSecret(), ticket, at };
+    this.name = { secret: identity.secret, rotation: identity.rotation, lane: randomLane(), random: randomSecret(), ticket, at };
     this.port = new Port({
       event: ({ type, ...detail }) => this.#deeds[type]?.(detail),
       frame: (frame) => this.link.carrier?.send(frame),
-      failed: (code) => this.#failed(code),
+      failed: (code) => {
+        this.link.stop(code);
+        this.#tell('failed', code);
+      },
     });
     this.known = new Servers(origin, this.now);
     this.known.suggest(servers);
@@ -162,13 +123,14 @@ export class Engine extends EventTarget {
       askRaw: (question) => this.raw(question),
       height: () => this.status.height,
     });
-    this.build = building((what, fields) => this.port.ask(what, fields));
+    /** @type {import('./commands.js').Ask} */
+    const ask = (what, fields) => this.port.ask(what, fields);
+    Object.assign(this, commands('engine', ask));
+    this.build = building(ask);
   }
 
   /** Connects, keeps connected, and goes to another server when one dies. */
-  start() {
-    this.link.start();
-  }
+  start = () => this.link.start();
 
   stop() {
     this.link.stop('left');
@@ -197,11 +159,6 @@ export class Engine extends EventTarget {
     return this.sight.me;
   }
 
-  /** Does the tab do the work that a first login shows? */
-  get working() {
-    return this.told.working;
-  }
-
   get replica() {
     return this.replicaMode.state;
   }
@@ -226,14 +183,10 @@ export class Engine extends EventTarget {
   }
 
   /** Tabs that nobody looks at get few views. @param {'active'|'hidden'} pulse */
-  setPulse(pulse) {
-    this.port.tell('watch', { pulse });
-  }
+  setPulse = (pulse) => this.port.tell('watch', { pulse });
 
   /** Goes to another server: this one, or whichever answers. @param {string|null} [http] */
-  moveTo(http = null) {
-    this.link.move(http);
-  }
+  moveTo = (http = null) => this.link.move(http);
 
   /** Says whether a state that is so old is believed all the same. @param {boolean} accept */
   trust(accept) {
@@ -242,88 +195,20 @@ export class Engine extends EventTarget {
     this.port.tell('trust', { accept });
   }
 
-  /** @param {string} name @param {import('./scene.js').Look} look @returns {Promise<Result>} */
-  login = (name, look) => this.port.ask('login', { name, look });
-  /** @returns {Promise<Result>} */
-  leave = () => this.port.ask('leave');
+  /**
+   * @param {string} text
+   * @param {number | string} [channel] 0 nearby, 1 everywhere, or the key of the one who can read it
+   */
+  say = (text, channel = 0) => this.port.ask('say', { text, channel });
 
   /**
-   * Walks this way.
-   * @param {number} x @param {number} y unit or zero
-   * @returns {Promise<Result|null>} null if nothing had to be said
+   * Tells moderators of a thing, a person, or private words.
+   * @param {{object?: number, key?: string, private?: number}} about @param {string} words
    */
-  walk = (x, y) => this.port.ask('walk', { x, y });
-  /** @param {number} object @returns {Promise<Result>} */
-  touch = (object) => this.port.ask('touch', { object });
-  /** @param {number} object @returns {Promise<Result>} */
-  push = (object) => this.port.ask('push', { object });
-  /** @param {number | null} on a thing; none to stand up @returns {Promise<Result>} */
-  sit = (on) => this.port.ask('sit', { on });
-  /** @param {string} text @param {number | string} [channel] 0 nearby, 1 everywhere, or the key of the one person who can read it @returns {Promise<Result>} */
-  say = (text, channel = 0) => this.port.ask('say', { text, channel });
-  /** Replies to a form. @param {number} object @param {string} tag @param {number} choice @param {string} text @returns {Promise<Result>} */
-  reply = (object, tag, choice, text) => this.port.ask('reply', { object, tag, choice, text });
-  /** @param {number} object @param {any} terms @param {boolean} accepts */
-  answer = (object, terms, accepts) => this.port.ask('answer', { object, terms, accepts });
-  forbid = () => this.port.ask('forbid');
-  /** Orders something about people or things. @param {any} order @returns {Promise<Result>} */
-  govern = (order) => this.port.ask('govern', { order });
-  /** What was ordered about somebody; about oneself, if nobody is named. @param {string} [key] */
-  person = (key) => this.port.ask('person', { key });
-  /** What was ordered below a number, proved; from the last order, without one. @param {number|null} below */
-  orders = (below) => this.port.ask('orders', { below });
-  /** Tells moderators of a thing, a person, or private words. @param {{object?: number, key?: string, private?: number}} about @param {string} words @returns {Promise<Result>} */
   fileReport = (about, words) => this.port.ask('file_report', { ...about, words });
-  /** @param {number} report @returns {Promise<Result>} */
-  withdrawReport = (report) => this.port.ask('withdraw_report', { report });
-  /** Who asks that another key take over one's own; null if nobody does. @returns {Promise<{by: string[], need: number, key: string|null, left: string}|null>} */
-  recovery = () => this.port.ask('recovery');
-  cancelRecovery = () => this.port.ask('cancel_recovery');
-  /** What people told moderators. @returns {Promise<{report: number, text: string, own: boolean, open: boolean}[]>} */
-  reports = () => this.port.ask('reports');
-  /** The borders near a place. @param {number} x @param {number} y @returns {Promise<import('./border.js').Border[]>} */
-  borders = (x, y) => this.port.ask('borders', { x, y });
-  /** Announces here that one comes from a neighbour. @param {string} from @returns {Promise<Result>} */
-  approach = (from) => this.port.ask('approach', { from });
-  /** Claims ground around a place. @param {number} x @param {number} y @param {number} side @returns {Promise<Result>} */
-  claimLot = (x, y, side) => this.port.ask('claim_lot', { x, y, side });
-  /** @param {number} lot @returns {Promise<Result>} */
-  returnLot = (lot) => this.port.ask('return_lot', { lot });
-  /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
-  emote = (kind) => this.port.ask('emote', { kind });
-  /** @param {import('./scene.js').Look} look @returns {Promise<Result>} */
-  setLook = (look) => this.port.ask('set_look', { look });
-  /** Who is here. @returns {Promise<any[]>} */
-  players = () => this.port.ask('players');
-  /** What runs here. @returns {Promise<any[]>} */
-  scripts = () => this.port.ask('scripts');
+
   /** What somebody owns; oneself, if nobody is named. @param {string} [owner] a key */
   things = (owner = this.identity.public) => this.port.ask('things', { owner });
-  /** In which order a script got its events. @param {number} height @param {number} script */
-  order = (height, script) => this.port.ask('order', { height, script });
-  /** A package with its source, hashed again. @param {string} id */
-  source = (id) => this.port.ask('source', { package: id });
-  /** What can be attached, by the node's word. @returns {Promise<{id: string, name: string, version: string}[]>} */
-  packages = () => this.port.ask('packages');
-  /** What is wrong with a source, by its compiler. @param {string} source @param {Record<string, string>} [imports] @returns {Promise<{line: number, column: number, message: string}[]>} */
-  check = (source, imports) => this.port.ask('check', { source, imports });
-
-  /**
-   * What scripts can call, what one begins with, and which licences there are.
-   * @returns {Promise<{example: string, licences: string[], entries: {name: string, form: string, doc: string}[]}>}
-   */
-  reference = () => this.port.ask('reference');
-  /** Publishes a script. @param {any} draft @returns {Promise<Result & {package: string}>} with the id of its package */
-  publish = (draft) => this.port.ask('publish', { draft });
-  /** Who decides here. */
-  governance = () => this.port.ask('governance');
-
-  /**
-   * Asks a question of a replica.
-   * @param {any} question
-   * @returns {Promise<{kind: string, frame: Uint8Array}>} the answer's whole frame
-   */
-  raw = (question) => this.port.ask('raw', { question });
 
   /** The source of all that runs here, and of what ships with the sim, as one archive. */
   async allSource() {
@@ -352,7 +237,7 @@ export class Engine extends EventTarget {
     // Before anything else is asked: it may be the last word of this server.
     if (!this.known.learned) this.known.suggest(offer.servers);
     this.simName ||= offer.name ?? '';
-    if (this.port.started) return null;
+    if (this.port.worker !== null) return null;
     const { sim } = offer;
     const genesis = await askGenesis(http, sim);
     // What this browser has seen itself counts for more than what a link says.
@@ -383,8 +268,19 @@ export class Engine extends EventTarget {
     },
     open: ({ server }) => this.link.opened(server),
     leave: ({ why }) => this.link.leave(why),
-    genesis: (detail) => this.#learn(detail),
-    view: (detail) => this.#view(detail),
+    // What the sim says about itself.
+    genesis: (detail) => {
+      this.genesis = { bytes: new Uint8Array(0), ...this.genesis, ...detail };
+      this.members ??= detail.validators;
+      this.simName = detail.name;
+      this.sight.timeline.ticksPerTurn = detail.ticksPerTurn;
+      this.#tell('status');
+    },
+    view: (detail) => {
+      this.sight.take(detail, this.now());
+      this.replicaMode.tick();
+      this.#tell('view');
+    },
     path: (detail) => this.sight.predictor.follow(detail, this.now()),
     proof: (detail) => {
       this.proof = { ...this.proof, ...detail };
@@ -393,38 +289,32 @@ export class Engine extends EventTarget {
     header: (detail) => {
       this.proof = { ...this.proof, headers: [detail, ...this.proof.headers].slice(0, HEADERS_MAX) };
     },
-    // Another land office may be followed than the one that the genesis names.
-    charter: ({ world }) => this.genesis && (this.genesis.introduction.world = world),
+    // Another land office may be followed than the one that the genesis names, and other house rules may hold.
+    charter: ({ type: _, ...now }) => {
+      const about = this.genesis?.introduction ?? now;
+      const before = about.houseRulesDigest;
+      if (Object.assign(about, now).houseRulesDigest !== before) this.#tell('rules');
+    },
     members: ({ members }) => (this.members = members),
     servers: ({ list }) => this.known.learn(list),
-    checkpoint: ({ text }) => this.#remember(text),
+    checkpoint: ({ text }) => {
+      this.checkpoint = text;
+      // A browser that keeps nothing asks again the next time.
+      this.store.put(`checkpoint/${this.sim}`, text).catch(() => {});
+    },
     age: ({ seconds }) => {
       this.age = seconds;
       this.#tell('age', seconds);
     },
     work: (detail) => this.#work(detail),
     heard: (detail) => this.#tell('heard', detail),
+    forgotten: (detail) => this.#tell('forgotten', detail),
+    profile: (detail) => this.#tell('profile', detail),
     lots: ({ list }) => (this.lots = list),
     joints: ({ list }) => (this.joints = list),
     form: (detail) => this.#tell('form', detail),
     sound: (detail) => this.#tell('sound', detail),
   };
-
-  /** @param {any} genesis what the sim says about itself */
-  #learn(genesis) {
-    this.genesis = { bytes: new Uint8Array(0), ...this.genesis, ...genesis };
-    this.members ??= genesis.validators;
-    this.simName = genesis.name;
-    this.sight.timeline.ticksPerTurn = genesis.ticksPerTurn;
-    this.#tell('status');
-  }
-
-  /** @param {import('./scene.js').View} view */
-  #view(view) {
-    this.sight.take(view, this.now());
-    this.replicaMode.tick();
-    this.#tell('view');
-  }
 
   /** @param {{id: number, sim: string, key: string, header: string, tries: string}} puzzle */
   async #work({ id, ...puzzle }) {
@@ -435,21 +325,6 @@ export class Engine extends EventTarget {
     }
   }
 
-  /** @param {string} text the newest checkpoint */
-  #remember(text) {
-    this.checkpoint = text;
-    // A browser that keeps nothing asks again the next time.
-    this.store.put(`checkpoint/${this.sim}`, text).catch(() => {});
-  }
-
-  /** @param {string} code */
-  #failed(code) {
-    this.link.stop(code);
-    this.#tell('failed', code);
-  }
-
   /** @param {string} type @param {any} [detail] */
-  #tell(type, detail = null) {
-    this.ears.dispatchEvent(new CustomEvent(type, { detail }));
-  }
+  #tell = (type, detail = null) => this.ears.dispatchEvent(new CustomEvent(type, { detail }));
 }

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The end of a link, behind its #. Browsers send it to no server, so a ticket's secret can stand
  * there. A link that is shared says there how far the sim was when it was shared.

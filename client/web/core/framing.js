@@ -1,4 +1,3 @@
-// @ts-check
 /** Frames on a byte stream: their length as four bytes, lowest first, then so many bytes. */
 
 import { joined } from './bytes.js';

@@ -1,9 +1,7 @@
-// @ts-check
 /** Two sims in one picture: the own one, and behind a border what is in sight of the neighbour. */
 
-/** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('../draw/rooms.js').FloorPlan} FloorPlan */
-/** @typedef {{sight: Scene, sim: string | null, genesis: any, status: {simName: string}}} Side what is joined of an engine */
+/** @typedef {{sight: import('./scene.js').Scene, sim: string | null, genesis: any, status: {simName: string}}} Side what is joined of an engine */
 
 /** What something is in every sim: a person's key, or where a thing was born. @param {import('./scene.js').Thing} thing @param {string | null} sim */
 const identity = ({ player, birth, id }, sim) => player ?? (birth ? `${birth.sim}/${birth.number}` : `${sim}/${id}`);

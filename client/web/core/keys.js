@@ -1,39 +1,23 @@
-// @ts-check
 /**
- * Who a person is: an ed25519 key made in the tab. It never leaves the browser but as the line of
- * text that its owner asks for.
+ * Who a person is: an ed25519 key made in the tab. It never leaves the browser but as the text that its
+ * owner asks for. The module reads and writes that text.
  */
 import { fromHex, toHex } from './bytes.js';
-import { CoreError } from './port.js';
 
-const PREFIX = 'metatopia-key-1:';
-
-/** The name under which the key is kept. */
+/** The names under which the key is kept, and the document by which it took the place of another one. */
 const KEPT = 'key/me';
+const ROTATION = 'key/rotation';
 
 /** @typedef {import('./store.js').Store} Store */
 
-/** What makes keys. @typedef {Pick<import('../prove/module.js').Module, 'publicKey' | 'digest'>} Scheme */
-
-/** @param {Scheme} scheme @param {Uint8Array} secret */
-const checksum = (scheme, secret) =>
-  toHex(scheme.digest('metatopia key text v1', secret)).slice(0, 8);
+/** What makes keys. @typedef {Pick<import('../prove/module.js').Module, 'publicKey' | 'keyDesk'>} Scheme */
 
 const randomBytes = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));
 /** What nobody else knows, in hexadecimal digits. */
-export const randomSecret = () => toHex(randomBytes(32));
+export const randomSecret = (bytes = 32) => toHex(randomBytes(bytes));
 
 /** A number that no session of a key used before, in decimal digits. @returns {string} */
 export const randomLane = () => String(new DataView(randomBytes(8).buffer).getBigUint64(0));
-
-/** @param {Scheme} scheme @param {string} line what `export` gave; no other line is a key */
-function secretOf(scheme, line) {
-  const found = /^metatopia-key-1:([0-9a-f]{64}):([0-9a-f]{8})$/.exec(line.trim().toLowerCase());
-  if (found === null) throw new CoreError('no-key');
-  const secret = fromHex(found[1]);
-  if (checksum(scheme, secret) !== found[2]) throw new CoreError('mistyped');
-  return secret;
-}
 
 /** A key, and where it is kept. */
 export class Identity {
@@ -42,10 +26,12 @@ export class Identity {
   /** @type {Scheme} */
   #scheme;
 
-  /** @param {Scheme} scheme @param {Store} store @param {Uint8Array} secret 32 bytes */
-  constructor(scheme, store, secret) {
+  /** @param {Scheme} scheme @param {Store} store @param {Uint8Array} secret 32 bytes @param {string|null} rotation */
+  constructor(scheme, store, secret, rotation = null) {
     this.#secret = new Uint8Array(secret);
     this.#scheme = scheme;
+    /** The line of the rotation that led to the key; one that leads elsewhere is left out where it is used. */
+    this.rotation = rotation;
     /** The public key, in hexadecimal digits. */
     this.public = toHex(scheme.publicKey(this.#secret));
     /** Does it outlive the tab? */
@@ -60,17 +46,14 @@ export class Identity {
    * @param {Scheme} scheme @param {Store} store
    */
   static async open(scheme, store) {
-    return new Identity(scheme, store, await store.first(KEPT, randomBytes(32)));
+    return new Identity(scheme, store, await store.first(KEPT, randomBytes(32)), (await store.get(ROTATION)) ?? null);
   }
 
-  /**
-   * The key of a line that `export` gave; it takes the place of the one that was kept.
-   * @param {Scheme} scheme @param {Store} store @param {string} line
-   */
-  static async import(scheme, store, line) {
-    const secret = secretOf(scheme, line);
-    await store.put(KEPT, secret);
-    return new Identity(scheme, store, secret);
+  /** Keeps another key from now on. @param {Store} store @param {{secret: string, rotation: string|null}} key as the module reads it */
+  static async keep(store, { secret, rotation }) {
+    // The document first: beside a key to which it does not lead, it counts for nothing.
+    await store.put(ROTATION, rotation);
+    await store.put(KEPT, fromHex(secret));
   }
 
   /** The secret in hexadecimal digits, for the core that signs with it. */
@@ -78,6 +61,9 @@ export class Identity {
     return toHex(this.#secret);
   }
 
-  /** One line that holds the secret, to be kept on paper or taken to another device. */
-  export = () => `${PREFIX}${this.secret}:${checksum(this.#scheme, this.#secret)}`;
+  /** Has the module do something with the key. @param {string} what @param {any} [more] @returns {any} */
+  desk = (what, more = {}) => this.#scheme.keyDesk({ do: what, secret: this.secret, ...more });
+
+  /** A text that holds the secret, to be kept on paper or taken to another device. @returns {string} */
+  export = () => this.desk('write', { rotation: this.rotation }).text;
 }

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Keeps a session connected: finds a server, opens a carrier, and goes to another server when that
  * one is lost. It never gives up by itself, but for reasons that another try cannot mend.
@@ -30,14 +29,12 @@ export class Link {
     this.changed = changed;
     this.sim = sim;
     this.greet = greet;
-    /** @type {'connecting'|'open'|'moving'|'closed'} */
-    this.phase = 'closed';
+    this.phase = /** @type {'connecting'|'open'|'moving'|'closed'} */ ('closed');
     /** Why, as a code. @type {string|null} */
     this.why = null;
     /** The origin that is spoken with. @type {string|null} */
     this.http = null;
-    /** @type {import('./carriers.js').Carrier|null} */
-    this.carrier = null;
+    this.carrier = /** @type {import('./carriers.js').Carrier|null} */ (null);
     this.running = false;
     /** The end that one server told, until a second one says the same. @type {{why: string, http: string}|null} */
     this.doubt = null;
@@ -75,14 +72,14 @@ export class Link {
   }
 
   async #run() {
-    /** @type {string|null} */
-    let lost = null;
+    let lost = /** @type {string|null} */ (null);
     while (this.running) {
       const http = this.servers.next(lost);
       const why = await this.#visit(http);
       if (!this.running) return;
       const agreed = this.doubt?.why === why && this.doubt.http !== http;
-      if (FINAL.has(why) || (DOUBTFUL.has(why) && (agreed || !this.servers.hasOther(http)))) return this.stop(why);
+      const certain = agreed || !this.servers.hasOther(http);
+      if (FINAL.has(why) || (DOUBTFUL.has(why) && certain)) return void this.stop(why);
       if (DOUBTFUL.has(why)) this.doubt = { why, http };
       lost = http;
       this.servers.failed(http);
@@ -90,7 +87,6 @@ export class Link {
       const pause = this.servers.pause();
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }
-    return undefined;
   }
 
   /** One connection, from its beginning to its end. @param {string} http @returns {Promise<string>} why it ended */
@@ -98,9 +94,7 @@ export class Link {
     try {
       const offer = await askSession(http, this.sim());
       const refused = await this.greet(http, offer);
-      if (refused !== null) return refused;
-      if (!this.running) return 'left';
-      return await this.#talk(http, offer);
+      return refused ?? (this.running ? await this.#talk(http, offer) : 'left');
     } catch (error) {
       return error instanceof Error ? error.message : 'lost';
     }
@@ -108,25 +102,17 @@ export class Link {
 
   /** @param {string} http @param {import('./carriers.js').Offer} offer @returns {Promise<string>} */
   async #talk(http, offer) {
-    /** @type {Uint8Array[]} */
-    const early = [];
-    /** @type {(frame: Uint8Array) => void} */
-    let take = (frame) => void early.push(frame);
-    /** @type {(why: string) => void} */
-    let end = () => {};
-    const over = new Promise((resolve) => {
-      end = resolve;
-    });
-    const ears = {
-      frame: (/** @type {Uint8Array} */ frame) => take(frame),
-      closed: (/** @type {string} */ why) => end(why),
-    };
+    const early = /** @type {Uint8Array[]} */ ([]);
+    let take = /** @type {(frame: Uint8Array) => void} */ ((frame) => void early.push(frame));
+    let end = /** @type {(why: string) => void} */ (() => {});
+    const over = new Promise((resolve) => (end = resolve));
+    const ears = { frame: (/** @type {Uint8Array} */ frame) => take(frame), closed: end };
     const tiresome = this.blocked >= BLOCKED_MAX ? 'websocket' : undefined;
     const carrier = await connect(http, offer, ears, this.prefer ?? tiresome);
     this.blocked = carrier.kind === 'websocket' ? this.blocked + 1 : 0;
     this.carrier = carrier;
     this.http = http;
-    this.leave = (why) => end(why);
+    this.leave = end;
     this.port.connected();
     take = (frame) => this.port.frame(frame);
     early.forEach(take);

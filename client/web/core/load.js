@@ -1,4 +1,3 @@
-// @ts-check
 /** Loads the WebAssembly module. Without it there are no keys, no session and no picture. */
 import { Module } from '../prove/module.js';
 import { CoreError } from './port.js';

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The page's side of the worker that runs the client core: what is asked of it, what it answers, and
  * what it says by itself.
@@ -30,22 +29,15 @@ export class Port {
    */
   constructor({ event, frame, failed }) {
     this.ears = { event, frame, failed };
-    /** @type {Worker|null} */
-    this.worker = null;
+    this.worker = /** @type {Worker|null} */ (null);
     /** Counts connections; what belongs to an earlier one is not for the server of this one. */
     this.connection = 0;
     this.next = 1;
-    /** @type {Map<number, Asked>} */
-    this.asked = new Map();
+    this.asked = /** @type {Map<number, Asked>} */ (new Map());
     /** Commands from before there was a core. @type {any[]} */
     this.waiting = [];
     /** Why there is no core any more. @type {string|null} */
     this.closed = null;
-  }
-
-  /** Is there a core? */
-  get started() {
-    return this.worker !== null;
   }
 
   /**
@@ -79,10 +71,9 @@ export class Port {
 
   /** @param {Worker} worker whose core is there */
   #begin(worker) {
-    if (this.closed !== null) return worker.terminate();
+    if (this.closed !== null) return void worker.terminate();
     this.worker = worker;
     for (const command of this.waiting.splice(0)) this.#post({ type: 'command', command });
-    return undefined;
   }
 
   /** A carrier is there. */
@@ -98,9 +89,7 @@ export class Port {
   }
 
   /** A frame of the server; its bytes are given away. @param {Uint8Array} frame */
-  frame(frame) {
-    this.#post({ type: 'frame', frame }, [frame.buffer]);
-  }
+  frame = (frame) => this.#post({ type: 'frame', frame }, [frame.buffer]);
 
   /**
    * Asks something of the core.
@@ -141,19 +130,13 @@ export class Port {
   }
 
   /** @param {any} message @param {Transferable[]} [transfer] */
-  #post(message, transfer = []) {
-    this.worker?.postMessage(message, transfer);
-  }
+  #post = (message, transfer = []) => this.worker?.postMessage(message, transfer);
 
   /** @param {any} message of the worker */
-  #told(message) {
-    if (message.type === 'failed') return this.#fail(message.code, message.detail);
-    if (message.type === 'frames') {
-      if (message.connection === this.connection) message.frames.forEach(this.ears.frame);
-      return undefined;
-    }
-    for (const event of message.events) this.#event(event, message.connection);
-    return undefined;
+  #told({ type, connection, frames, events, code, detail }) {
+    if (type === 'failed') this.#fail(code, detail);
+    else if (type === 'events') for (const event of events) this.#event(event, connection);
+    else if (connection === this.connection) frames.forEach(this.ears.frame);
   }
 
   /** @param {any} event @param {number} connection that it belongs to */

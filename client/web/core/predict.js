@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Where the own avatar is drawn. The core predicts its path, by the servers' own physics; here the
  * way from one path to the next is smoothed, so that a correction is no jump.
@@ -15,14 +14,12 @@ const JUMP_METRES = 3;
 /** A point of a path: x, y, vx, vy, angle. @typedef {[number, number, number, number, number]} Point */
 
 export class Predictor {
-  constructor() {
-    /** One point for each tick after a moment. @type {Point[]} */
-    this.points = [];
-    this.began = 0;
-    /** What was shown less what is predicted, when the path was taken. */
-    this.offset = { x: 0, y: 0 };
-    this.taken = 0;
-  }
+  /** One point for each tick after a moment. @type {Point[]} */
+  points = [];
+  began = 0;
+  /** What was shown less what is predicted, when the path was taken. */
+  offset = { x: 0, y: 0 };
+  taken = 0;
 
   /** Is it known where the avatar will be? */
   get ready() {

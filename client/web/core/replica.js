@@ -1,4 +1,3 @@
-// @ts-check
 /** Replica mode: a worker runs the whole sim; here its questions are asked, and its state told. */
 
 /** A node that is busy, or has no snapshot yet, is asked again after this long. */
@@ -49,8 +48,7 @@ export class ReplicaMode {
     this.decided = height;
     /** @type {ReplicaState} */
     this.state = off();
-    /** @type {Worker|null} */
-    this.worker = null;
+    this.worker = /** @type {Worker|null} */ (null);
     /** A question about turns that nobody has decided yet. @type {any} */
     this.early = null;
     /** Begins anew. */
@@ -75,9 +73,7 @@ export class ReplicaMode {
   }
 
   /** Says something to the worker, if there is one. @param {any} message */
-  post(message) {
-    this.worker?.postMessage(message);
-  }
+  post = (message) => this.worker?.postMessage(message);
 
   /** How it stands is another thing than before. */
   #stands() {
@@ -126,24 +122,16 @@ export class ReplicaMode {
   /** @param {import('../prove/module.js').ReplicaStatus} status */
   #status({ phase, height, checked, ownRoot, statedRoot, received, bytes }) {
     const behind = Math.max(this.decided() - height, 0);
-    /** @type {Record<string, ReplicaState['phase']>} */
-    const phases = {
-      following: behind > FOLLOWING_TURNS ? 'replaying' : 'following',
-      mismatch: 'mismatch',
-    };
-    const first = this.state.certified === 0;
-    const more = ownRoot === null || ownRoot !== statedRoot ? 0 : checked - this.state.certified;
+    const phases = /** @type {Record<string, ReplicaState['phase']>} */ ({
+      following: behind > FOLLOWING_TURNS ? 'replaying' : 'following', mismatch: 'mismatch',
+    });
+    const { certified, equal } = this.state;
+    const more = ownRoot === null || ownRoot !== statedRoot ? 0 : checked - certified;
     this.state = {
-      ...this.state,
+      ...this.state, height, behind, received, bytes, ownRoot, certifiedRoot: statedRoot,
       phase: phases[phase] ?? 'snapshot',
-      height,
       certified: ownRoot === null ? 0 : checked,
-      ownRoot,
-      certifiedRoot: statedRoot,
-      equal: this.state.equal + (first ? Math.min(more, 1) : more),
-      behind,
-      received,
-      bytes,
+      equal: equal + (certified === 0 ? Math.min(more, 1) : more),
     };
     this.#stands();
   }

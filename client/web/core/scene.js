@@ -1,4 +1,3 @@
-// @ts-check
 /** What is in sight, for drawing and telling: things, and where they are at any moment. */
 import { Predictor } from './predict.js';
 import { Timeline, Track } from './timeline.js';
@@ -29,7 +28,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {boolean} [rod] with round ends
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
- * @property {[number, number][] | null} [corners] of a polygon in metres, counter-clockwise
+ * @property {[number, number][] | null} [corners] of a polygon in metres, counter-clockwise; `thin` if it is a line
  * @property {'static'|'kinematic'|'dynamic'} motion
  * @property {boolean} movable
  * @property {boolean} sensor lets others through
@@ -67,21 +66,16 @@ function inHand(holder) {
 }
 
 export class Scene {
-  constructor() {
-    this.timeline = new Timeline();
-    /** @type {Map<number, Thing>} */
-    this.objects = new Map();
-    /** @type {Map<number, Track>} */
-    this.tracks = new Map();
-    /** The own avatar. @type {number|null} */
-    this.me = null;
-    /** Draws the own avatar ahead of the servers. */
-    this.predictor = new Predictor();
-    this.height = 0;
-    this.tick = 0;
-    /** @type {Set<number>} */
-    this.gesturing = new Set();
-  }
+  timeline = new Timeline();
+  objects = /** @type {Map<number, Thing>} */ (new Map());
+  tracks = /** @type {Map<number, Track>} */ (new Map());
+  /** The own avatar. @type {number|null} */
+  me = null;
+  /** Draws the own avatar ahead of the servers. */
+  predictor = new Predictor();
+  height = 0;
+  tick = 0;
+  gesturing = /** @type {Set<number>} */ (new Set());
 
   /** Takes a view in. @param {View} view @param {number} now */
   take(view, now) {
@@ -143,13 +137,9 @@ export class Scene {
   /** @param {[number, string][]} gestures all of this moment */
   #gestures(gestures) {
     const told = new Map(gestures);
-    for (const id of this.gesturing) {
+    for (const id of [...this.gesturing, ...told.keys()]) {
       const thing = this.objects.get(id);
-      if (thing && !told.has(id)) thing.gesture = null;
-    }
-    for (const [id, kind] of told) {
-      const thing = this.objects.get(id);
-      if (thing) thing.gesture = kind;
+      if (thing) thing.gesture = told.get(id) ?? null;
     }
     this.gesturing = new Set(told.keys());
   }

@@ -1,4 +1,3 @@
-// @ts-check
 /** The servers of a sim, as far as this tab knows them, and which of them to try next. */
 import { askSession } from './carriers.js';
 
@@ -19,13 +18,7 @@ const BACKOFF_MS = [250, 5_000];
  */
 
 /** @param {string} http @returns {string|null} null if that is no address */
-function originOf(http) {
-  try {
-    return new URL(http).origin;
-  } catch {
-    return null;
-  }
-}
+const originOf = (http) => (URL.canParse(http) ? new URL(http).origin : null);
 
 export class Servers {
   /** @param {string} origin the first one @param {() => number} now */
@@ -84,23 +77,19 @@ export class Servers {
 
   /** The one to try now. @param {string|null} not the origin that was just lost */
   next(not) {
-    if (this.wanted !== null) {
-      const wanted = this.wanted;
-      this.wanted = null;
-      return wanted;
-    }
-    const rank = (/** @type {Server} */ server) => [
-      this.now() - server.failedAt < REST_MS ? 1 : 0,
-      server.http === not ? 1 : 0,
-      server.failedAt,
-      server.rtt ?? 1_000,
+    const { wanted } = this;
+    this.wanted = null;
+    if (wanted !== null) return wanted;
+    const now = this.now();
+    const rank = (/** @type {Server} */ { http, failedAt, rtt }) => [
+      now - failedAt < REST_MS ? 1 : 0, http === not ? 1 : 0, failedAt, rtt ?? 1_000,
     ];
-    const ranked = [...this.known.values()].map((server) => ({ server, rank: rank(server) }));
-    ranked.sort((a, b) => {
-      const at = a.rank.findIndex((value, i) => value !== b.rank[i]);
-      return at < 0 ? 0 : a.rank[at] - b.rank[at];
+    const [first] = [...this.known.values()].sort((a, b) => {
+      const [one, other] = [rank(a), rank(b)];
+      const at = one.findIndex((value, i) => value !== other[i]);
+      return at < 0 ? 0 : one[at] - other[at];
     });
-    return ranked[0].server.http;
+    return first.http;
   }
 
   /** @param {string} http */

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * A few small things that outlive the tab: IndexedDB, or memory where the browser keeps nothing
  * (private windows, blocked storage). `why` says so, for people.
@@ -19,8 +18,7 @@ const TABLE = 'kept';
 
 /** @returns {Store} */
 export function memoryStore(why = 'no-storage') {
-  /** @type {Map<string, any>} */
-  const map = new Map();
+  const map = /** @type {Map<string, any>} */ (new Map());
   return {
     kept: false,
     why,
@@ -40,6 +38,10 @@ const result = (request) =>
     request.onerror = () => reject(request.error);
   });
 
+/** Waits until it is kept for good: a page that is left before that may find it half done. @param {IDBRequest} request */
+const stored = ({ transaction }) =>
+  new Promise((resolve, reject) => Object.assign(/** @type {any} */ (transaction), { oncomplete: resolve, onabort: () => reject(transaction?.error) }));
+
 /** @returns {Promise<Store>} */
 export async function openStore() {
   if (typeof indexedDB === 'undefined') return memoryStore();
@@ -53,12 +55,12 @@ export async function openStore() {
       kept: true,
       why: null,
       get: (name) => result(table('readonly').get(name)),
-      put: async (name, value) => void (await result(table('readwrite').put(value, name))),
+      put: async (name, value) => void (await stored(table('readwrite').put(value, name))),
       first: async (name, value) => {
         const open = table('readwrite');
         const found = await result(open.get(name));
         if (found !== undefined) return found;
-        await result(open.put(value, name));
+        await stored(open.put(value, name));
         return value;
       },
     };
@@ -67,29 +69,18 @@ export async function openStore() {
   }
 }
 
-/** Reads something small that is kept beside it, or nothing where a browser keeps nothing. @param {string} key */
-export function recall(key) {
+/** Keeps small things beside it; where a browser keeps nothing the page forgets, and works. */
+const beside = (/** @type {(kept: Storage) => any} */ work) => {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? 'null');
+    return work(localStorage);
   } catch {
     return null;
   }
-}
+};
 
+/** @param {string} key @returns {any} null if there is nothing */
+export const recall = (key) => beside((kept) => JSON.parse(kept.getItem(key) ?? 'null'));
 /** @param {string} key @param {any} value */
-export function keep(key, value) {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // Without storage the page forgets, and works.
-  }
-}
-
+export const keep = (key, value) => beside((kept) => kept.setItem(key, JSON.stringify(value)));
 /** @param {string} key */
-export function forget(key) {
-  try {
-    localStorage.removeItem(key);
-  } catch {
-    // Nothing was kept.
-  }
-}
+export const forget = (key) => beside((kept) => kept.removeItem(key));

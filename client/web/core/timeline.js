@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Which moment of the world is drawn now. Views arrive unevenly; what is drawn lies a little more
  * than a turn behind the newest, and further when they arrive more unevenly: so there is almost
@@ -83,10 +82,8 @@ export class Track {
     const { samples } = this;
     const last = samples[samples.length - 1];
     if (tick >= last.tick) return coast(last, tick);
-    let later = samples.length - 1;
-    while (later > 0 && samples[later - 1].tick > tick) later -= 1;
-    if (later === 0) return samples[0];
-    return between(samples[later - 1], samples[later], tick);
+    const before = samples.findLastIndex((sample) => sample.tick <= tick);
+    return before < 0 ? samples[0] : between(samples[before], samples[before + 1], tick);
   }
 }
 

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * A try: a draft of a script runs in the worker of replica mode, on a copy of the state, before anybody
  * else sees it.

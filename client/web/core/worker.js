@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Runs the client core of one sim, in a worker: frames and commands of the page go in, frames for
  * the server and events for the page come out.
@@ -12,8 +11,7 @@ import { Module, Refused } from '../prove/module.js';
 /** Deadlines of the core are looked at so often. */
 const TICK_MS = 100;
 
-/** @type {import('../prove/module.js').Core|null} */
-let core = null;
+let core = /** @type {import('../prove/module.js').Core|null} */ (null);
 /** The connection that the core was told of last. */
 let connection = 0;
 /** When the page began, in milliseconds since 1970. */
@@ -48,19 +46,16 @@ function handle(message) {
   try {
     const { type, frame, command } = message;
     if (type === 'connected') connection = message.connection;
-    // What comes is named as the core names it, and brings at most one thing.
-    const brought = [frame, command].filter((each) => each !== undefined);
-    /** @type {any} */ (core)[type](...brought, now(), Date.now());
+    core.take(type, now(), Date.now(), frame ?? command);
     drain(core);
   } catch (error) {
-    if (!(error instanceof Refused)) return fail(error);
+    const id = message.command?.id;
     // Only the page can be at fault: the core answers servers by events.
-    const { id } = message.command ?? {};
-    const event = { type: 'failed', id, code: error.code, detail: error.message };
-    if (id !== undefined) tell({ type: 'events', connection, events: [event] });
-    else fail(error);
+    if (error instanceof Refused && id !== undefined) {
+      const event = { type: 'failed', id, code: error.code, detail: error.message };
+      tell({ type: 'events', connection, events: [event] });
+    } else fail(error);
   }
-  return undefined;
 }
 
 /** @param {{compiled: WebAssembly.Module, name: any, genesis: Uint8Array, origin: number}} begin */
@@ -76,9 +71,7 @@ async function start({ compiled, name, genesis, origin: began }) {
   }
   tell({ type: 'ready' });
   drain(core);
-  const waiting = early;
-  early = [];
-  for (const message of waiting) handle(message);
+  for (const message of early.splice(0)) handle(message);
   setInterval(() => handle({ type: 'tick' }), TICK_MS);
 }
 

@@ -1,4 +1,3 @@
-// @ts-check
 /** The map of the world that a sim lies in: a node tells it, the module proves it. And the way to a sim on it. */
 import { askHttp, askSession } from './carriers.js';
 

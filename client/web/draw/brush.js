@@ -1,8 +1,7 @@
-// @ts-check
 /** Strokes and fills that all painters use: each sets its paint, and leaves nothing else changed. */
 
 /** @typedef {CanvasRenderingContext2D} Context */
-/** @typedef {string | CanvasGradient} Paint */
+/** @typedef {string | CanvasGradient | CanvasPattern} Paint */
 /** @typedef {readonly (readonly number[])[]} Points  x and y of each */
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 /** Where the picture looks: follows softly, zooms, and maps metres to pixels of the canvas. */
 
 export const ZOOM_MIN = 14;
@@ -12,23 +11,21 @@ const ZOOM_MS = 70;
 const JUMP = 14;
 
 export class Camera {
-  constructor() {
-    this.x = 0;
-    this.y = 0;
-    /** CSS pixels per metre, now and soon. */
-    this.zoom = 40;
-    this.goal = 40;
-    this.width = 1;
-    this.height = 1;
-    this.ratio = 1;
-    /** CSS pixels that panels cover on the right and at the bottom. */
-    this.inset = { right: 0, bottom: 0 };
-    this.shift = { x: 0, y: 0 };
-    this.last = 0;
-    this.placed = false;
-    this.left = 0;
-    this.top = 0;
-  }
+  x = 0;
+  y = 0;
+  /** CSS pixels per metre, now and soon. */
+  zoom = 40;
+  goal = 40;
+  width = 1;
+  height = 1;
+  ratio = 1;
+  /** CSS pixels that panels cover on the right and at the bottom. */
+  inset = { right: 0, bottom: 0 };
+  shift = { x: 0, y: 0 };
+  last = 0;
+  placed = false;
+  left = 0;
+  top = 0;
 
   /** Canvas pixels per metre. */
   get scale() {
@@ -42,9 +39,7 @@ export class Camera {
 
   /** @param {number} width @param {number} height CSS pixels @param {number} ratio */
   resize(width, height, ratio) {
-    this.width = width;
-    this.height = height;
-    this.ratio = ratio;
+    Object.assign(this, { width, height, ratio });
   }
 
   /** Zooms by a factor. @param {number} factor */
@@ -76,17 +71,14 @@ export class Camera {
     this.top = Math.round((this.height / 2 - this.shift.y) * this.ratio + this.y * scale);
   }
 
-  /** Sees the same where all places have other coordinates. @param {number} x @param {number} y what is added to them */
-  move(x, y) {
-    this.x += x;
-    this.y += y;
-  }
-
   /** Canvas pixels of a place. @param {number} x */
   sx = (x) => this.left + x * this.scale;
 
   /** @param {number} y */
   sy = (y) => this.top - y * this.scale;
+
+  /** Canvas pixels of a place, as painters take points. @param {{x: number, y: number}} at */
+  point = ({ x, y }) => [this.sx(x), this.sy(y)];
 
   /** CSS pixels of a place. @param {number} x @param {number} y */
   toScreen(x, y) {

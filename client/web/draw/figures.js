@@ -1,22 +1,19 @@
-// @ts-check
 /** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave, and what they wear. */
 
 import WARDROBE from './wardrobe.json' with { type: 'json' };
 import { arc, disc, fade, oval, patch, trace } from './brush.js';
-import { surface, tone } from './light.js';
+import { kept, surface, tone } from './light.js';
 import { lift } from './solid.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
 
 /** What the picture remembers of a figure between frames. */
 export class Gait {
-  constructor() {
-    this.face = -Math.PI / 2;
-    this.phase = 0;
-    this.stride = 0;
-    this.last = 0;
-    this.seed = Math.random() * 9000;
-  }
+  face = -Math.PI / 2;
+  phase = 0;
+  stride = 0;
+  last = 0;
+  seed = Math.random() * 9000;
 
   /** @param {number} vx @param {number} vy @param {number} now ms */
   step(vx, vy, now) {
@@ -43,14 +40,7 @@ export const stature = ({ head, hat }) => TALL + (head ? 0.36 : 0) + (hat ? 0.34
 
 /** What was painted before. @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
 const sprites = new Map();
-
-/** @param {string} key @param {() => {canvas: HTMLCanvasElement, ox: number, oy: number}} paint */
-function sprite(key, paint) {
-  if (sprites.size > 1200) sprites.clear();
-  const found = sprites.get(key) ?? paint();
-  sprites.set(key, found);
-  return found;
-}
+const SPRITES_MAX = 1200;
 
 /**
  * Draws what is worn at a place: its strokes are ovals and polygons in units of `size`, y down. Those of the face
@@ -60,7 +50,8 @@ function sprite(key, paint) {
  */
 function wear(ctx, part, { shape, color }, { x, y, size, palette, turn = 0, side = 1 }) {
   const aside = turn === null ? null : Math.round(turn * 12) / 12;
-  const found = sprite(`${part}|${shape}|${color}|${size.toFixed(1)}|${palette.name}|${aside}|${side}`, () => {
+  const key = `${part}|${shape}|${color}|${size.toFixed(1)}|${palette.name}|${aside}|${side}`;
+  const found = kept(sprites, key, () => {
     const reach = size * 2.4 + 2;
     const { canvas, ctx: paper } = surface(reach * 2, reach * 2);
     paper.translate(reach, reach);
@@ -74,7 +65,7 @@ function wear(ctx, part, { shape, color }, { x, y, size, palette, turn = 0, side
       else patch(paper, paint, Array.from({ length: at.length / 2 }, (_, i) => [at[2 * i] + shift, at[2 * i + 1]]));
     }
     return { canvas, ox: reach, oy: reach };
-  });
+  }, SPRITES_MAX);
   ctx.drawImage(found.canvas, x - found.ox, y - found.oy);
 }
 
@@ -103,42 +94,40 @@ function body({ shape, color, head }, face, r, s, palette) {
   const bucket = ((Math.round((face / (Math.PI * 2)) * steps) % steps) + steps) % steps;
   const tall = head ? TALL_BELOW_HEAD : TALL;
   const key = `${shape}|${color}|${bucket}|${r.toFixed(1)}|${palette.name}|${tall}`;
-  return sprite(key, () => paintBody(shape, color, (bucket / steps) * Math.PI * 2, r, tall, s, palette));
-}
-
-/** @param {string} shape @param {number} color @param {number} turned @param {number} r @param {number} tall @param {number} s @param {Palette} palette */
-function paintBody(shape, color, turned, r, tall, s, palette) {
-  const bottom = lift(0.1, s);
-  const up = lift(tall, s) - bottom;
-  const reach = r * 1.3 + 2;
-  const { canvas, ctx } = surface(reach * 2, reach * 2 + up + bottom);
-  ctx.translate(reach, reach + up);
-  ctx.lineJoin = 'round';
-  const soft = shape === 'round' ? 0 : r * 0.4;
-  const layers = Math.max(8, Math.ceil(up / 1.4));
-  for (let i = 0; i <= layers; i++) {
-    const t = i / layers;
-    const wide = girth(t);
-    const light = 0.6 + 0.46 * t ** 0.8;
-    const [near, far] = [tone(color, light * 1.12, palette), tone(color, light * 0.82, palette)];
-    const paint = fade(ctx.createLinearGradient(-r, 0, r, 0), [0, near], [1, far]);
-    ctx.save();
-    ctx.translate(0, -t * up);
-    outline(ctx, shape, turned, Math.max(0.5, (r - soft / 2) * wide));
-    ctx.fillStyle = paint;
-    ctx.fill();
-    if (soft) {
-      ctx.lineWidth = soft * wide;
-      ctx.strokeStyle = paint;
-      ctx.stroke();
+  return kept(sprites, key, () => {
+    const turned = (bucket / steps) * Math.PI * 2;
+    const bottom = lift(0.1, s);
+    const up = lift(tall, s) - bottom;
+    const reach = r * 1.3 + 2;
+    const { canvas, ctx } = surface(reach * 2, reach * 2 + up + bottom);
+    ctx.translate(reach, reach + up);
+    ctx.lineJoin = 'round';
+    const soft = shape === 'round' ? 0 : r * 0.4;
+    const layers = Math.max(8, Math.ceil(up / 1.4));
+    for (let i = 0; i <= layers; i++) {
+      const t = i / layers;
+      const wide = girth(t);
+      const light = 0.6 + 0.46 * t ** 0.8;
+      const [near, far] = [tone(color, light * 1.12, palette), tone(color, light * 0.82, palette)];
+      const paint = fade(ctx.createLinearGradient(-r, 0, r, 0), [0, near], [1, far]);
+      ctx.save();
+      ctx.translate(0, -t * up);
+      outline(ctx, shape, turned, Math.max(0.5, (r - soft / 2) * wide));
+      ctx.fillStyle = paint;
+      ctx.fill();
+      if (soft) {
+        ctx.lineWidth = soft * wide;
+        ctx.strokeStyle = paint;
+        ctx.stroke();
+      }
+      ctx.restore();
     }
-    ctx.restore();
-  }
-  const gloss = ctx.createRadialGradient(-r * 0.3, -up * 0.98, 0, -r * 0.3, -up * 0.98, r * 0.6);
-  ctx.globalCompositeOperation = 'source-atop';
-  ctx.fillStyle = fade(gloss, [0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`], [1, 'rgba(255,255,255,0)']);
-  ctx.fillRect(-reach, -up - reach, reach * 2, reach * 2 + up);
-  return { canvas, ox: reach, oy: reach + up + bottom };
+    const gloss = ctx.createRadialGradient(-r * 0.3, -up * 0.98, 0, -r * 0.3, -up * 0.98, r * 0.6);
+    ctx.globalCompositeOperation = 'source-atop';
+    ctx.fillStyle = fade(gloss, [0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`], [1, 'rgba(255,255,255,0)']);
+    ctx.fillRect(-reach, -up - reach, reach * 2, reach * 2 + up);
+    return { canvas, ox: reach, oy: reach + up + bottom };
+  }, SPRITES_MAX);
 }
 
 /**
@@ -175,14 +164,12 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
   const at = { x: fx * r * 0.14, y: -lift(head ? 1 : TALL + 0.06, s) + pose.dip * r - (head ? r * 0.1 : 0) };
   const turn = fy < -0.72 ? null : fx * 0.3;
   if (head) wear(ctx, 'head', head, { ...at, size, palette, turn });
-  eyes(ctx, head ? { x: at.x, y: at.y, r: size } : { x: 0, y: -lift(0.7, s), r }, face, calm ? 1 : blink(now + gait.seed), pose);
+  const open = calm || (now + gait.seed) % 3700 >= 120 ? 1 : 0.12;
+  eyes(ctx, head ? { x: at.x, y: at.y, r: size } : { x: 0, y: -lift(0.7, s), r }, face, open, pose);
   if (hat) wear(ctx, 'hat', hat, { x: at.x, y: at.y - (head ? size * 0.78 : 0), size, palette, turn });
   if (!back) arms(ctx, thing, r, s, face, pose, swing * gait.stride, palette);
   ctx.restore();
 }
-
-/** @param {number} now */
-const blink = (now) => (now % 3700 < 120 ? 0.12 : 1);
 
 /**
  * What a gesture does with the body at this moment.

@@ -1,4 +1,3 @@
-// @ts-check
 /** The ground: paving inside walls, meadow outside, painted once per chunk and then copied. */
 
 import { disc, fade, oval, patch, slab } from './brush.js';
@@ -22,17 +21,14 @@ const COLUMNS = 5;
 const ROSE = [0.55, 1.35, 2.2, 3.1, 4.1, 4.6];
 
 export class Ground {
-  constructor() {
-    /** @type {Map<string, HTMLCanvasElement>} */
-    this.chunks = new Map();
-    this.scale = 0;
-    this.palette = /** @type {Palette | null} */ (null);
-    /** Areas that are paved. @type {Area[]} */
-    this.paved = [];
-    /** Where the coordinates of the sim begin. All of this is painted in other ones, which stay over borders. */
-    this.origin = { x: 0, y: 0 };
-    this.first = true;
-  }
+  chunks = /** @type {Map<string, HTMLCanvasElement>} */ (new Map());
+  scale = 0;
+  palette = /** @type {Palette | null} */ (null);
+  /** Areas that are paved. @type {Area[]} */
+  paved = [];
+  /** Where the coordinates of the sim begin. All of this is painted in other ones, which stay over borders. */
+  origin = { x: 0, y: 0 };
+  first = true;
 
   /**
    * The areas that walls enclose are paved.
@@ -101,9 +97,7 @@ export class Ground {
 }
 
 /** @param {Area} area @param {number} x @param {number} y */
-function inside(area, x, y) {
-  return x >= area.west && x <= area.east && y >= area.south && y <= area.north;
-}
+const inside = (area, x, y) => x >= area.west && x <= area.east && y >= area.south && y <= area.north;
 
 /**
  * @param {number} cx @param {number} cy @param {number} scale pixels a metre
@@ -120,28 +114,20 @@ function paint(cx, cy, scale, palette, areas) {
   const fills = (/** @type {Area} */ paved) => inside(paved, all.west, all.south) && inside(paved, all.east, all.north);
   if (!areas.some(fills)) meadow(ctx, all, palette);
   for (const paved of areas) {
-    const full = fills(paved);
-    const cut = {
-      west: Math.max(all.west, paved.west),
-      south: Math.max(all.south, paved.south),
-      east: Math.min(all.east, paved.east),
-      north: Math.min(all.north, paved.north),
-    };
-    if (cut.west < cut.east && cut.south < cut.north) {
-      ctx.save();
-      ctx.beginPath();
-      if (full) ctx.rect(all.west - 1, all.south - 1, CHUNK + 2, CHUNK + 2);
-      else ctx.rect(cut.west, cut.south, cut.east - cut.west, cut.north - cut.south);
-      ctx.clip();
-      paving(ctx, all, palette, scale);
-      const middle = { x: (paved.west + paved.east) / 2, y: (paved.south + paved.north) / 2 };
-      const reach = ROSE[ROSE.length - 1];
-      const dx = Math.max(all.west - middle.x, middle.x - all.east, 0);
-      const dy = Math.max(all.south - middle.y, middle.y - all.north, 0);
-      if (Math.hypot(dx, dy) < reach) rose(ctx, middle, palette);
-      wear(ctx, all, palette, paved);
-      ctx.restore();
-    }
+    const { west: left, south: low, east: right, north: high } = paved;
+    if (left >= all.east || right <= all.west || low >= all.north || high <= all.south) continue;
+    ctx.save();
+    ctx.beginPath();
+    if (fills(paved)) ctx.rect(west - 1, south - 1, CHUNK + 2, CHUNK + 2);
+    else ctx.rect(left, low, right - left, high - low);
+    ctx.clip();
+    paving(ctx, all, palette, scale);
+    const middle = { x: (left + right) / 2, y: (low + high) / 2 };
+    const dx = Math.max(all.west - middle.x, middle.x - all.east, 0);
+    const dy = Math.max(all.south - middle.y, middle.y - all.north, 0);
+    if (Math.hypot(dx, dy) < ROSE[ROSE.length - 1]) rose(ctx, middle, palette);
+    wear(ctx, all, palette, paved);
+    ctx.restore();
   }
   return canvas;
 }

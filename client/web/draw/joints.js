@@ -1,9 +1,8 @@
-// @ts-check
 /** What holds things, drawn on top of them: dots are hinges, crosses welds, long lines rods and sliders. */
 
 import { line } from './brush.js';
 import { lift } from './solid.js';
-import { tallness } from './things.js';
+import { kindOf } from './things.js';
 
 /**
  * @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera
@@ -19,7 +18,7 @@ export function drawJoints(ctx, camera, { sight, joints }, now, shows) {
     if (!at) return null;
     const [cos, sin] = [Math.cos(at.angle), Math.sin(at.angle)];
     const place = { x: at.x + x * cos - y * sin, y: at.y + x * sin + y * cos };
-    const up = id === null ? 0 : lift(tallness(sight.objects.get(id)), s);
+    const up = id === null ? 0 : lift(kindOf(sight.objects.get(id)).tall, s);
     return shows(place) ? { angle: at.angle, point: [camera.sx(place.x), camera.sy(place.y) - up] } : null;
   };
   ctx.lineCap = 'round';
@@ -28,7 +27,7 @@ export function drawJoints(ctx, camera, { sight, joints }, now, shows) {
     if (!first || !second) continue;
     const [[x, y], dx, dy] = [second.point, Math.cos(first.angle + along) * s, -Math.sin(first.angle + along) * s];
     if (kind === 'slider') stroke([x - dx, y - dy], [x + dx, y + dy]);
-    if (kind === 'rod' || kind === 'target') stroke(first.point, second.point);
+    if (['rod', 'rope', 'spring', 'target'].includes(kind)) stroke(first.point, second.point);
     else for (const side of kind === 'weld' ? [-1.4 * r, 1.4 * r] : [0.01]) stroke([x - Math.abs(side), y - side], [x + Math.abs(side), y + side]);
   }
   ctx.lineCap = 'butt';

@@ -1,9 +1,8 @@
-// @ts-check
 /** Names, bubbles and little marks over heads: text is painted once, then copied. */
 
 import { disc, pill } from './brush.js';
-import { GESTURES } from './gestures.js';
-import { surface } from './light.js';
+import GESTURES from './gestures.json' with { type: 'json' };
+import { kept, surface } from './light.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
 /** @typedef {{canvas: HTMLCanvasElement, w: number, h: number}} Label */
@@ -15,13 +14,10 @@ const BUBBLE_WIDTH = 210;
 const BUBBLE_LINES = 4;
 
 export class Labels {
-  constructor() {
-    /** @type {Map<string, Label>} */
-    this.kept = new Map();
-    this.ratio = 1;
-    this.palette = /** @type {Palette | null} */ (null);
-    this.measure = surface(1, 1).ctx;
-  }
+  kept = /** @type {Map<string, Label>} */ (new Map());
+  ratio = 1;
+  palette = /** @type {Palette | null} */ (null);
+  measure = surface(1, 1).ctx;
 
   /** @param {number} ratio @param {Palette} palette */
   begin(ratio, palette) {
@@ -30,16 +26,9 @@ export class Labels {
     this.palette = palette;
   }
 
-  /** A label from the cache, or painted now. @param {string} key @param {() => Label} paint */
-  label(key, paint) {
-    let label = this.kept.get(key);
-    if (!label) this.kept.set(key, (label = paint()));
-    return label;
-  }
-
   /** A name on a pill. @param {string} text @param {boolean} own */
   name(text, own) {
-    return this.label(`n${own ? 1 : 0}${text}`, () => {
+    return kept(this.kept, `n${own ? 1 : 0}${text}`, () => {
       const ratio = this.ratio;
       const palette = /** @type {Palette} */ (this.palette);
       const font = `600 ${12 * ratio}px ${FONT}`;
@@ -60,7 +49,7 @@ export class Labels {
 
   /** Words in a bubble with a tail. @param {string} text @param {boolean} everywhere */
   bubble(text, everywhere) {
-    return this.label(`b${everywhere ? 1 : 0}${text}`, () => {
+    return kept(this.kept, `b${everywhere ? 1 : 0}${text}`, () => {
       const ratio = this.ratio;
       const dark = (this.palette?.glow ?? 0) > 0;
       const font = `500 ${14 * ratio}px ${FONT}`;
@@ -95,7 +84,7 @@ export class Labels {
 
   /** The mark of a gesture. @param {string} kind */
   mark(kind) {
-    return this.label(`m${kind}`, () => {
+    return kept(this.kept, `m${kind}`, () => {
       const size = 34 * this.ratio;
       const { canvas, ctx } = surface(size, size);
       const dark = (this.palette?.glow ?? 0) > 0;
@@ -105,7 +94,7 @@ export class Labels {
       ctx.lineWidth = 2.1;
       ctx.lineCap = ctx.lineJoin = 'round';
       ctx.strokeStyle = dark ? '#ffe9b0' : '#3b2d6b';
-      ctx.stroke(new Path2D(GESTURES[kind] ?? ''));
+      ctx.stroke(new Path2D(/** @type {Record<string, string>} */ (GESTURES)[kind] ?? ''));
       return { canvas, w: canvas.width, h: canvas.height };
     });
   }
@@ -121,8 +110,7 @@ function clip(ctx, text, width) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} width */
 function wrap(ctx, text, width) {
-  /** @type {string[]} */
-  const lines = [];
+  const lines = /** @type {string[]} */ ([]);
   let line = '';
   for (const word of text.split(/\s+/)) {
     const longer = line ? `${line} ${word}` : word;

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * One light over everything: palettes of day and dusk, and what they make of a colour.
  *
@@ -20,46 +19,19 @@
  * @property {string} paper          behind names
  */
 
+import PALETTES from './palettes.json' with { type: 'json' };
+
 /** Share of a thing's height by which its top is drawn further up the screen. */
 export const LIFT = 0.56;
 
-/** @type {Palette} */
-export const DAY = {
-  id: 0,
-  name: 'day',
-  cast: [0.82, -0.5],
-  tint: [1, 1, 1],
-  shadow: '#1d2440',
-  shadowAlpha: 0.3,
-  stone: [0xd9cfbc, 0xd2c6b1, 0xddd4c3, 0xcdc1ad, 0xd6cab4],
-  joint: 0xb3a68f,
-  band: [0xa99a86, 0xb2a38e, 0xa0917d],
-  accent: [0xb8694a, 0x6d7f8a, 0xece2cd],
-  grass: 0x92ad68,
-  blades: [0x7f9c57, 0xa4bd78, 0x86a45f],
-  glow: 0,
-  ink: '#1c2233',
-  paper: 'rgba(255,253,248,0.86)',
-};
+/** '#rrggbb' as 0xRRGGBB. @param {string} text */
+export const fromHex = (text) => Number.parseInt(text.slice(1), 16);
 
-/** @type {Palette} */
-export const DUSK = {
-  id: 1,
-  name: 'dusk',
-  cast: [1.25, -0.62],
-  tint: [0.6, 0.64, 0.86],
-  shadow: '#05060f',
-  shadowAlpha: 0.46,
-  stone: [0x5a5c75, 0x555770, 0x606279, 0x50526a, 0x585a72],
-  joint: 0x40425a,
-  band: [0x43455e, 0x484a63, 0x3e4059],
-  accent: [0x7d4d4f, 0x3f5068, 0x8b89a0],
-  grass: 0x33473f,
-  blades: [0x2b3d38, 0x3d5448, 0x304540],
-  glow: 1,
-  ink: '#f3f1ff',
-  paper: 'rgba(18,20,38,0.78)',
-};
+/** In the table '#rrggbb' are colours to mix, and 'rgb(..)' such as are drawn. @returns {Palette} */
+const read = (/** @type {object} */ table) => JSON.parse(JSON.stringify(table),
+  (_, value) => (/^#/.test(value) ? fromHex(value) : value));
+
+export const [DAY, DUSK] = [PALETTES.day, PALETTES.dusk].map(read);
 
 /** At dusk, for those who carry a lamp. @type {Palette} */
 const LANTERN = { ...DUSK, id: 2, name: 'lantern', tint: [0.88, 0.84, 0.94] };
@@ -67,8 +39,21 @@ const LANTERN = { ...DUSK, id: 2, name: 'lantern', tint: [0.88, 0.84, 0.94] };
 /** The light on people and on things with a lamp. @param {Palette} palette */
 export const lit = (palette) => (palette.glow ? LANTERN : palette);
 
-/** @type {Map<number, string>} */
-const tones = new Map();
+/**
+ * What is kept under a key, or made now; when there is too much, all of it is forgotten first.
+ * @template Key, Value
+ * @param {Map<Key, Value>} map @param {Key} key @param {() => Value} make @param {number} [most] @returns {Value}
+ */
+export function kept(map, key, make, most = Infinity) {
+  let found = map.get(key);
+  if (found !== undefined) return found;
+  found = make();
+  if (map.size > most) map.clear();
+  map.set(key, found);
+  return found;
+}
+
+const tones = /** @type {Map<number, string>} */ (new Map());
 
 /**
  * A colour in the light, lighter (k > 1) or darker (k < 1).
@@ -76,18 +61,14 @@ const tones = new Map();
  */
 export function tone(rgb, k, palette) {
   const key = (rgb * 4 + palette.id) * 512 + Math.min(511, Math.round(k * 128));
-  let css = tones.get(key);
-  if (css === undefined) {
-    const part = (/** @type {number} */ shift, /** @type {number} */ tint) => {
-      const base = ((rgb >> shift) & 255) * tint;
-      const lit = k <= 1 ? base * k : base + (255 * Math.max(...palette.tint) - base) * (k - 1);
-      return Math.max(0, Math.min(255, Math.round(lit)));
-    };
-    css = `rgb(${part(16, palette.tint[0])},${part(8, palette.tint[1])},${part(0, palette.tint[2])})`;
-    if (tones.size > 4000) tones.clear();
-    tones.set(key, css);
-  }
-  return css;
+  return kept(tones, key, () => {
+    const most = 255 * Math.max(...palette.tint);
+    const parts = palette.tint.map((tint, i) => {
+      const base = ((rgb >> (16 - 8 * i)) & 255) * tint;
+      return Math.max(0, Math.min(255, Math.round(k <= 1 ? base * k : base + (most - base) * (k - 1))));
+    });
+    return `rgb(${parts})`;
+  }, 4000);
 }
 
 /** 0xRRGGBB as it is, for colours that already belong to a palette. @param {number} rgb */

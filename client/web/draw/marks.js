@@ -1,4 +1,3 @@
-// @ts-check
 /** What the picture says besides what is there: selection, handles, the ghost of a new thing, lamps. */
 
 import { arc, disc, fade, line, slab, trace } from './brush.js';
@@ -8,7 +7,7 @@ import { corners } from './solid.js';
 /** @typedef {import('./camera.js').Camera} Camera */
 /** @typedef {{x: number, y: number, radius: number, strength: number}} Lamp */
 
-/** @type {{canvas: HTMLCanvasElement, size: number} | null} */
+/** Light on the ground, painted once. @type {HTMLCanvasElement | null} */
 let pool = null;
 
 /** Warm light on the ground. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {Lamp[]} lamps */
@@ -19,13 +18,13 @@ export function drawLamps(ctx, camera, lamps) {
     const round = made.ctx.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
     fade(round, [0, 'rgba(255,190,105,0.62)'], [0.35, 'rgba(255,165,85,0.3)'], [1, 'rgba(255,140,60,0)']);
     slab(made.ctx, round, 0, 0, size, size);
-    pool = { canvas: made.canvas, size };
+    pool = made.canvas;
   }
   ctx.globalCompositeOperation = 'lighter';
   for (const { x, y, radius, strength } of lamps) {
     const r = radius * camera.scale;
     ctx.globalAlpha = strength;
-    ctx.drawImage(pool.canvas, Math.round(camera.sx(x) - r), Math.round(camera.sy(y) - r), Math.round(2 * r), Math.round(2 * r));
+    ctx.drawImage(pool, Math.round(camera.sx(x) - r), Math.round(camera.sy(y) - r), Math.round(2 * r), Math.round(2 * r));
   }
   ctx.globalAlpha = 1;
   ctx.globalCompositeOperation = 'source-over';
@@ -64,7 +63,7 @@ export function drawOutline(ctx, camera, spot, style) {
 /** The line of a border on the ground: light where it is open. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {{open: boolean, line: {x: number, y: number}[] | null}} border */
 export function drawBorder(ctx, camera, { open, line: ends }) {
   if (!ends) return;
-  const points = ends.map(({ x, y }) => [camera.sx(x), camera.sy(y)]);
+  const points = ends.map(camera.point);
   const r = camera.ratio;
   line(ctx, open ? 'rgba(255,255,255,0.16)' : 'rgba(190,60,50,0.28)', 0.5 * camera.scale, points);
   ctx.setLineDash([10 * r, 8 * r]);
@@ -93,10 +92,9 @@ export function handles(spot, s) {
 export function drawHandles(ctx, camera, spot) {
   const { turn, size } = handles(spot, camera.zoom);
   const r = 8 * camera.ratio;
-  const on = (/** @type {{x: number, y: number}} */ at) => [camera.sx(at.x), camera.sy(at.y)];
-  line(ctx, '#ffffff', 2 * camera.ratio, [on(spot), on(turn)]);
+  line(ctx, '#ffffff', 2 * camera.ratio, [spot, turn].map(camera.point));
   for (const [at, color] of /** @type {[{x: number, y: number}, string][]} */ ([[turn, '#ffb454'], [size, '#58c4ff']])) {
-    const [x, y] = on(at);
+    const [x, y] = camera.point(at);
     disc(ctx, color, x, y, r);
     ctx.stroke();
   }

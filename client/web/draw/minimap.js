@@ -1,4 +1,3 @@
-// @ts-check
 /** The whole place, small: lots, walls, things, people, and what the picture shows of it. */
 
 import { disc, rim, slab } from './brush.js';
@@ -50,9 +49,10 @@ export class Minimap {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     slab(ctx, dusk ? '#2a3a38' : '#a9bd85', 0, 0, side, side);
     // The middle of what is paved if that is near, else where one is.
-    const home = paved && Math.abs(camera.x - (paved.west + paved.east) / 2) < SPAN / 2
-      && Math.abs(camera.y - (paved.south + paved.north) / 2) < SPAN / 2;
-    const middle = home ? { x: (paved.west + paved.east) / 2, y: (paved.south + paved.north) / 2 } : { x: camera.x, y: camera.y };
+    const home = paved && { x: (paved.west + paved.east) / 2, y: (paved.south + paved.north) / 2 };
+    const { x, y } = camera;
+    const far = home ? Math.max(Math.abs(x - home.x), Math.abs(y - home.y)) : SPAN;
+    const middle = home && far < SPAN / 2 ? home : { x, y };
     this.middle = middle;
     const s = side / SPAN;
     ctx.setTransform(s, 0, 0, -s, side / 2 - middle.x * s, side / 2 + middle.y * s);
@@ -65,15 +65,11 @@ export class Minimap {
       slab(ctx, `${lotColor(lot)}66`, ...edge);
       rim(ctx, lotColor(lot), 0.4, [...edge]);
     }
-    const people = [];
-    for (const thing of picture.sight.objects.values()) {
-      const at = picture.sight.at(thing.id, now);
-      if (!at) continue;
-      if (thing.player) {
-        people.push({ thing, at });
-        continue;
-      }
-      const wall = dusk ? '#b3adbf' : '#6f675c';
+    const placed = [...picture.sight.objects.values()]
+      .map((thing) => ({ thing, at: picture.sight.at(thing.id, now) })).filter(({ at }) => at);
+    const wall = dusk ? '#b3adbf' : '#6f675c';
+    for (const { thing, at } of placed) {
+      if (thing.player) continue;
       ctx.save();
       ctx.translate(at.x, at.y);
       ctx.rotate(at.angle);
@@ -81,7 +77,8 @@ export class Minimap {
       slab(ctx, thing.kind === 'wall' ? wall : css(thing.look.color), -hx, -hy, 2 * hx, 2 * hy);
       ctx.restore();
     }
-    for (const { thing, at } of people) {
+    for (const { thing, at } of placed) {
+      if (!thing.player) continue;
       const own = thing.id === picture.me;
       ctx.strokeStyle = own ? '#1c2233' : 'rgba(255,255,255,0.9)';
       ctx.lineWidth = own ? 0.6 : 0.3;

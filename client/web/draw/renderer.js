@@ -1,4 +1,3 @@
-// @ts-check
 /** The picture on a Canvas2D: `resize`, `draw`, `pick`. */
 
 import { Camera } from './camera.js';
@@ -6,12 +5,12 @@ import { drawFigure, Gait, stature, TALL } from './figures.js';
 import { Ground } from './ground.js';
 import { drawJoints } from './joints.js';
 import { Labels } from './labels.js';
-import { DAY, DUSK, lit, lotColor, surface } from './light.js';
+import { DAY, kept, lit, lotColor, surface } from './light.js';
 import { drawBorder, drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
 import { Rooms } from './rooms.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
-import { kindOf, tallness, topOf } from './things.js';
+import { kindOf, topOf } from './things.js';
 
 /** @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean}} Ghost */
 
@@ -24,7 +23,7 @@ import { kindOf, tallness, topOf } from './things.js';
  * @property {number | null} hover
  * @property {number | null} near        what a hand would act on now
  * @property {boolean} handles         whether the selected thing may be changed
- * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number}>} bubbles
+ * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number, by?: string|null, key?: string}>} bubbles
  * @property {{x: number, y: number} | null} goal  where one walks to
  * @property {Ghost[]} ghosts         where things would be
  * @property {ReadonlySet<number>} group things that are chosen together
@@ -66,18 +65,14 @@ export class Renderer {
     this.shadows = new Shadows();
     this.labels = new Labels();
     this.rooms = new Rooms();
-    /** @type {Map<number, Gait>} */
-    this.gaits = new Map();
+    this.gaits = /** @type {Map<number, Gait>} */ (new Map());
     /** @type {Map<number, {x: number, y: number, angle: number, since: number, resting: boolean, hx: number, hy: number}>} */
     this.rests = new Map();
     /** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
     this.sprites = new Map();
-    /** @type {Placed[]} */
-    this.placed = [];
+    this.placed = /** @type {Placed[]} */ ([]);
     /** Lots in view. @type {import('../core/engine.js').Lot[]} */
     this.lots = [];
-    /** Milliseconds that the last frames took to draw. @type {number[]} */
-    this.times = [];
     this.paved = /** @type {import('./ground.js').Area | null} */ (null);
     /** What walls of the neighbour enclose. @type {import('./ground.js').Area | null} */
     this.pavedBeyond = null;
@@ -100,7 +95,8 @@ export class Renderer {
    * @param {{x: number, y: number}} shift what is added to coordinates @param {number | null} from the own avatar before @param {number | null} to and now
    */
   goOver({ x, y }, from, to) {
-    this.camera.move(x, y);
+    this.camera.x += x;
+    this.camera.y += y;
     this.origin = { x: this.origin.x - x, y: this.origin.y - y };
     const moved = (/** @type {import('./ground.js').Area | null} */ area) => area && { west: area.west + x, south: area.south + y, east: area.east + x, north: area.north + y };
     [this.paved, this.pavedBeyond] = [moved(this.pavedBeyond), moved(this.paved)];
@@ -112,7 +108,6 @@ export class Renderer {
   /** @param {Picture} picture @param {number} now ms, as requestAnimationFrame tells it */
   draw(picture, now) {
     const { ctx, camera } = this;
-    const began = performance.now();
     const own = picture.me === null ? null : picture.sight.at(picture.me, now);
     const look = own ?? picture.look;
     camera.follow(look.x, look.y, now, picture.calm);
@@ -137,9 +132,6 @@ export class Renderer {
     drawJoints(ctx, camera, picture, now, (at) => this.rooms.shows(at));
     this.rooms.drawVeil(ctx, camera);
     this.drawLabels(picture, now);
-
-    this.times.push(performance.now() - began);
-    if (this.times.length > 240) this.times.shift();
   }
 
   /** Finds what is in view, in the order in which it is painted: from the north to the south. */
@@ -148,14 +140,10 @@ export class Renderer {
     this.lots = picture.lots.filter(({ x, y, hx, hy }) => x + hx > view.west && x - hx < view.east && y + hy > view.south && y - hy < view.north);
     this.placed = [];
     for (const [id, thing] of picture.sight.objects) {
-      let at = picture.sight.at(id, now);
+      const held = picture.held?.id === id ? picture.held : null;
+      const at = held ? { ...held, vx: 0, vy: 0 } : picture.sight.at(id, now);
       if (!at) continue;
-      let shown = thing;
-      const { held } = picture;
-      if (held && held.id === id) {
-        at = { ...held, vx: 0, vy: 0 };
-        shown = { ...thing, hx: held.hx, hy: held.hy };
-      }
+      const shown = held ? { ...thing, hx: held.hx, hy: held.hy } : thing;
       if (thing.kind === 'wall' && thing.owner === null && Math.max(thing.hx, thing.hy) > WALL_METRES) this.enclose(thing, at);
       const reach = thing.round ? thing.hx : Math.hypot(thing.hx, thing.hy);
       if (at.x + reach < view.west || at.x - reach > view.east) continue;
@@ -180,10 +168,11 @@ export class Renderer {
   enclose(wall, at) {
     const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [wall.hy, wall.hx] : [wall.hx, wall.hy];
     const where = wall.beyond ? 'pavedBeyond' : 'paved';
-    const before = this[where];
-    const { west, south, east, north } = before ?? { west: at.x, south: at.y, east: at.x, north: at.y };
-    if (before && at.x - w >= west && at.x + w <= east && at.y - h >= south && at.y + h <= north) return;
-    this[where] = { west: Math.min(west, at.x - w), east: Math.max(east, at.x + w), south: Math.min(south, at.y - h), north: Math.max(north, at.y + h) };
+    const { west, south, east, north } = this[where] ?? { west: at.x, south: at.y, east: at.x, north: at.y };
+    this[where] = {
+      west: Math.min(west, at.x - w), east: Math.max(east, at.x + w),
+      south: Math.min(south, at.y - h), north: Math.max(north, at.y + h),
+    };
   }
 
   /** What was taken away leaves nothing behind, also no shadow. @param {Map<number, unknown>} objects */
@@ -197,19 +186,17 @@ export class Renderer {
   }
 
   castShadows(/** @type {Picture} */ picture, /** @type {number} */ now) {
-    /** @type {import('./shadows.js').Caster[]} */
-    const moving = [];
+    const moving = /** @type {import('./shadows.js').Caster[]} */ ([]);
     for (const { id, thing, at } of this.placed) {
-      const tall = thing.player ? TALL * 0.85 : tallness(thing) * 0.9;
+      const tall = thing.player ? TALL * 0.85 : kindOf(thing).tall * 0.9;
       const caster = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, corners: thing.corners, round: thing.round || Boolean(thing.player), tall };
       let rest = this.rests.get(id);
-      const same = rest && rest.x === at.x && rest.y === at.y && rest.angle === at.angle && rest.hx === thing.hx && rest.hy === thing.hy;
+      const same = rest && rest.x === at.x && rest.y === at.y && rest.angle === at.angle && rest.size === `${thing.hx} ${thing.hy} ${thing.corners}`;
       if (!rest || !same) {
         if (rest?.resting) this.shadows.wake(id);
         // What never moves need not wait.
         const since = !rest && thing.motion === 'static' ? now - REST_MS : now;
-        rest = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, since, resting: false };
-        this.rests.set(id, rest);
+        this.rests.set(id, (rest = { x: at.x, y: at.y, angle: at.angle, size: `${thing.hx} ${thing.hy} ${thing.corners}`, since, resting: false }));
       }
       if (!rest.resting && now - rest.since >= REST_MS) {
         rest.resting = true;
@@ -260,8 +247,7 @@ export class Renderer {
     const s = camera.scale;
     const { palette, calm } = picture;
     if (thing.player) {
-      let gait = this.gaits.get(id);
-      if (!gait) this.gaits.set(id, (gait = new Gait()));
+      const gait = kept(this.gaits, id, () => new Gait());
       gait.step(at.vx, at.vy, now);
       ctx.save();
       ctx.translate(x, y);
@@ -271,7 +257,8 @@ export class Renderer {
     }
     const kind = kindOf(thing);
     const big = Math.max(thing.hx, thing.hy) * 2 > SPRITE_METRES;
-    const sitting = { ctx, thing, s, angle: at.angle, palette: kind.lamp ? lit(palette) : palette, now, calm };
+    const light = kind.lamp ? lit(palette) : palette;
+    const sitting = { ctx, thing, s, angle: at.angle, palette: light, now, calm };
     if (big || kind.lively || camera.zooming || this.rests.get(id)?.resting === false) {
       ctx.save();
       ctx.translate(x, y);
@@ -282,18 +269,15 @@ export class Renderer {
       return;
     }
     const grain = kind.grain ? Math.abs(id) % 8 : 0;
-    const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
-    let sprite = this.sprites.get(key);
-    if (!sprite) {
+    const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${thing.corners ?? ''}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
+    const sprite = kept(this.sprites, key, () => {
       const reach = Math.hypot(thing.hx, thing.hy) * s * (thing.kind === 'sign' ? 2.4 : 1.1) + (kind.wide ?? 0) * s + 4;
       const up = lift(kind.tall * 1.15, s);
       const made = surface(reach * 2, reach * 2 + up);
       made.ctx.translate(Math.round(reach), Math.round(reach + up));
       kind.paint({ ...sitting, ctx: made.ctx, thing: { ...thing, id: grain } });
-      sprite = { canvas: made.canvas, ox: Math.round(reach), oy: Math.round(reach + up) };
-      if (this.sprites.size > SPRITES_MAX) this.sprites.clear();
-      this.sprites.set(key, sprite);
-    }
+      return { canvas: made.canvas, ox: Math.round(reach), oy: Math.round(reach + up) };
+    }, SPRITES_MAX);
     ctx.drawImage(sprite.canvas, Math.round(x) - sprite.ox, Math.round(y) - sprite.oy);
   }
 
@@ -349,7 +333,7 @@ export class Renderer {
     const [x, y] = [px * camera.ratio, py * camera.ratio];
     for (let i = this.placed.length - 1; i >= 0; i--) {
       const { id, thing, at, x: cx, y: cy } = this.placed[i];
-      const up = lift(thing.player ? stature(thing.look) : tallness(thing), s);
+      const up = lift(thing.player ? stature(thing.look) : kindOf(thing).tall, s);
       for (const share of [0, 0.33, 0.66, 1]) {
         if (within(x - cx, y - cy + up * share, thing, at.angle, s, slack * camera.ratio)) return id;
       }
@@ -361,11 +345,12 @@ export class Renderer {
 /** @param {number} x @param {number} y @param {any} thing @param {number} angle @param {number} s @param {number} slack */
 function within(x, y, thing, angle, s, slack) {
   if (thing.round || thing.player) return Math.hypot(x, y) <= thing.hx * s + slack;
-  const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle);
+  const outline = thing.corners?.map((/** @type {[number, number]} */ [u, v]) => [u * s, v * s]).reverse();
+  const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle, outline);
   return points.every(([px, py], i) => {
-    const [qx, qy] = points[(i + 1) % 4];
-    return (qx - px) * (y - py) - (qy - py) * (x - px) >= 0;
+    const [qx, qy] = points[(i + 1) % points.length];
+    // The slack of a box is in its corners already.
+    const most = outline ? slack * Math.hypot(qx - px, qy - py) : 0;
+    return (qx - px) * (y - py) - (qy - py) * (x - px) >= -most;
   });
 }
-
-export { DAY, DUSK };

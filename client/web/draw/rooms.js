@@ -1,10 +1,10 @@
-// @ts-check
 /**
  * The rooms of a floor plan: what is seen of them from where one stands, and a veil over the rest. From
  * inside one sees the own room, and what its openings show of others and of outside; from outside one
  * sees roofs, and what openings show below them.
  */
 
+import { patch, slab } from './brush.js';
 import { css } from './light.js';
 
 /** @typedef {{x: number, y: number}} Point */
@@ -45,8 +45,7 @@ const within = (points, p) => points.every((corner, i) => side(corner, points[(i
  * @param {Point[]} points @param {Point} a @param {Point} b
  */
 function leftOf(points, a, b) {
-  /** @type {Point[]} */
-  const kept = [];
+  const kept = /** @type {Point[]} */ ([]);
   points.forEach((p, i) => {
     const q = points[(i + 1) % points.length];
     const [sp, sq] = [side(a, b, p), side(a, b, q)];
@@ -85,15 +84,11 @@ function narrowed(eye, [right, left], a, b) {
 }
 
 export class Rooms {
-  constructor() {
-    this.plan = /** @type {FloorPlan} */ ({ sectors: [], openings: [] });
-    /** The room that the eye is in; `OUTSIDE` if it is in none, and while there is no eye. */
-    this.own = OUTSIDE;
-    /** @type {Piece[] | null} */
-    this.pieces = null;
-    /** @type {HTMLCanvasElement | null} */
-    this.mask = null;
-  }
+  plan = /** @type {FloorPlan} */ ({ sectors: [], openings: [] });
+  /** The room that the eye is in; `OUTSIDE` if it is in none, and while there is no eye. */
+  own = OUTSIDE;
+  pieces = /** @type {Piece[] | null} */ (null);
+  mask = /** @type {HTMLCanvasElement | null} */ (null);
 
   /** The room at a point. @param {Point} at */
   at = (at) => this.plan.sectors.findIndex(({ corners }) => within(corners, at));
@@ -151,11 +146,7 @@ export class Rooms {
 
   /** @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera */
   drawFloors(ctx, camera) {
-    for (const { corners, floor } of this.plan.sectors) {
-      trace(ctx, camera, corners);
-      ctx.fillStyle = css(floor);
-      ctx.fill();
-    }
+    for (const { corners, floor } of this.plan.sectors) patch(ctx, css(floor), corners.map(camera.point));
   }
 
   /**
@@ -172,14 +163,11 @@ export class Rooms {
     /** @param {Point[]} points @param {'source-over' | 'destination-out'} how @param {string} style */
     const fill = (points, how, style) => {
       veil.globalCompositeOperation = how;
-      veil.fillStyle = style;
-      trace(veil, camera, points);
-      veil.fill();
+      patch(veil, style, points.map(camera.point));
     };
     const color = css(this.own === OUTSIDE ? ROOF : BEHIND_WALLS);
     veil.globalCompositeOperation = 'copy';
-    veil.fillStyle = this.own === OUTSIDE ? 'transparent' : color;
-    veil.fillRect(0, 0, width, height);
+    slab(veil, this.own === OUTSIDE ? 'transparent' : color, 0, 0, width, height);
     for (const { room, points } of pieces) if (room === OUTSIDE) fill(points, 'destination-out', '#000');
     // Rooms hide what is behind them, also from who looks outside through an opening.
     for (const { corners } of plan.sectors) fill(corners, 'source-over', color);
@@ -204,11 +192,4 @@ function closes({ thing, at }, { from, to }) {
 function facesAway(corners, [right, left], eye) {
   const middle = corners.reduce((sum, p) => ({ x: sum.x + p.x / corners.length, y: sum.y + p.y / corners.length }), { x: 0, y: 0 });
   return side(right, left, middle) * side(right, left, eye) < 0;
-}
-
-/** @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera @param {Point[]} points */
-function trace(ctx, camera, points) {
-  ctx.beginPath();
-  for (const { x, y } of points) ctx.lineTo(camera.sx(x), camera.sy(y));
-  ctx.closePath();
 }

@@ -1,11 +1,11 @@
-// @ts-check
 /**
  * Shadows of one light. They are gathered in a coarse layer, where overlapping ones are not darker
  * than one, and laid over the ground in one go; being coarse makes them soft. What rests is painted
  * once per tile, what moves in every frame.
  */
 
-import { surface } from './light.js';
+import { line } from './brush.js';
+import { kept, surface } from './light.js';
 
 /** Canvas pixels per pixel of the layer. */
 const COARSE = 4;
@@ -17,14 +17,12 @@ const FINE = 12;
 /** A thing that casts a shadow. @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, tall: number, corners?: [number, number][] | null}} Caster */
 
 export class Shadows {
-  constructor() {
-    this.layer = surface(1, 1);
-    /** @type {Map<string, {canvas: HTMLCanvasElement | null, casters: Map<number, Caster>}>} */
-    this.tiles = new Map();
-    /** @type {Map<number, string[]>} tiles that a resting thing touches */
-    this.resting = new Map();
-    this.palette = /** @type {import('./light.js').Palette | null} */ (null);
-  }
+  layer = surface(1, 1);
+  /** @type {Map<string, {canvas: HTMLCanvasElement | null, casters: Map<number, Caster>}>} */
+  tiles = new Map();
+  /** @type {Map<number, string[]>} tiles that a resting thing touches */
+  resting = new Map();
+  palette = /** @type {import('./light.js').Palette | null} */ (null);
 
   /** @param {number} width @param {number} height canvas pixels */
   resize(width, height) {
@@ -35,13 +33,11 @@ export class Shadows {
   rest(id, caster) {
     this.wake(id);
     const reach = Math.hypot(caster.hx, caster.hy) + caster.tall * 1.5;
-    /** @type {string[]} */
-    const keys = [];
+    const keys = /** @type {string[]} */ ([]);
     for (let y = Math.floor((caster.y - reach) / TILE); y <= Math.floor((caster.y + reach) / TILE); y++) {
       for (let x = Math.floor((caster.x - reach) / TILE); x <= Math.floor((caster.x + reach) / TILE); x++) {
         const key = `${x},${y}`;
-        let tile = this.tiles.get(key);
-        if (!tile) this.tiles.set(key, (tile = { canvas: null, casters: new Map() }));
+        const tile = kept(this.tiles, key, () => ({ canvas: null, casters: new Map() }));
         tile.casters.set(id, caster);
         tile.canvas = null;
         keys.push(key);
@@ -127,28 +123,19 @@ function shadow(ctx, caster, cast) {
   const [dx, dy] = [cast[0] * tall, cast[1] * tall];
   if (caster.round) {
     ctx.lineCap = 'round';
-    ctx.lineWidth = caster.hx * 2.06;
-    ctx.beginPath();
-    ctx.moveTo(x, y);
-    ctx.lineTo(x + dx, y + dy);
-    ctx.stroke();
-    return;
+    return line(ctx, ctx.strokeStyle, caster.hx * 2.06, [[x, y], [x + dx, y + dy]]);
   }
   const [cos, sin] = [Math.cos(caster.angle), Math.sin(caster.angle)];
   const [hx, hy] = [caster.hx + 0.03, caster.hy + 0.03];
-  /** @type {[number, number][]} */
-  const points = [];
-  for (const [u, v] of caster.corners ?? [[-hx, -hy], [hx, -hy], [hx, hy], [-hx, hy]]) {
-    points.push([x + u * cos - v * sin, y + u * sin + v * cos]);
-  }
+  const around = caster.corners ?? [[-hx, -hy], [hx, -hy], [hx, hy], [-hx, hy]];
+  const points = around.map(([u, v]) => [x + u * cos - v * sin, y + u * sin + v * cos]);
   // Counterclockwise corners: edges that look along the light are swept, the others stay.
   ctx.beginPath();
   for (const [i, p] of points.entries()) {
     const q = points[(i + 1) % points.length];
     const far = (q[1] - p[1]) * dx - (q[0] - p[0]) * dy > 0;
     const [ox, oy] = far ? [dx, dy] : [0, 0];
-    if (i === 0) ctx.moveTo(p[0] + ox, p[1] + oy);
-    else ctx.lineTo(p[0] + ox, p[1] + oy);
+    ctx.lineTo(p[0] + ox, p[1] + oy);
     ctx.lineTo(q[0] + ox, q[1] + oy);
   }
   ctx.fill();

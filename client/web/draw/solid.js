@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Bodies with height. The picture is drawn from above and a little from the south: a footprint keeps
  * its true shape, its top is lifted up the screen, and the sides that face south show.
@@ -9,9 +8,6 @@ import { LIFT, tone } from './light.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
 /** @typedef {[number, number]} Point */
-
-/** How light a side is that looks in direction n (screen axes). @param {number} nx */
-const sideLight = (nx) => 0.66 - 0.14 * nx;
 
 /**
  * Corners of a box around the origin, or of another outline, clockwise on the screen.
@@ -43,7 +39,8 @@ export function drawBox(ctx, box) {
     const nx = (q[1] - p[1]) / length;
     const ny = -(q[0] - p[0]) / length;
     if (ny < 0.02) continue;
-    const light = sideLight(nx);
+    // The more it faces the east, the darker.
+    const light = 0.66 - 0.14 * nx;
     const [foot, top] = [0.5 - base, -base - up];
     const side = [[p[0], p[1] + foot], [q[0], q[1] + foot], [q[0], q[1] + top], [p[0], p[1] + top]];
     patch(ctx, tone(color, light, palette), side);

@@ -1,12 +1,11 @@
-// @ts-check
 /** What things look like, by their kind. Only for the eye: what bodies do is the world's business. */
 
-import { arc, disc, fade, line, oval, patch, pill, rim, slab, trace } from './brush.js';
-import { noise, tone } from './light.js';
+import { arc, disc, fade, line, oval, pill, rim, slab } from './brush.js';
+import KINDS from './kinds.json' with { type: 'json' };
+import { fromHex, noise, tone } from './light.js';
 import { PARTS } from './parts.js';
-import { drawBall, drawBox, drawDrum, lift } from './solid.js';
-
-/** @typedef {import('./light.js').Palette} Palette */
+import { piecesFor } from './pieces.js';
+import { drawBall, drawDrum, lift } from './solid.js';
 
 /**
  * What a painter gets: the context stands at the middle of the footprint, y down, pixels.
@@ -14,311 +13,294 @@ import { drawBall, drawBox, drawDrum, lift } from './solid.js';
  * @property {CanvasRenderingContext2D} ctx
  * @property {any} thing      as the sight has it
  * @property {number} s       pixels a metre
+ * @property {number} tall    metres, as its kind is
  * @property {number} angle
- * @property {Palette} palette
+ * @property {import('./light.js').Palette} palette
  * @property {number} now     ms
  * @property {boolean} calm   without animation
  * @property {{left: number, right: number} | null} [cut] pixels of a long side that are on the screen
  */
 
 /**
- * How a kind is drawn. `wide`: metres by which it sticks out of its footprint; `grain`: no two look alike.
- * @typedef {{tall: number, paint: (sitting: Sitting) => void, top?: number, lively?: boolean, lamp?: boolean, wide?: number, grain?: boolean}} Kind
+ * What is known of a kind: metres of its height, of where labels hang, and by which it sticks out of its
+ * footprint; whether it moves by itself, shines, and has no two that look alike; and its pieces, if that is all.
+ * @typedef {{tall: number, top?: number, wide?: number, lively?: boolean, lamp?: boolean, grain?: boolean,
+ *   paint?: string, pieces?: any[][]}} Facts
  */
 
-/** Heights in metres: how tall a thing of a kind looks. */
-export const tallness = (/** @type {any} */ thing) => kindOf(thing).tall;
+/** How a kind is drawn. @typedef {Omit<Facts, 'paint'> & {paint: (sitting: Omit<Sitting, 'tall'>) => void}} Kind */
+/** @typedef {(sitting: Sitting & ReturnType<typeof piecesFor>) => void} Painter */
 
 /** Where labels of a thing hang, metres of height. @param {any} thing */
 export function topOf(thing) {
-  const kind = kindOf(thing);
-  return kind.top ?? kind.tall + 0.1;
+  const { tall, top = tall + 0.1 } = kindOf(thing);
+  return top;
 }
 
 /** @param {any} thing @returns {Kind} */
-export function kindOf(thing) {
-  const known = KINDS[thing.kind] ?? PARTS[thing.kind];
-  if (known && !thing.corners) return known;
-  const size = Math.min(thing.hx, thing.hy);
-  return thing.round ? { tall: Math.min(1.2, 0.35 + size), paint: drum } : { tall: Math.min(1.2, 0.35 + size * 0.8), paint: block };
+export function kindOf({ kind, round, corners, thin, hx, hy }) {
+  const known = DRAWN[kind];
+  if (known && !corners) return known;
+  const tall = thin ? 0.4 : Math.min(1.2, 0.35 + Math.min(hx, hy) * (round ? 1 : 0.8));
+  return drawn({ tall }, round ? PAINTERS.disc : PAINTERS.block);
 }
 
-/** @type {Record<string, Kind>} */
-const KINDS = {
-  wall: { tall: 1.55, paint: wall, grain: true },
-  door: { tall: 1.4, paint: door, grain: true },
-  crate: { tall: 0.82, paint: crate, grain: true },
-  bell: { tall: 1.3, top: 2.1, paint: bell, lively: true, lamp: true },
-  turntable: { tall: 0.5, paint: beam },
-  greeter: { tall: 1.25, top: 2, paint: greeter, lively: true, lamp: true },
-  ball: { tall: 0.5, paint: ball },
-  sign: { tall: 1.2, top: 1.7, paint: sign, lamp: true, grain: true },
-  pillar: { tall: 1.5, paint: drum },
-  table: { tall: 0.6, paint: table },
-  beam: { tall: 0.5, paint: block },
+/** A painter gets pieces for the very thing that sits. @param {Facts} facts @param {Painter} painter @returns {Kind} */
+const drawn = (facts, painter) => ({
+  ...facts, paint: (given) => painter({ ...given, tall: facts.tall, ...piecesFor({ ...given, tall: facts.tall }) }),
+});
+
+/** Paints a kind that its pieces say all of; their colours are texts. @param {Facts} facts @returns {Painter} */
+const putTogether = ({ pieces = [] }) => (sitting) => {
+  for (const [piece, ...rest] of pieces) {
+    /** @type {any} */ (sitting)[piece](...rest.map((each) => (typeof each === 'string' ? fromHex(each) : each)));
+  }
 };
-
-/** @param {Sitting} sitting */
-function block({ ctx, thing, s, angle, palette }) {
-  const { hx, hy, look } = thing;
-  drawBox(ctx, {
-    hx: hx * s, hy: hy * s, angle, up: lift(kindOf(thing).tall, s), color: look.color, palette,
-    outline: thing.corners?.map(([x, y]) => /** @type {[number, number]} */ ([x * s, y * s])).reverse(),
-    face: (length, height) => {
-      slab(ctx, 'rgba(255,255,255,0.08)', 0, 0, length, Math.max(1, height * 0.08));
-      slab(ctx, 'rgba(0,0,20,0.14)', 0, height * 0.82, length, height * 0.18);
-    },
-    lid: thing.corners ? undefined : () => {
-      const edge = Math.min(hx, hy, 0.5) * s * 0.16;
-      rim(ctx, tone(look.color, 1.3, palette), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge));
-    },
-  });
-}
-
-/** @param {Sitting} sitting */
-function drum({ ctx, thing, s, palette }) {
-  drawDrum(ctx, thing.hx * s, lift(kindOf(thing).tall, s), thing.look.color, palette);
-}
 
 /** A rectangle around the middle, without its outermost. @param {number} w @param {number} h @param {number} gap */
 const inner = (w, h, gap) => [gap - w, gap - h, 2 * (w - gap), 2 * (h - gap)];
 
-/** A top on a foot. @param {Sitting} sitting */
-function table({ ctx, thing, s, palette }) {
-  const up = lift(KINDS.table.tall, s);
-  const board = lift(0.12, s);
-  drawDrum(ctx, thing.hx * s * 0.35, up - board, thing.look.color, palette);
-  drawDrum(ctx, thing.hx * s, board, thing.look.color, palette, up - board);
-}
+/** @type {Record<string, Painter>} */
+const PAINTERS = {
+  ...PARTS,
 
-/** Masonry: courses on the side, a coping on top. @param {Sitting} sitting */
-function wall({ ctx, thing, s, angle, palette, cut }) {
-  const { hx, hy, look, id } = thing;
-  const up = lift(KINDS.wall.tall, s);
-  drawBox(ctx, {
-    hx: hx * s, hy: hy * s, angle, up, color: look.color, palette,
-    face: (length, height, light) => {
-      const course = height / 4;
-      const brick = 0.62 * s;
-      const from = Math.max(0, cut ? Math.floor(cut.left / brick) - 1 : 0);
-      const until = Math.min(length / brick, cut ? Math.ceil(cut.right / brick) + 1 : 1e9);
-      for (let row = 0; row < 4; row++) {
-        for (let i = from; i < until; i++) {
-          const left = Math.max(0, (i - (row % 2) * 0.5) * brick);
-          const right = Math.min(length, (i + 1 - (row % 2) * 0.5) * brick);
-          if (right - left < 1) continue;
-          const paint = tone(look.color, light + noise(i, row, id) * 0.14 - 0.05, palette);
-          slab(ctx, paint, left + 0.5, row * course + 0.5, right - left - 1, course - 1);
+  block({ ctx, thing: { hx, hy, corners }, s, box, shade }) {
+    box({
+      outline: corners?.map(([x, y]) => /** @type {[number, number]} */ ([x * s, y * s])).reverse(),
+      face: (length, height) => {
+        slab(ctx, 'rgba(255,255,255,0.08)', 0, 0, length, Math.max(1, height * 0.08));
+        slab(ctx, 'rgba(0,0,20,0.14)', 0, height * 0.82, length, height * 0.18);
+      },
+      lid: corners ? undefined : () => {
+        const edge = Math.min(hx, hy, 0.5) * s * 0.16;
+        rim(ctx, shade(1.3), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge));
+      },
+    });
+  },
+
+  disc({ ctx, thing, s, palette, tall }) {
+    drawDrum(ctx, thing.hx * s, lift(tall, s), thing.look.color, palette);
+  },
+
+  /** A top on a foot. */
+  table({ ctx, thing, s, palette, tall }) {
+    const [up, board] = [lift(tall, s), lift(0.12, s)];
+    drawDrum(ctx, thing.hx * s * 0.35, up - board, thing.look.color, palette);
+    drawDrum(ctx, thing.hx * s, board, thing.look.color, palette, up - board);
+  },
+
+  /** Masonry: courses on the side, a coping on top. */
+  wall({ ctx, thing: { hx, hy, id }, s, cut, box, shade }) {
+    box({
+      face: (length, height, light) => {
+        const course = height / 4;
+        const brick = 0.62 * s;
+        const from = Math.max(0, cut ? Math.floor(cut.left / brick) - 1 : 0);
+        const until = Math.min(length / brick, cut ? Math.ceil(cut.right / brick) + 1 : 1e9);
+        for (let row = 0; row < 4; row++) {
+          for (let i = from; i < until; i++) {
+            const left = Math.max(0, (i - (row % 2) * 0.5) * brick);
+            const right = Math.min(length, (i + 1 - (row % 2) * 0.5) * brick);
+            if (right - left < 1) continue;
+            const paint = shade(light + noise(i, row, id) * 0.14 - 0.05);
+            slab(ctx, paint, left + 0.5, row * course + 0.5, right - left - 1, course - 1);
+          }
         }
-      }
-      slab(ctx, 'rgba(0,0,20,0.2)', 0, height - course * 0.5, length, course * 0.5);
-      slab(ctx, 'rgba(0,0,20,0.16)', 0, 0, length, Math.max(1, 0.05 * s));
-    },
-    lid: () => {
-      const [w, h] = [hx * s, hy * s];
-      slab(ctx, tone(look.color, 1.2, palette), -w, -h, 2 * w, 2 * h);
-      const across = w >= h;
-      const long = across ? w : h;
-      const step = 1.1 * s;
-      ctx.fillStyle = tone(look.color, 1.02, palette);
-      for (let at = -long + step; at < long; at += step) {
-        if (across) ctx.fillRect(Math.round(at), -h, Math.max(1, 0.03 * s), 2 * h);
-        else ctx.fillRect(-w, Math.round(at), 2 * w, Math.max(1, 0.03 * s));
-      }
-      rim(ctx, tone(look.color, 1.36, palette), Math.max(1, 0.035 * s), inner(w, h, 1));
-    },
-  });
-}
-
-/** Planks in a frame with a brace. @param {Sitting} sitting */
-function crate({ ctx, thing, s, angle, palette }) {
-  const { hx, hy, look, id } = thing;
-  const wood = look.color;
-  const plank = 0.13 * Math.min(hx, hy) * 2 * s;
-  drawBox(ctx, {
-    hx: hx * s, hy: hy * s, angle, up: lift(KINDS.crate.tall, s), color: wood, palette,
-    face: (length, height, light) => {
-      for (let i = 0; i < 3; i++) {
-        const paint = tone(wood, light * (0.86 + noise(id, i, 3) * 0.12), palette);
-        slab(ctx, paint, 0, (i * height) / 3, length, height / 3 - 1);
-      }
-      ctx.fillStyle = tone(wood, light * 1.1, palette);
-      ctx.fillRect(0, 0, plank, height);
-      ctx.fillRect(length - plank, 0, plank, height);
-      ctx.fillRect(0, 0, length, plank * 0.6);
-      ctx.fillStyle = 'rgba(30,15,0,0.28)';
-      ctx.fillRect(plank, plank * 0.6, length - 2 * plank, Math.max(1, 0.03 * s));
-      ctx.fillRect(0, height - Math.max(1, 0.06 * s), length, Math.max(1, 0.06 * s));
-    },
-    lid: () => {
-      const [w, h] = [hx * s, hy * s];
-      const planks = Math.max(3, Math.round(hy * 2 * 4.4));
-      for (let i = 0; i < planks; i++) {
-        const paint = tone(wood, 0.9 + noise(id, i, 4) * 0.13, palette);
-        slab(ctx, paint, -w, -h + (i * 2 * h) / planks, 2 * w, (2 * h) / planks - Math.max(0.8, 0.018 * s));
-      }
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(-w + plank, -h + plank, 2 * w - 2 * plank, 2 * h - 2 * plank);
-      ctx.clip();
-      line(ctx, 'rgba(40,20,0,0.3)', plank * 1.15, [[-w, h + plank * 0.3], [w, -h + plank * 0.3]]);
-      line(ctx, tone(wood, 1.1, palette), plank * 1.15, [[-w, h], [w, -h]]);
-      ctx.restore();
-      const thin = Math.max(1, 0.02 * s);
-      rim(ctx, tone(wood, 1.16, palette), plank, inner(w, h, plank / 2));
-      rim(ctx, 'rgba(40,20,0,0.35)', thin, inner(w, h, plank));
-      rim(ctx, tone(wood, 1.4, palette), thin, inner(w, h, 0.5));
-      const nail = Math.max(0.8, 0.028 * s);
-      for (const [u, v] of [[-1, -1], [1, -1], [1, 1], [-1, 1]]) {
-        disc(ctx, 'rgba(50,40,40,0.7)', u * (w - plank / 2), v * (h - plank / 2), nail);
-      }
-    },
-  });
-}
-
-/** Boards with iron bands and a ring. @param {Sitting} sitting */
-function door({ ctx, thing, s, angle, palette }) {
-  const { hx, hy, look, id } = thing;
-  drawBox(ctx, {
-    hx: hx * s, hy: hy * s, angle, up: lift(KINDS.door.tall, s), color: look.color, palette,
-    face: (length, height, light) => {
-      const boards = Math.max(3, Math.round(length / (0.36 * s)));
-      for (let i = 0; i < boards; i++) {
-        const paint = tone(look.color, light * (1.25 + noise(id, i, 5) * 0.3), palette);
-        slab(ctx, paint, (i * length) / boards + 0.5, 0, length / boards - 1, height);
-      }
-      for (const at of [0.18, 0.72]) {
-        slab(ctx, tone(0x3c3f46, 0.95, palette), 0, height * at, length, Math.max(2, height * 0.11));
-        for (let i = 0; i <= boards; i++) {
-          const x = Math.min(length - 2, Math.max(2, (i * length) / boards));
-          disc(ctx, tone(0x83868f, 1, palette), x, height * (at + 0.055), Math.max(0.8, 0.03 * s));
+        slab(ctx, 'rgba(0,0,20,0.2)', 0, height - course * 0.5, length, course * 0.5);
+        slab(ctx, 'rgba(0,0,20,0.16)', 0, 0, length, Math.max(1, 0.05 * s));
+      },
+      lid: () => {
+        const [w, h] = [hx * s, hy * s];
+        slab(ctx, shade(1.2), -w, -h, 2 * w, 2 * h);
+        const across = w >= h;
+        const long = across ? w : h;
+        const step = 1.1 * s;
+        ctx.fillStyle = shade(1.02);
+        for (let at = -long + step; at < long; at += step) {
+          if (across) ctx.fillRect(Math.round(at), -h, Math.max(1, 0.03 * s), 2 * h);
+          else ctx.fillRect(-w, Math.round(at), 2 * w, Math.max(1, 0.03 * s));
         }
-      }
-      arc(ctx, tone(0xd8b45a, 1, palette), Math.max(1.2, 0.045 * s), [length * 0.14, height * 0.52, 0.1 * s, 0, 7]);
-    },
-    lid: () => rim(ctx, tone(look.color, 1.5, palette), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1)),
-  });
-}
+        rim(ctx, shade(1.36), Math.max(1, 0.035 * s), inner(w, h, 1));
+      },
+    });
+  },
 
-/** The beam of the turntable: striped ends, and a hub that stays where it is. @param {Sitting} sitting */
-function beam({ ctx, thing, s, angle, palette }) {
-  const { hx, hy, look } = thing;
-  const up = lift(0.34, s);
-  const base = lift(0.16, s);
-  drawDrum(ctx, Math.max(hy * 1.25, 0.3) * s, base, 0x6b6f78, palette);
-  const stripes = (/** @type {number} */ length, /** @type {number} */ top, /** @type {number} */ height, /** @type {number} */ from) => {
-    ctx.fillStyle = tone(0xf3ead8, top, palette);
-    for (const end of [0.04, 0.17, 0.78, 0.91]) ctx.fillRect(from + length * end, -height / 2, length * 0.065, height);
-  };
-  drawBox(ctx, {
-    hx: hx * s, hy: hy * s, angle, up, base, color: look.color, palette,
-    face: (length, height, light) => {
-      if (length > hx * s) {
+  /** Planks in a frame with a brace. */
+  crate({ ctx, thing: { hx, hy, id }, s, box, planks, shade }) {
+    const plank = 0.13 * Math.min(hx, hy) * 2 * s;
+    box({
+      face: (length, height, light) => {
+        for (let i = 0; i < 3; i++) {
+          const paint = shade(light * (0.86 + noise(id, i, 3) * 0.12));
+          slab(ctx, paint, 0, (i * height) / 3, length, height / 3 - 1);
+        }
+        ctx.fillStyle = shade(light * 1.1);
+        ctx.fillRect(0, 0, plank, height);
+        ctx.fillRect(length - plank, 0, plank, height);
+        ctx.fillRect(0, 0, length, plank * 0.6);
+        ctx.fillStyle = 'rgba(30,15,0,0.28)';
+        ctx.fillRect(plank, plank * 0.6, length - 2 * plank, Math.max(1, 0.03 * s));
+        ctx.fillRect(0, height - Math.max(1, 0.06 * s), length, Math.max(1, 0.06 * s));
+      },
+      lid: () => {
+        const [w, h] = [hx * s, hy * s];
+        const looks = { light: 0.9, grain: 0.13, salt: 4, gap: Math.max(0.8, 0.018 * s) };
+        planks(Math.max(3, Math.round(hy * 2 * 4.4)), looks)();
         ctx.save();
-        ctx.translate(0, height / 2);
-        stripes(length, light, height, 0);
+        ctx.beginPath();
+        ctx.rect(-w + plank, -h + plank, 2 * w - 2 * plank, 2 * h - 2 * plank);
+        ctx.clip();
+        line(ctx, 'rgba(40,20,0,0.3)', plank * 1.15, [[-w, h + plank * 0.3], [w, -h + plank * 0.3]]);
+        line(ctx, shade(1.1), plank * 1.15, [[-w, h], [w, -h]]);
         ctx.restore();
-      }
-      slab(ctx, 'rgba(0,0,20,0.2)', 0, height * 0.7, length, height * 0.3);
-    },
-    lid: () => {
-      stripes(2 * hx * s, 1.04, 2 * hy * s, -hx * s);
-      rim(ctx, tone(look.color, 1.35, palette), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1));
-    },
-  });
-  drawDrum(ctx, hy * 0.75 * s, lift(0.14, s), 0x50545e, palette, base + up);
-}
+        const thin = Math.max(1, 0.02 * s);
+        rim(ctx, shade(1.16), plank, inner(w, h, plank / 2));
+        rim(ctx, 'rgba(40,20,0,0.35)', thin, inner(w, h, plank));
+        rim(ctx, shade(1.4), thin, inner(w, h, 0.5));
+        const nail = Math.max(0.8, 0.028 * s);
+        for (const [u, v] of [[-1, -1], [1, -1], [1, 1], [-1, 1]]) {
+          disc(ctx, 'rgba(50,40,40,0.7)', u * (w - plank / 2), v * (h - plank / 2), nail);
+        }
+      },
+    });
+  },
 
-/** A bell in its frame on a plinth; it swings while it rings. @param {Sitting} sitting */
-function bell({ ctx, thing, s, palette, now, calm }) {
-  const r = thing.hx * s;
-  const ringing = thing.text === 'ringing';
-  const up = lift(0.36, s);
-  drawDrum(ctx, r, up, 0x9a948c, palette);
-  ctx.translate(0, -up);
-  const swing = ringing && !calm ? Math.sin(now / 70) * 0.35 : 0;
-  const tall = 0.95 * s;
-  const post = r * 1.05;
-  ctx.lineCap = 'round';
-  ctx.lineJoin = 'round';
-  line(ctx, tone(0x5b4029, 1, palette), Math.max(2, 0.1 * s), [[-post, 0], [-post, -tall], [post, -tall], [post, 0]]);
-  const top = -tall - 0.03 * s;
-  line(ctx, tone(0x8a643f, 1.05, palette), Math.max(1, 0.035 * s), [[-post, top], [post, top]]);
-  ctx.save();
-  ctx.translate(0, -tall);
-  ctx.rotate(swing);
-  const w = r * 0.8;
-  const h = tall * 0.66;
-  disc(ctx, tone(0x4a3826, 1, palette), -swing * w, h * 1.04, w * 0.2);
-  const gold = (/** @type {number} */ light) => tone(thing.look.color, light, palette);
-  const across = ctx.createLinearGradient(-w, 0, w, 0);
-  ctx.fillStyle = fade(across, [0, gold(1.2)], [0.3, gold(1.5)], [0.6, gold(0.95)], [1, gold(0.6)]);
-  ctx.beginPath();
-  ctx.moveTo(-w * 0.28, h * 0.08);
-  ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);
-  ctx.bezierCurveTo(w * 0.72, h * 0.2, w * 0.55, h * 0.7, w, h);
-  ctx.quadraticCurveTo(0, h * 1.16, -w, h);
-  ctx.bezierCurveTo(-w * 0.55, h * 0.7, -w * 0.72, h * 0.2, -w * 0.28, h * 0.08);
-  ctx.fill();
-  ctx.restore();
-  if (ringing && !calm) {
-    for (let i = 0; i < 2; i++) {
-      const t = ((now / 600 + i / 2) % 1);
-      ctx.globalAlpha = 1 - t;
-      for (const side of [0, Math.PI]) {
-        const sound = [0, -tall * 0.6, w + t * 0.7 * s, side - 0.6, side + 0.6];
-        arc(ctx, tone(0xffe27a, 1.1, palette), Math.max(1, 0.04 * s), sound);
+  /** Boards with iron bands and a ring. */
+  door({ ctx, thing: { hx, hy, id }, s, palette, box, shade }) {
+    box({
+      face: (length, height, light) => {
+        const boards = Math.max(3, Math.round(length / (0.36 * s)));
+        for (let i = 0; i < boards; i++) {
+          const paint = shade(light * (1.25 + noise(id, i, 5) * 0.3));
+          slab(ctx, paint, (i * length) / boards + 0.5, 0, length / boards - 1, height);
+        }
+        for (const at of [0.18, 0.72]) {
+          slab(ctx, tone(0x3c3f46, 0.95, palette), 0, height * at, length, Math.max(2, height * 0.11));
+          for (let i = 0; i <= boards; i++) {
+            const x = Math.min(length - 2, Math.max(2, (i * length) / boards));
+            disc(ctx, tone(0x83868f, 1, palette), x, height * (at + 0.055), Math.max(0.8, 0.03 * s));
+          }
+        }
+        arc(ctx, tone(0xd8b45a, 1, palette), Math.max(1.2, 0.045 * s), [length * 0.14, height * 0.52, 0.1 * s, 0, 7]);
+      },
+      lid: () => rim(ctx, shade(1.5), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1)),
+    });
+  },
+
+  /** The beam of the turntable: striped ends, and a hub that stays where it is. */
+  beam({ ctx, thing: { hx, hy }, s, palette, box, shade }) {
+    const [up, base] = [0.34, 0.16];
+    drawDrum(ctx, Math.max(hy * 1.25, 0.3) * s, lift(base, s), 0x6b6f78, palette);
+    /** @param {number} length @param {number} height @param {number} light @param {number} x @param {number} y */
+    const stripes = (length, height, light, x, y) => {
+      ctx.fillStyle = tone(0xf3ead8, light, palette);
+      for (const end of [0.04, 0.17, 0.78, 0.91]) ctx.fillRect(x + length * end, y, length * 0.065, height);
+    };
+    box({
+      up, base,
+      face: (length, height, light) => {
+        if (length > hx * s) stripes(length, height, light, 0, 0);
+        slab(ctx, 'rgba(0,0,20,0.2)', 0, height * 0.7, length, height * 0.3);
+      },
+      lid: () => {
+        stripes(2 * hx * s, 2 * hy * s, 1.04, -hx * s, -hy * s);
+        rim(ctx, shade(1.35), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1));
+      },
+    });
+    drawDrum(ctx, hy * 0.75 * s, lift(0.14, s), 0x50545e, palette, lift(base, s) + lift(up, s));
+  },
+
+  /** A bell in its frame on a plinth; it swings while it rings. */
+  bell({ ctx, thing, s, palette, now, calm, shade }) {
+    const r = thing.hx * s;
+    const ringing = thing.text === 'ringing';
+    const up = lift(0.36, s);
+    drawDrum(ctx, r, up, 0x9a948c, palette);
+    ctx.translate(0, -up);
+    const swing = ringing && !calm ? Math.sin(now / 70) * 0.35 : 0;
+    const tall = 0.95 * s;
+    const post = r * 1.05;
+    ctx.lineCap = 'round';
+    ctx.lineJoin = 'round';
+    line(ctx, tone(0x5b4029, 1, palette), Math.max(2, 0.1 * s), [[-post, 0], [-post, -tall], [post, -tall], [post, 0]]);
+    const top = -tall - 0.03 * s;
+    line(ctx, tone(0x8a643f, 1.05, palette), Math.max(1, 0.035 * s), [[-post, top], [post, top]]);
+    ctx.save();
+    ctx.translate(0, -tall);
+    ctx.rotate(swing);
+    const w = r * 0.8;
+    const h = tall * 0.66;
+    disc(ctx, tone(0x4a3826, 1, palette), -swing * w, h * 1.04, w * 0.2);
+    const across = ctx.createLinearGradient(-w, 0, w, 0);
+    ctx.fillStyle = fade(across, [0, shade(1.2)], [0.3, shade(1.5)], [0.6, shade(0.95)], [1, shade(0.6)]);
+    ctx.beginPath();
+    ctx.moveTo(-w * 0.28, h * 0.08);
+    ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);
+    ctx.bezierCurveTo(w * 0.72, h * 0.2, w * 0.55, h * 0.7, w, h);
+    ctx.quadraticCurveTo(0, h * 1.16, -w, h);
+    ctx.bezierCurveTo(-w * 0.55, h * 0.7, -w * 0.72, h * 0.2, -w * 0.28, h * 0.08);
+    ctx.fill();
+    ctx.restore();
+    if (ringing && !calm) {
+      for (let i = 0; i < 2; i++) {
+        const t = ((now / 600 + i / 2) % 1);
+        ctx.globalAlpha = 1 - t;
+        for (const side of [0, Math.PI]) {
+          const sound = [0, -tall * 0.6, w + t * 0.7 * s, side - 0.6, side + 0.6];
+          arc(ctx, tone(0xffe27a, 1.1, palette), Math.max(1, 0.04 * s), sound);
+        }
       }
+      ctx.globalAlpha = 1;
     }
-    ctx.globalAlpha = 1;
-  }
-}
+  },
 
-/** Somebody round who smiles, with a lamp on top. @param {Sitting} sitting */
-function greeter({ ctx, thing, s, palette, now, calm }) {
-  const r = thing.hx * s;
-  const { color } = thing.look;
-  const sway = calm ? 0 : Math.sin(now / 900) * 0.03 * s;
-  drawDrum(ctx, r, lift(0.14, s), 0x565c6b, palette);
-  const low = lift(0.18, s);
-  const tall = lift(1.05, s);
-  ctx.fillStyle = fade(ctx.createLinearGradient(-r, 0, r, 0),
-    [0, tone(color, 1.12, palette)], [0.5, tone(color, 0.92, palette)], [1, tone(color, 0.62, palette)]);
-  const w = r * 0.84;
-  ctx.beginPath();
-  ctx.moveTo(-w, -low);
-  ctx.quadraticCurveTo(0, -low + w * 0.7, w, -low);
-  ctx.lineTo(w * 0.92, -low - tall * 0.72);
-  ctx.bezierCurveTo(w * 0.85, -low - tall * 1.42, -w * 0.85, -low - tall * 1.42, -w * 0.92, -low - tall * 0.72);
-  ctx.fill();
-  const face = -low - tall * 0.72 + sway;
-  pill(ctx, tone(0x14202e, 1, palette), [-w * 0.7, face - w * 0.52, w * 1.4, w * 0.92], w * 0.34);
-  const blink = !calm && now % 4100 < 130 ? 0.15 : 1;
-  for (const side of [-1, 1]) oval(ctx, '#9fe8ff', side * w * 0.3, face - w * 0.14, w * 0.11, w * 0.15 * blink);
-  ctx.lineCap = 'round';
-  arc(ctx, '#9fe8ff', Math.max(1, w * 0.08), [0, face, w * 0.24, 0.35, Math.PI - 0.35]);
-  const top = -low - tall * 1.27;
-  line(ctx, tone(0x565c6b, 1, palette), Math.max(1, 0.05 * s), [[0, top + 0.06 * s], [sway, top - 0.16 * s]]);
-  disc(ctx, tone(0xffc857, 1.1, palette), sway, top - 0.2 * s, 0.075 * s);
-}
+  /** Somebody round who smiles, with a lamp on top. */
+  greeter({ ctx, thing, s, palette, now, calm, shade }) {
+    const r = thing.hx * s;
+    const sway = calm ? 0 : Math.sin(now / 900) * 0.03 * s;
+    drawDrum(ctx, r, lift(0.14, s), 0x565c6b, palette);
+    const low = lift(0.18, s);
+    const tall = lift(1.05, s);
+    ctx.fillStyle = fade(ctx.createLinearGradient(-r, 0, r, 0),
+      [0, shade(1.12)], [0.5, shade(0.92)], [1, shade(0.62)]);
+    const w = r * 0.84;
+    ctx.beginPath();
+    ctx.moveTo(-w, -low);
+    ctx.quadraticCurveTo(0, -low + w * 0.7, w, -low);
+    ctx.lineTo(w * 0.92, -low - tall * 0.72);
+    ctx.bezierCurveTo(w * 0.85, -low - tall * 1.42, -w * 0.85, -low - tall * 1.42, -w * 0.92, -low - tall * 0.72);
+    ctx.fill();
+    const face = -low - tall * 0.72 + sway;
+    pill(ctx, tone(0x14202e, 1, palette), [-w * 0.7, face - w * 0.52, w * 1.4, w * 0.92], w * 0.34);
+    const blink = !calm && now % 4100 < 130 ? 0.15 : 1;
+    for (const side of [-1, 1]) oval(ctx, '#9fe8ff', side * w * 0.3, face - w * 0.14, w * 0.11, w * 0.15 * blink);
+    ctx.lineCap = 'round';
+    arc(ctx, '#9fe8ff', Math.max(1, w * 0.08), [0, face, w * 0.24, 0.35, Math.PI - 0.35]);
+    const top = -low - tall * 1.27;
+    line(ctx, tone(0x565c6b, 1, palette), Math.max(1, 0.05 * s), [[0, top + 0.06 * s], [sway, top - 0.16 * s]]);
+    disc(ctx, tone(0xffc857, 1.1, palette), sway, top - 0.2 * s, 0.075 * s);
+  },
 
-/** @param {Sitting} sitting */
-function ball({ ctx, thing, s, angle, palette }) {
-  drawBall(ctx, thing.hx * s * 1.06, thing.look.color, palette, angle, lift(thing.hx, s));
-}
+  ball({ ctx, thing, s, angle, palette }) {
+    drawBall(ctx, thing.hx * s * 1.06, thing.look.color, palette, angle, lift(thing.hx, s));
+  },
 
-/** A board on a post, with lines of writing. @param {Sitting} sitting */
-function sign({ ctx, thing, s, palette }) {
-  const r = Math.max(thing.hx, 0.2) * s;
-  slab(ctx, tone(0x6e4d2e, 0.9, palette), -0.06 * s, -lift(0.9, s), 0.12 * s, lift(0.9, s) + 0.03 * s);
-  const [w, h] = [r * 2.9, r * 1.8];
-  const y = -lift(0.75, s) - h;
-  pill(ctx, tone(0x6e4d2e, 0.75, palette), [-w / 2 + 1, y + 0.06 * s, w, h], 0.05 * s);
-  pill(ctx, tone(0x8a6238, 1.05, palette), [-w / 2, y, w, h], 0.05 * s);
-  slab(ctx, tone(thing.look.color, 1, palette), -w / 2 + 0.06 * s, y + 0.06 * s, w - 0.12 * s, h - 0.12 * s);
-  for (let i = 0; i < 4; i++) {
-    const part = i === 3 ? 0.5 : 0.55 + noise(thing.id, i, 6) * 0.4;
-    const row = y + (0.14 + i * 0.155) * (h / 0.9);
-    slab(ctx, 'rgba(60,50,45,0.6)', -w / 2 + 0.13 * s, row, (w - 0.26 * s) * part, Math.max(1, 0.035 * s));
-  }
-}
+  /** A board on a post, with lines of writing. */
+  sign({ ctx, thing, s, palette, shade }) {
+    const r = Math.max(thing.hx, 0.2) * s;
+    slab(ctx, tone(0x6e4d2e, 0.9, palette), -0.06 * s, -lift(0.9, s), 0.12 * s, lift(0.9, s) + 0.03 * s);
+    const [w, h] = [r * 2.9, r * 1.8];
+    const y = -lift(0.75, s) - h;
+    pill(ctx, tone(0x6e4d2e, 0.75, palette), [-w / 2 + 1, y + 0.06 * s, w, h], 0.05 * s);
+    pill(ctx, tone(0x8a6238, 1.05, palette), [-w / 2, y, w, h], 0.05 * s);
+    slab(ctx, shade(1), -w / 2 + 0.06 * s, y + 0.06 * s, w - 0.12 * s, h - 0.12 * s);
+    for (let i = 0; i < 4; i++) {
+      const part = i === 3 ? 0.5 : 0.55 + noise(thing.id, i, 6) * 0.4;
+      const row = y + (0.14 + i * 0.155) * (h / 0.9);
+      slab(ctx, 'rgba(60,50,45,0.6)', -w / 2 + 0.13 * s, row, (w - 0.26 * s) * part, Math.max(1, 0.035 * s));
+    }
+  },
+};
+
+const DRAWN = Object.fromEntries(Object.entries(/** @type {Record<string, Facts>} */ (KINDS))
+  .map(([kind, facts]) => [kind, drawn(facts, PAINTERS[facts.paint ?? kind] ?? putTogether(facts))]));

@@ -1,4 +1,3 @@
-// @ts-check
 // The WebAssembly module of Metatopia: the client's and the servers' own Rust, for keys, the client
 // core and whole replays in the tab. Needs neither a page nor a network: runs in a page, in a worker and in node.
 //
@@ -17,10 +16,7 @@ export class Refused extends Error {
   }
 }
 
-/**
- * The module is of no use any more: it was built so that a panic ends it, and one came. Everything
- * in it is lost; load it anew.
- */
+/** A panic ended the module, as it was built: everything in it is lost; load it anew. */
 const ended = (/** @type {unknown} */ cause) =>
   Object.assign(new Error("the WebAssembly module has ended", { cause }), { code: "wasm-ended" });
 
@@ -28,12 +24,14 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const NOTHING = new Uint8Array(0);
 
+/** A value as JSON in bytes. @param {unknown} value */
+const text = (value) => encoder.encode(JSON.stringify(value));
+
 /** The module, ready to be called. Calls are synchronous. */
 export class Module {
   /** @param {WebAssembly.Instance} instance */
   constructor(instance) {
-    /** @type {any} */
-    this.exports = instance.exports;
+    this.exports = /** @type {any} */ (instance.exports);
     /** Why it is of no use any more. @type {unknown} */
     this.end = null;
   }
@@ -107,17 +105,23 @@ export class Module {
    * @param {{world: string, office: string, links: string, proofs: string[]}} told  as a node tells it
    * @returns {{squares: {x: number, y: number, side: number, sim: string, holder: string, shown: number}[], oldest: number|null}}
    */
-  proveMap = (told) => this.json("prove_world_map", encoder.encode(JSON.stringify(told)));
+  proveMap = (told) => this.json("prove_world_map", text(told));
 
   /**
-   * Reads a block list, and changes it.
-   * @param {{text: string, block?: {key: string, name: string}, unblock?: string}} asked
+   * Reads a list of people, changes it, and signs it.
+   * @param {"block" | "buddy"} word @param {{text: string, secret: string, rotation: string|null, file?: string, add?: {key: string, name: string}, remove?: string}} asked
    * @returns {{text: string, people: {key: string, name: string}[]}}
    */
-  blockList = (asked) => this.json("block_list", encoder.encode(JSON.stringify(asked)));
+  peopleList = (word, asked) => this.json(`${word}_list`, text(asked));
+
+  /**
+   * Reads, writes, seals, opens or gives up keys: see `client/wasm/src/key_desk.rs`.
+   * @param {{do: string, [more: string]: any}} task @returns {any} a key with `secret` and `rotation`, or `text`
+   */
+  keyDesk = (task) => this.json("key_desk", text(task));
 
   /** What changed between two texts, with the lines around. @param {{before: string, after: string}} texts @returns {{sign: '=' | '-' | '+', text: string}[]} */
-  textChanges = (texts) => this.json("text_changes", encoder.encode(JSON.stringify(texts)));
+  textChanges = (texts) => this.json("text_changes", text(texts));
 
   /** A client of a sim; refused when the genesis is another one's. @param {CoreName} name @param {Uint8Array} genesis */
   core = (name, genesis) => new Core(this, name, genesis);
@@ -158,9 +162,7 @@ class Held {
   }
 
   /** Forgets everything. */
-  free() {
-    this.bytes("drop_handle");
-  }
+  free = () => this.bytes("drop_handle");
 }
 
 /**
@@ -168,6 +170,7 @@ class Held {
  * @property {string} secret  32 bytes in hexadecimal
  * @property {string} sim  its id
  * @property {string} lane  a number of 64 bits, in decimal digits, that this key never used before
+ * @property {string | null} rotation  the line of the one that led to the key
  * @property {string | null} ticket  the secret of a ticket, in hexadecimal
  * @property {{x: number, y: number} | null} at  where to look while there is no avatar, in metres
  * @property {string | null} checkpoint  what an event `checkpoint` said earlier, or a link carries
@@ -181,33 +184,18 @@ class Held {
 export class Core extends Held {
   /** @param {Module} module @param {CoreName} name @param {Uint8Array} genesis */
   constructor(module, name, genesis) {
-    const words = encoder.encode(JSON.stringify(name));
+    const words = text(name);
     super(module, "core_new", joined(words, genesis), words.length);
   }
 
-  /** Says that a carrier is there. @param {number} now @param {number} wall */
-  connected(now, wall) {
-    this.bytes("core_connected", NOTHING, now, wall);
-  }
-
-  /** Says that the carrier is gone. @param {number} now @param {number} wall */
-  disconnected(now, wall) {
-    this.bytes("core_disconnected", NOTHING, now, wall);
-  }
-
-  /** Takes a frame of the server in. @param {Uint8Array} frame  as it came @param {number} now @param {number} wall */
-  frame(frame, now, wall) {
-    this.bytes("core_frame", frame, now, wall);
-  }
-
-  /** Does what is due. @param {number} now @param {number} wall */
-  tick(now, wall) {
-    this.bytes("core_tick", NOTHING, now, wall);
-  }
-
-  /** Events will answer it. @param {{id: number, do: string}} command @param {number} now @param {number} wall */
-  command(command, now, wall) {
-    this.bytes("core_command", encoder.encode(JSON.stringify(command)), now, wall);
+  /**
+   * Tells it what happened: a carrier is there (`connected`) or gone (`disconnected`), a `frame` of the
+   * server came as it is, somebody gave a `command` that events will answer, or time went by (`tick`).
+   * @param {string} what @param {number} now @param {number} wall
+   * @param {Uint8Array | {id: number, do: string}} [brought]
+   */
+  take(what, now, wall, brought = NOTHING) {
+    this.bytes(`core_${what}`, brought instanceof Uint8Array ? brought : text(brought), now, wall);
   }
 
   /** @returns {Uint8Array[]} the frames that wait for the server, in order */
@@ -280,13 +268,11 @@ export class Replica extends Held {
 export class Trial extends Held {
   /** @param {Module} module @param {number} replica @param {import('../core/trial.js').TrialTask} task */
   constructor(module, replica, task) {
-    super(module, "trial_new", encoder.encode(JSON.stringify({ do: "begin", ...task })), replica);
+    super(module, "trial_new", text({ do: "begin", ...task }), replica);
   }
 
   /** Has the author do something in the copy. @param {{do: string, [more: string]: any}} deed */
-  act(deed) {
-    this.bytes("trial_act", encoder.encode(JSON.stringify(deed)));
-  }
+  act = (deed) => this.bytes("trial_act", text(deed));
 
   /** Lets turns go by. @param {number} turns @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} since the last call */
   run(turns) {

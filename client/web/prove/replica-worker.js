@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Runs the whole sim in a worker: begins with a snapshot, applies every turn, and compares its own
  * roots with the certified ones. It asks nobody itself: what it wants is asked by the page.
@@ -11,8 +10,7 @@ const TRIAL_TURNS = 20;
 /** Simulated seconds that a try runs at first. */
 const TRIAL_SECONDS = 10;
 
-/** @type {import('./module.js').Replica|null} */
-let replica = null;
+let replica = /** @type {import('./module.js').Replica|null} */ (null);
 
 /** A draft that runs on a copy of the state. @type {import('./module.js').Trial|null} */
 let trial = null;
@@ -55,10 +53,9 @@ function guarded(act) {
   try {
     act();
   } catch (/** @type {any} */ error) {
-    if (!(error instanceof Refused)) return fail(error);
-    tell({ type: 'tried', code: error.code, detail: error.message });
+    if (error instanceof Refused) tell({ type: 'tried', code: error.code, detail: error.message });
+    else fail(error);
   }
-  return undefined;
 }
 
 /** Begins, goes on with or ends a try. @param {any} message */

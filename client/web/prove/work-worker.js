@@ -1,5 +1,4 @@
-// @ts-check
-/** Does the work of a first login in a worker, so that the page goes on meanwhile. */
+/** Does the work of a first login, or what a passphrase costs, in a worker, so that the page goes on meanwhile. */
 import { Module } from './module.js';
 
 /** Numbers that are tried in one call: some twenty milliseconds. */
@@ -20,5 +19,6 @@ async function solve({ compiled, sim, key, header, tries }) {
 const tell = (/** @type {any} */ message) => /** @type {any} */ (globalThis).postMessage(message);
 
 globalThis.onmessage = (/** @type {MessageEvent} */ { data }) => {
-  solve(data).then((nonce) => tell({ nonce }), (error) => tell({ error: String(error) }));
+  const done = data.desk ? Module.compiled(data.compiled).then((module) => module.keyDesk(data.desk)) : solve(data);
+  done.then((done) => tell({ done }), (error) => tell({ error: String(error), code: error.code }));
 };

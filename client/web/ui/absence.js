@@ -1,4 +1,3 @@
-// @ts-check
 /** What there is to see where the module does not run: why, and which client needs no browser. */
 
 import { t, why } from '../strings.js';

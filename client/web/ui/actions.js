@@ -1,9 +1,8 @@
-// @ts-check
 /** The row of things to do now: act on what is in reach, push, gestures, talk, build. */
 
-import { GESTURES } from '../draw/gestures.js';
+import GESTURES from '../draw/gestures.json' with { type: 'json' };
 import { t } from '../strings.js';
-import { button, el, icon, outline, put } from './dom.js';
+import { button, el, icon, onEscape, outline, put } from './dom.js';
 import { inReach } from './near.js';
 
 export class Actions {
@@ -19,14 +18,10 @@ export class Actions {
         on: { click: () => { page.emote(kind); this.toggleEmotes(false); } },
       }, outline(drawn))));
     this.emoteButton = button({ icon: 'emote', label: t('act.emote'), class: 'round-button', 'aria-expanded': 'false', click: () => this.toggleEmotes() });
-    this.emotes.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === 'Escape') {
-        event.stopPropagation();
-        this.toggleEmotes(false);
-      }
-    });
+    onEscape(this.emotes, () => this.toggleEmotes(false));
     this.element = el('div', { class: 'actions', role: 'group', 'aria-label': t('act.emote') },
       this.emotes, this.main, this.emoteButton, page.chat.button,
+      button({ icon: 'home', label: t('act.home'), class: 'round-button', click: () => page.toasts.watch('home', page.client.goHome()) }),
       button({ icon: 'build', label: t('act.build'), class: 'round-button build-button', click: () => page.dock.toggle('build') }));
   }
 

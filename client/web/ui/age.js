@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The question whether a state is believed that was signed long ago. Who has a newer checkpoint of a
  * friend needs no such belief.
@@ -6,7 +5,7 @@
 
 import { checkpointOf } from '../core/fragment.js';
 import { t } from '../strings.js';
-import { button, el, openDialog } from './dom.js';
+import { button, el, openDialog, put } from './dom.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -25,20 +24,17 @@ export function askAge(page, seconds) {
   };
   const follow = async () => {
     const checkpoint = checkpointOf(link.value.split('#')[1] ?? '');
-    if (checkpoint === null || !link.value.includes(client.status.sim)) {
-      bad.textContent = t('age.bad');
-      return;
-    }
+    if (checkpoint === null || !link.value.includes(client.status.sim)) return put(bad, t('age.bad'));
     await page.store.put(`checkpoint/${client.status.sim}`, checkpoint);
     location.reload();
   };
-  const dialog = openDialog('age', el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } },
-    el('h1', { id: 'age-title' }, t('age.title', { days })), el('p', null, t('age.what', { days })), el('p', null, t('age.friend')),
-    link, bad,
+  const dialog = openDialog('age', t('age.title', { days }), [
+    el('p', null, t('age.what', { days })), el('p', null, t('age.friend')), link, bad,
     el('p', { class: 'row' },
       button({ text: t('age.use'), class: 'button primary', click: follow }),
       button({ text: t('age.accept'), click: () => answer(true) }),
-      button({ text: t('age.refuse'), click: () => answer(false) }))));
+      button({ text: t('age.refuse'), click: () => answer(false) })),
+  ], (event) => event.preventDefault());
   // Whoever answers nothing is asked again: acts wait for it.
   dialog.addEventListener('cancel', (/** @type {Event} */ event) => event.preventDefault());
 }

@@ -1,8 +1,9 @@
-// @ts-check
 /**
  * The quiet sounds of rooms. The browser makes them of noise, so nothing is fetched; nothing sounds until
  * somebody switches it on.
  */
+
+import SOUNDS from './sounds.json' with { type: 'json' };
 
 /** Seconds of noise that are repeated: long enough that nobody hears the seam. */
 const NOISE_SECONDS = 4;
@@ -14,24 +15,14 @@ const FADE_SECONDS = 0.8;
  * What each sound is: which part of the noise is heard, how loud, and how it swells.
  * @type {Record<string, {type: BiquadFilterType, hertz: number, q: number, loud: number, swell?: number, hum?: number}>}
  */
-const SOUNDS = {
-  room: { type: 'lowpass', hertz: 160, q: 0.5, loud: 0.05 },
-  hall: { type: 'bandpass', hertz: 260, q: 1.2, loud: 0.08, swell: 0.07 },
-  garden: { type: 'bandpass', hertz: 900, q: 0.6, loud: 0.05, swell: 0.13 },
-  water: { type: 'bandpass', hertz: 1500, q: 0.4, loud: 0.06, swell: 0.9 },
-  machines: { type: 'lowpass', hertz: 420, q: 2, loud: 0.05, hum: 55 },
-};
+const ROOMS = /** @type {any} */ (SOUNDS.rooms);
 
 export class Ambience {
-  constructor() {
-    this.on = false;
-    /** The sound of the room that one is in. */
-    this.name = 'silent';
-    /** @type {AudioContext | null} */
-    this.audio = null;
-    /** @type {{out: GainNode, sources: AudioScheduledSourceNode[]} | null} */
-    this.playing = null;
-  }
+  on = false;
+  /** The sound of the room that one is in. */
+  name = 'silent';
+  audio = /** @type {AudioContext | null} */ (null);
+  playing = /** @type {{out: GainNode, sources: AudioScheduledSourceNode[]} | null} */ (null);
 
   /** @param {boolean} on */
   turn(on) {
@@ -54,7 +45,7 @@ export class Ambience {
   }
 
   #play() {
-    const sound = this.on ? SOUNDS[this.name] : undefined;
+    const sound = this.on ? ROOMS[this.name] : undefined;
     const audio = sound ? this.context() : this.audio;
     if (!audio) return;
     const now = audio.currentTime;
@@ -70,25 +61,20 @@ export class Ambience {
     const noise = new AudioBufferSourceNode(audio, { buffer: noiseOf(audio), loop: true });
     const filter = new BiquadFilterNode(audio, { type: sound.type, frequency: sound.hertz, Q: sound.q });
     noise.connect(filter).connect(out);
-    /** @type {AudioScheduledSourceNode[]} */
-    const sources = [noise];
-    if (sound.swell) {
-      const swell = new OscillatorNode(audio, { frequency: sound.swell });
-      swell.connect(new GainNode(audio, { gain: sound.hertz * 0.35 })).connect(filter.frequency);
-      sources.push(swell);
-    }
-    if (sound.hum) {
-      const hum = new OscillatorNode(audio, { type: 'triangle', frequency: sound.hum });
-      hum.connect(new GainNode(audio, { gain: 0.4 })).connect(out);
-      sources.push(hum);
-    }
+    const wave = (/** @type {OscillatorOptions} */ tone, /** @type {number} */ gain, /** @type {any} */ to) => {
+      const source = new OscillatorNode(audio, tone);
+      source.connect(new GainNode(audio, { gain })).connect(to);
+      return [source];
+    };
+    const sources = [noise,
+      ...(sound.swell ? wave({ frequency: sound.swell }, sound.hertz * 0.35, filter.frequency) : []),
+      ...(sound.hum ? wave({ type: 'triangle', frequency: sound.hum }, 0.4, out) : [])];
     for (const source of sources) source.start(now);
     this.playing = { out, sources };
   }
 }
 
-/** @type {WeakMap<AudioContext, AudioBuffer>} */
-const noises = new WeakMap();
+const noises = /** @type {WeakMap<AudioContext, AudioBuffer>} */ (new WeakMap());
 
 /** Noise that is the same for all sounds. @param {AudioContext} audio */
 export function noiseOf(audio) {

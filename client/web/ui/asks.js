@@ -1,4 +1,3 @@
-// @ts-check
 /** What things ask: a card with words, choices and perhaps a line to fill in. */
 
 import { t } from '../strings.js';

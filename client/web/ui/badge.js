@@ -1,4 +1,3 @@
-// @ts-check
 /** The badge: what has been checked, always in sight, and an alarm when it does not hold. */
 
 import { reason, t } from '../strings.js';

@@ -1,4 +1,3 @@
-// @ts-check
 /** The palette of things to place, and what is done to several at once. */
 
 import { DAY } from '../draw/light.js';

@@ -1,9 +1,8 @@
-// @ts-check
-/** What people say: a log, two channels, and a line to type in. */
+/** What people say: a log, the channels, and a line to type in. */
 
 import { t } from '../strings.js';
 import { button, el, icon, toHex, word } from './dom.js';
-import { settle } from './moderate.js';
+import { mayModerate, settle } from './moderate.js';
 import { report } from './reports.js';
 
 /** Lines kept in the log. */
@@ -31,6 +30,7 @@ export class Chat {
     this.input.addEventListener('keyup', (/** @type {Event} */ event) => event.stopPropagation());
     this.button = button({ icon: 'chat', label: t('act.chat'), class: 'round-button', click: () => this.open() });
     page.client.addEventListener('heard', (/** @type {any} */ event) => this.heard(event.detail));
+    page.client.addEventListener('forgotten', (/** @type {any} */ event) => this.forget(event.detail));
   }
 
   open() {
@@ -56,7 +56,7 @@ export class Chat {
     this.input.value = '';
     if (!matchMedia('(pointer: coarse)').matches) this.page.canvas.focus({ preventScroll: true });
     const outcome = await this.page.toasts.watch('say', this.page.client.say(text, channel));
-    if (outcome?.ok && channel.length > 1) this.heard({ channel: 4, speaker: 0, name, text, earlier: false });
+    if (outcome?.ok && channel === this.person.value) this.heard({ channel: 4, speaker: 0, name, text, earlier: false });
     // What was not said comes back, to be tried again.
     if (!outcome?.ok && !this.input.value) this.input.value = text;
   }
@@ -67,8 +67,29 @@ export class Chat {
     this.open();
   }
 
+  /** Offers the channels of clubs. @param {import('./clubs.js').Club[]} clubs */
+  offer(clubs) {
+    const { value } = this.channel;
+    this.channel.replaceChildren(...[...this.channel.children].slice(0, 3), ...clubs.map(({ channel, name }) => el('option', { value: channel }, t('club.to', { name }))));
+    this.channel.value = clubs.some(({ channel }) => channel === value) || !value.startsWith('club:') ? value : '0';
+  }
+
+  /** Lets go of what belongs to the sim that one left: its clubs, and the lines that its servers could forget. */
+  leave() {
+    this.offer([]);
+    for (const control of this.log.querySelectorAll('.forget')) control.remove();
+  }
+
+  /** Writes in a club from now on. @param {string} channel */
+  writeIn(channel) {
+    this.channel.value = channel;
+    this.open();
+  }
+
   /** Tells who came in the message of the day, if there is one. */
   async greet() {
+    this.page.clubs.load();
+    this.page.client.person().then((/** @type {any} */ own) => this.log.classList.toggle('moderates', mayModerate(own)), () => {});
     const { motd } = (await this.page.client.governance().catch(() => null)) ?? {};
     if (motd) this.add(el('p', { class: 'fresh own' }, t('governance.motd', { text: motd }), word()));
   }
@@ -85,21 +106,34 @@ export class Chat {
       button({ text: t('recovery.cancel'), class: 'small danger', click: () => settle(page, page.client.cancelRecovery(), t('recovery.done')) })));
   }
 
-  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, named?: boolean, proven?: boolean|null, words?: number}} line */
-  heard({ channel, speaker, name, text, earlier, by, named, proven, words }) {
+  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, by?: string|null, named?: boolean, proven?: boolean|null, words?: number, club?: string|null, height?: number, body?: string}} line */
+  heard({ channel, speaker, name, text, earlier, by, named, proven, words, club, height, body }) {
     const { page } = this;
     if (by && page.blocks.has(by)) return;
     // Only the sim itself speaks to one alone without a thing, and only of that.
     if (channel === 2 && speaker === 0 && !by) return this.warn(text, earlier);
+    // An invite to a club is said so.
+    if (channel === 2 && by) page.clubs.load();
     const now = performance.now();
-    if (!earlier && speaker) page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until: now + Math.min(12_000, 3500 + text.length * 70) });
+    // What is said in a club is no bubble, as if everybody read it.
+    if (!earlier && speaker && !club) page.picture.bubbles.set(speaker, { text, by, key: `${height}:${body}`, everywhere: channel === 1, from: now, until: now + Math.min(12_000, 3500 + text.length * 70) });
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', { title: by && t('chat.key', { key: by.slice(0, 8) }) }, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const to = [named && t('chat.named'), earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private')][channel]].filter(Boolean).join(', ');
-    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own'][channel]}${named ? ' named' : ''}`, 'data-by': by }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(),
+    const to = [named && t('chat.named'), earlier && t('chat.earlier'), [null, t('chat.all'), t('chat.you'), t('chat.far'), t('chat.private'), club][channel]].filter(Boolean).join(', ');
+    // What the sim whispers in somebody's name is in no turn.
+    const forget = body && by && channel !== 2 && button({ icon: 'close', label: t('chat.forget'), class: `icon-button forget${by === page.identity?.public ? ' own' : ''}`,
+      click: () => settle(page, page.client.forget(height, body), t('chat.forgotten')) });
+    this.add(el('p', { class: `fresh ${['', 'all', 'own', 'all', 'own', 'own'][channel]}${named ? ' named' : ''}`, 'data-by': by, 'data-words': `${height}:${body}` }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word(), forget,
       words && button({ text: t('report.open'), class: 'small', click: () => report(page, name, { private: words }) })));
     for (const [id, bubble] of page.picture.bubbles) if (page.picture.bubbles.size > 64 && bubble.until < now) page.picture.bubbles.delete(id);
+  }
+
+  /** Takes away words that were forgotten. @param {{height: number, body: string, by: string|null}} words */
+  forget({ height, body, by }) {
+    const [key, { bubbles }] = [`${height}:${body}`, this.page.picture];
+    for (const line of [...this.log.children]) if (line.dataset.words === key && (!by || line.dataset.by === by)) line.remove();
+    for (const [id, bubble] of bubbles) if (bubble.key === key && (!by || bubble.by === by)) bubbles.delete(id);
   }
 
   /** Takes away what a blocked person said. @param {string} key */

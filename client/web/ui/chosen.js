@@ -1,9 +1,11 @@
-// @ts-check
 /** What can be done to several things at once, and their files. */
 
 import { t } from '../strings.js';
 import { button, el, field, fill, put } from './dom.js';
 import { FILE_BYTES_MAX, read } from './group-file.js';
+
+/** Kinds of joints. */
+const KINDS = ['hinge', 'rod', 'weld', 'slider', 'rope', 'spring', 'motor'];
 
 /** Metres by which copies stand beside what they are of, if no grid is wider. */
 const BESIDE = 0.5;
@@ -16,7 +18,11 @@ export function chosenBox(page, colorOf) {
   const picking = button({ text: t('group.picking'), 'aria-pressed': 'false', click: () => pick(!group.picking) });
   const name = el('input', { type: 'text', maxlength: 64, value: t('group.name.first') });
   const file = el('input', { type: 'file', accept: '.json,application/json', class: 'hidden', tabindex: -1, 'aria-hidden': 'true', on: { change: () => open() } });
-  const kind = el('select', { 'aria-label': t('join.kind') }, ...Object.entries({ hinge: t('join.hinge'), rod: t('join.rod'), weld: t('join.weld'), slider: t('join.slider') }).map(([value, word]) => el('option', { value }, word)));
+  const kind = el('select', { 'aria-label': t('join.kind') }, ...KINDS.map((value) => el('option', { value }, t(`join.${value}`))));
+  const rate = el('input', { type: 'number', step: 'any', value: '2', 'aria-label': t('join.rate'), title: t('join.rate') });
+  const fit = () => (rate.hidden = !['spring', 'motor'].includes(kind.value));
+  kind.addEventListener('change', fit);
+  fit();
   const joining = button({ text: t('join.do'), click: join });
   const beside = () => Math.max(BESIDE, page.settings.grid);
   const deeds = [
@@ -30,7 +36,7 @@ export function chosenBox(page, colorOf) {
   /** Joins the two things that are chosen; a single one to the ground. */
   function join() {
     const [thing, to = null] = group.ids;
-    page.toasts.watch('join', page.client.build.join(thing, to, kind.value));
+    page.toasts.watch('join', page.client.build.join(thing, to, kind.value, rate.hidden || rate.value === '' ? null : rate.valueAsNumber));
   }
 
   /** @param {boolean} on */
@@ -70,6 +76,6 @@ export function chosenBox(page, colorOf) {
   group.addEventListener('changed', update);
   update();
   return el('section', { class: 'stack' }, el('h3', null, t('group.title')), state,
-    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), el('p', { class: 'row' }, kind, joining), field(t('group.name'), name),
+    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), el('p', { class: 'row' }, kind, rate, joining), field(t('group.name'), name),
     el('p', { class: 'row' }, deeds[4], button({ text: t('group.open'), click: () => file.click() }), file), mistakes);
 }

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The code of the page: who served it, whether this browser keeps it (`sw.js` does), and other code
  * that the server offers. Offered code runs only when a person takes it.
@@ -37,8 +36,7 @@ export class Code {
     this.state = config.folder ? 'folder' : globalThis.isSecureContext && 'serviceWorker' in navigator ? 'keeping' : 'insecure';
     /** What the worker put into the page; nothing where the page came straight from its server. */
     this.kept = config.kept ?? null;
-    /** @type {Offer | null} */
-    this.offered = this.kept?.offered ?? null;
+    this.offered = /** @type {Offer | null} */ (this.kept?.offered ?? null);
     this.busy = false;
     /** A browser that installs pages as apps says so by this event. @type {any} */
     this.prompt = null;

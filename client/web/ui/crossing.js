@@ -1,4 +1,3 @@
-// @ts-check
 /** Walking over a border, as the page does it: where the avatar is, there the page goes. */
 
 import { BorderWalk } from '../core/border.js';
@@ -6,7 +5,6 @@ import { Engine } from '../core/engine.js';
 import { addressOf } from '../core/world-map.js';
 import { refusal, t } from '../strings.js';
 import { el, put } from './dom.js';
-import { agrees } from './introduction.js';
 
 /** @param {import('../main.js').Page} page */
 export function crossing(page) {
@@ -24,8 +22,7 @@ export function crossing(page) {
       goOver(page, /** @type {Engine} */ (there), shift);
       toasts.say(t('border.walked', { sim: simName }));
       if (!page.inFolder) history.replaceState(null, '', addressOf({ sim, origin: http, lets: true }, location.origin, false));
-      const about = there.genesis?.introduction;
-      if (about && !(await agrees(simName, about))) page.leave();
+      await page.abide();
     },
     near(border, there) {
       page.picture.border = border;
@@ -61,12 +58,15 @@ function goOver(page, there, shift) {
   page.client = there;
   Object.assign(page.picture, { hover: null, near: null, bubbles: new Map() });
   page.announcer.known.clear();
+  // Clubs and turns have their numbers in one sim each.
+  page.clubs.all = [];
+  page.chat.leave();
   const goal = input.goal?.at;
   if (goal) input.walkToPlace({ x: goal.x + shift.x, y: goal.y + shift.y });
   else input.goal = null;
   renderer.goOver(shift, client.me, there.me);
   page.status();
-  page.chat.greet();
+  [page.chat, page.buddies, page.profiles].forEach((part) => part.greet());
   if (open !== null && dock.buttons.has(open)) dock.show(open);
 }
 

@@ -1,4 +1,3 @@
-// @ts-check
 /** What changed between two texts, line by line. */
 
 import { el } from './dom.js';

@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * Where panels live: a column of buttons and one panel beside it on wide screens, a menu and a sheet
  * from below on phones. A panel is made when it is first opened.
@@ -16,21 +15,19 @@
  */
 
 import { t, why } from '../strings.js';
-import { button, el, fill, icon, put } from './dom.js';
+import { button, el, fill, icon, onEscape, put } from './dom.js';
 
 export class Dock {
   /** @param {import('../main.js').Page} page @param {Record<string, (page: any) => Panel>} makers */
   constructor(page, makers) {
     this.page = page;
     this.makers = makers;
-    /** @type {Map<string, Panel>} */
-    this.panels = new Map();
+    this.panels = /** @type {Map<string, Panel>} */ (new Map());
     this.open = /** @type {string | null} */ (null);
-    /** @type {Map<string, HTMLElement>} */
-    this.buttons = new Map();
+    this.buttons = /** @type {Map<string, HTMLElement>} */ (new Map());
     this.cause = /** @type {HTMLElement | null} */ (null);
 
-    const bar = el('div', { class: 'dock-bar', role: 'toolbar', 'aria-label': t('panels') });
+    this.bar = el('div', { class: 'dock-bar', role: 'toolbar', 'aria-label': t('panels') });
     for (const id of ['near', 'people', 'map', 'build', 'order', 'proof', 'servers', 'governance', 'share', 'settings', 'about']) {
       const name = t(`panel.${id}`);
       const made = el('button', {
@@ -38,23 +35,17 @@ export class Dock {
         on: { click: () => this.toggle(id) },
       }, icon(id), el('span', { class: 'dock-name' }, name));
       this.buttons.set(id, made);
-      bar.append(made);
+      this.bar.append(made);
     }
     this.menu = button({ icon: 'menu', label: t('menu'), class: 'round-button dock-menu', 'aria-expanded': 'false', click: () => this.toggleMenu() });
-    this.bar = bar;
     this.heading = el('h2', { id: 'panel-title', tabindex: '-1' });
     // Where there is nothing in it to go to, keys scroll it themselves.
     this.content = el('div', { class: 'panel-content', role: 'group', 'aria-label': t('panel.content') });
     this.panel = el('section', { id: 'panel', class: 'panel', 'aria-labelledby': 'panel-title', hidden: true },
       el('header', { class: 'panel-head' }, this.heading, button({ icon: 'close', label: t('close'), class: 'icon-button', click: () => this.close() })),
       this.content);
-    this.panel.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === 'Escape') {
-        event.stopPropagation();
-        this.close();
-      }
-      this.scroll(event);
-    });
+    onEscape(this.panel, () => this.close());
+    this.panel.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => this.scroll(event));
     setInterval(() => this.update(), 300);
   }
 
@@ -139,11 +130,6 @@ export class Dock {
     if (by === undefined) return;
     event.preventDefault();
     content.scrollBy({ top: by });
-  }
-
-  /** A panel's own title changed. */
-  retitle() {
-    if (this.open) put(this.heading, this.panels.get(this.open)?.title ?? t(`panel.${this.open}`));
   }
 
   update() {

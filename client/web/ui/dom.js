@@ -1,7 +1,5 @@
-// @ts-check
 /** Elements from code: text is always text, never markup. */
 
-import { css } from '../draw/light.js';
 import { t } from '../strings.js';
 /** Outlines of icons, drawn with strokes on a square of 24. */
 import ICONS from './icons.json' with { type: 'json' };
@@ -20,8 +18,7 @@ export function el(tag, props, ...children) {
     if (value === null || value === false || value === undefined) continue;
     if (name === 'on') for (const [event, call] of Object.entries(value)) element.addEventListener(event, /** @type {any} */ (call));
     else if (name === 'class') element.className = value;
-    else if (name === 'value') /** @type {any} */ (element).value = value;
-    else if (name === 'checked') /** @type {any} */ (element).checked = value;
+    else if (name === 'value' || name === 'checked') Object.assign(element, { [name]: value });
     else element.setAttribute(name, value === true ? '' : String(value));
   }
   for (const child of children) if (child !== null && child !== false && child !== undefined) element.append(child);
@@ -41,17 +38,17 @@ export function put(element, text) {
 /** An icon; it says nothing to screen readers. @param {string} name */
 export const icon = (name) => outline(ICONS[/** @type {keyof typeof ICONS} */ (name)]);
 
-/** An outline on a square of 24; it says nothing to screen readers. @param {string} drawn */
-export function outline(drawn) {
-  const svg = document.createElementNS(SVG, 'svg');
-  svg.setAttribute('viewBox', '0 0 24 24');
-  svg.setAttribute('class', 'icon');
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(SVG, 'path');
-  path.setAttribute('d', drawn);
-  svg.append(path);
-  return svg;
+/** An element of a picture. @param {string} tag @param {Record<string, any>} attributes @param {...(Node | string)} children */
+export function shape(tag, attributes, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
 }
+
+/** An outline on a square of 24; it says nothing to screen readers. @param {string} drawn */
+export const outline = (drawn) =>
+  shape('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': 'true' }, shape('path', { d: drawn }));
 
 /**
  * A button with an icon, words, or both.
@@ -81,13 +78,18 @@ export function short(hex) {
 }
 
 /** A mark behind what only the server says; this tab has not checked it. */
-export function word() {
-  return el('small', { class: 'word', title: t('word.how') }, ` ${t('word.mark')}`);
-}
+export const word = () => el('small', { class: 'word', title: t('word.how') }, ` ${t('word.mark')}`);
 
 /** A line over an answer that only the server gives; nothing where all of it is proven. @param {boolean} proven */
-export function wordOf(proven) {
-  return proven ? null : el('p', { class: 'quiet word' }, t('word.answer'));
+export const wordOf = (proven) => (proven ? null : el('p', { class: 'quiet word' }, t('word.answer')));
+
+/** A switch with its words. @param {HTMLElement} input @param {string} words */
+export const switchOf = (input, words) => el('label', { class: 'switch' }, input, el('span', null, words));
+
+/** A button that asks for a file. @param {string} text @param {string} accept @param {(file: File) => unknown} take */
+export function fileButton(text, accept, take) {
+  const input = el('input', { type: 'file', accept, class: 'hidden', tabindex: -1, 'aria-hidden': 'true', on: { change: () => ([...(input.files ?? [])].forEach(take), (input.value = '')) } });
+  return el('span', null, button({ text, click: () => input.click() }), input);
 }
 
 /** Lets the browser keep a file. @param {Blob} blob @param {string} name */
@@ -116,21 +118,30 @@ export async function copyText(text) {
 }
 
 /** 0xRRGGBB to #rrggbb and back. */
-export { css as toHex };
+export { css as toHex, fromHex } from '../draw/light.js';
 
-/** @param {string} text */
-export const fromHex = (text) => Number.parseInt(text.slice(1), 16);
-
-/** Opens a dialog before all else; it is gone when it is closed. @param {string} name its title's, before `-title` @param {HTMLElement} form @returns {any} */
-export function openDialog(name, form) {
-  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': `${name}-title` }, form);
+/**
+ * Opens a dialog before all else; it is gone when it is closed.
+ * @param {string} name of its title, before `-title` @param {string} title @param {(Node | string)[]} parts
+ * @param {(event: Event) => unknown} [submit] @returns {any}
+ */
+export function openDialog(name, title, parts, submit = () => {}) {
+  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': `${name}-title` },
+    el('form', { method: 'dialog', class: 'stack', on: { submit } }, el('h1', { id: `${name}-title` }, title), ...parts));
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
 }
 
-/** Metres with one digit. @param {number} n */
-export function metres(n) {
-  return (Math.round(n * 10) / 10).toLocaleString('en', { maximumFractionDigits: 1 });
+/** Has Escape do something here, and nothing around it. @param {HTMLElement} element @param {() => void} act */
+export function onEscape(element, act) {
+  element.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    act();
+  });
 }
+
+/** Metres with one digit. @param {number} n */
+export const metres = (n) => (Math.round(n * 10) / 10).toLocaleString('en', { maximumFractionDigits: 1 });

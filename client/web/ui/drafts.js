@@ -1,4 +1,3 @@
-// @ts-check
 /** Scripts that somebody works on: kept in this browser until they are published. */
 
 import { forget, keep, recall } from '../core/store.js';
@@ -45,9 +44,7 @@ export function put(sim, slot, draft) {
 }
 
 /** @param {string} sim @param {string} slot */
-export function drop(sim, slot) {
-  forget(place(sim, slot));
-}
+export const drop = (sim, slot) => forget(place(sim, slot));
 
 /** A name that packages may have, made from one that people gave. @param {string} text */
 export function packageName(text) {
@@ -60,19 +57,18 @@ export function nextVersion(version) {
   return `${major}.${minor}.${patch + 1}`;
 }
 
+/** What a script is that nobody has put anywhere. */
+const LOOSE = { parent: null, object: null, script: null, published: null };
+
 /** A script that begins with an example. @param {{example: string, licences: string[]}} reference @param {string} name of the thing @returns {ScriptDraft} */
-export function begun({ example, licences }, name) {
-  return {
-    name: packageName(name), version: '1.0.0', api: null, entry: ENTRY, files: { [ENTRY]: example }, licence: licences[0], authors: [],
-    parent: null, object: null, script: null, published: null,
-  };
-}
+export const begun = ({ example, licences }, name) => ({
+  ...LOOSE, name: packageName(name), version: '1.0.0', api: null, entry: ENTRY, files: { [ENTRY]: example },
+  licence: licences[0], authors: [],
+});
 
 /** A script that goes on from a package. @param {any} source as a server handed it out @returns {ScriptDraft} */
-export function forked({ id, manifest, files }) {
-  return {
-    name: manifest.name, version: nextVersion(manifest.version), api: manifest.api, entry: manifest.entry,
-    files: Object.fromEntries(files.map((/** @type {any} */ file) => [file.path, file.text])),
-    licence: manifest.licence, imports: manifest.imports, authors: manifest.authors, parent: id, object: null, script: null, published: null,
-  };
-}
+export const forked = ({ id, manifest, files }) => ({
+  ...LOOSE, name: manifest.name, version: nextVersion(manifest.version), api: manifest.api, entry: manifest.entry,
+  files: Object.fromEntries(files.map((/** @type {any} */ file) => [file.path, file.text])),
+  licence: manifest.licence, imports: manifest.imports, authors: manifest.authors, parent: id,
+});

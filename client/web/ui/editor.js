@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * An editor of sources: a field of text that lies over a coloured picture of the same text. Whoever
  * uses it knows only what `create` gives, so that another editor can take its place.
@@ -84,7 +83,7 @@ export function placeOf(text, line, column) {
  * @param {HTMLElement} element
  * @param {{value: string, onChange: (value: string) => void, names?: () => string[]}} begin `onChange` is told of what a
  * person types; `names` are offered to whoever has begun one
- * @returns {{value: string, setMistakes: (mistakes: Mistake[]) => void, goTo: (line: number, column: number) => void, focus: () => void}}
+ * @returns {{value: string, setMistakes: (mistakes: Mistake[]) => void, goTo: (line: number, column: number) => void}}
  * `value` can be read and set
  */
 export function create(element, { value, onChange, names = () => [] }) {
@@ -96,8 +95,7 @@ export function create(element, { value, onChange, names = () => [] }) {
   const offers = el('div', { class: 'row', role: 'group', 'aria-label': t('editor.offers') });
   // Whoever leaves the field by Escape goes on from here.
   const outside = el('span', { class: 'hidden', tabindex: '-1' }, t('editor.left'));
-  /** @type {Mistake[]} */
-  let mistakes = [];
+  let mistakes = /** @type {Mistake[]} */ ([]);
   let painted = '';
 
   function paint() {
@@ -179,6 +177,5 @@ export function create(element, { value, onChange, names = () => [] }) {
       area.setSelectionRange(at, at);
       colours.firstChild.children[Math.max(0, line - 1)]?.scrollIntoView({ block: 'center', inline: 'nearest' });
     },
-    focus: () => area.focus(),
   };
 }

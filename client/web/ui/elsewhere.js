@@ -1,4 +1,3 @@
-// @ts-check
 /** What to do where an address names a sim that the server does not have. */
 
 import { askSession } from '../core/carriers.js';
@@ -39,11 +38,11 @@ export class Elsewhere {
     // The page of that very server, where this one is another's.
     const way = origin === location.origin ? '/' : `/?node=${encodeURIComponent(origin)}`;
     if (this.page.client.status.phase === 'open') return;
-    this.dialog = openDialog('elsewhere', el('form', { method: 'dialog', class: 'stack' },
-      el('h1', { id: 'elsewhere-title' }, t('elsewhere.title')),
+    this.dialog = openDialog('elsewhere', t('elsewhere.title'), [
       el('p', null, t('elsewhere.what', { origin }), ' ', short(this.sim)),
       el('p', null, t('elsewhere.there', { name })),
       el('p', { class: 'row' }, el('a', { class: 'button primary', href: way }, t('elsewhere.go', { name })),
-        button({ text: t('elsewhere.stay'), click: () => this.dialog?.close() }))));
+        button({ text: t('elsewhere.stay'), click: () => this.dialog?.close() })),
+    ]);
   }
 }

@@ -1,11 +1,10 @@
-// @ts-check
 /** The first visit: a name, a look, a key. Also where a look is changed later. */
 
 import { t, why } from '../strings.js';
 import { DAY } from '../draw/light.js';
 import { drawFigure, Gait } from '../draw/figures.js';
 import WARDROBE from '../draw/wardrobe.json' with { type: 'json' };
-import { button, el, field, fill, fromHex, openDialog, toHex } from './dom.js';
+import { button, el, field, fill, fromHex, openDialog, put, toHex } from './dom.js';
 
 /** @typedef {import('../core/scene.js').Look} Look @typedef {'body' | 'head' | 'hands' | 'hat'} AvatarPart */
 
@@ -57,7 +56,7 @@ export function lookChooser(look) {
   const colors = el('fieldset', { class: 'choices' });
   const offer = (/** @type {AvatarPart} */ part) => {
     const worn = part === 'body' ? look : look[part];
-    const put = (/** @type {string} */ shape) => () => {
+    const change = (/** @type {string} */ shape) => () => {
       if (part === 'body') look.shape = shape;
       else look[part] = shape === 'none' ? null : { color: look.color, ...worn, shape };
       offer(part);
@@ -65,7 +64,7 @@ export function lookChooser(look) {
     };
     const names = part === 'body' ? shapesOf(part) : ['none', ...shapesOf(part)];
     fill(shapes, el('legend', null, t('enter.look')),
-      ...names.map((shape) => choice('shape', shape, t(`shape.${part}.${shape}`), (worn?.shape ?? 'none') === shape, put(shape), null)));
+      ...names.map((shape) => choice('shape', shape, t(`shape.${part}.${shape}`), (worn?.shape ?? 'none') === shape, change(shape), null)));
     // Nothing has no colour.
     const dye = (/** @type {number} */ color) => { if (worn) worn.color = color; };
     const free = el('input', { type: 'color', value: toHex(worn?.color ?? 0), 'aria-label': t('enter.color'), on: { input: () => { dye(fromHex(free.value)); redraw(); } } });
@@ -84,10 +83,23 @@ export function lookChooser(look) {
   return el('div', { class: 'chooser' }, canvas, el('div', { class: 'stack grow' }, parts, shapes, colors));
 }
 
+/** Where a key from elsewhere is pasted and taken. @param {(text: string, passphrase: string) => Promise<unknown>} take throws if it is none */
+export function keyTaker(take) {
+  const bad = el('p', { class: 'bad', role: 'alert' });
+  const label = t('settings.key.paste');
+  const key = el('textarea', { rows: 3, 'aria-label': label, placeholder: label });
+  const passphrase = el('input', { type: 'password', maxlength: '1024', autocomplete: 'off' });
+  const click = async () => {
+    const trouble = await take(key.value, passphrase.value).then(() => null, (error) => error);
+    put(bad, trouble === null ? '' : t('settings.key.bad', { why: why(trouble) }));
+  };
+  return el('div', { class: 'stack' }, key, field(t('key.passphrase.sealed'), passphrase), bad, button({ text: t('settings.key.use'), click }));
+}
+
 /**
  * Asks who somebody is; resolves with the name and look.
  * @param {{name: string, look: Look}} first what to begin with
- * @param {(text: string) => Promise<void>} useKey takes a key from elsewhere; throws if it is none
+ * @param {(text: string, passphrase: string) => Promise<void>} useKey takes a key from elsewhere; throws if it is none
  * @param {HTMLElement} about what the sim says of itself
  * @param {string | null} trouble why the last attempt failed
  * @returns {Promise<{name: string, look: Look}>}
@@ -96,26 +108,11 @@ export function askWho(first, useKey, about, trouble = null) {
   const look = structuredClone(first.look);
   const name = el('input', { type: 'text', value: first.name, required: true, maxlength: NAME_BYTES_MAX, autocomplete: 'nickname', autofocus: true });
   const bad = el('p', { class: 'bad', role: 'alert' }, trouble ? t('enter.failed', { why: trouble }) : '');
-  const key = el('textarea', { rows: 3, 'aria-label': t('settings.key.paste'), placeholder: t('settings.key.paste') });
-  const have = el('details', null, el('summary', null, t('enter.have')), el('div', { class: 'stack' }, key,
-    button({
-      text: t('settings.key.use'),
-      click: async () => {
-        try {
-          await useKey(key.value);
-          have.open = false;
-          bad.textContent = '';
-        } catch (error) {
-          bad.textContent = t('settings.key.bad', { why: why(error) });
-        }
-      },
-    })));
+  const have = el('details', null, el('summary', null, t('enter.have')), keyTaker(useKey));
   const go = el('button', { type: 'submit', class: 'button primary' }, t('enter.go'));
-  const form = el('form', { method: 'dialog', class: 'stack' }, el('h1', { id: 'enter-title' }, t('enter.title')), about, el('p', { class: 'quiet' }, t('enter.intro')),
-    field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), bad, go, have);
-  const dialog = openDialog('enter', form);
   return new Promise((resolve) => {
-    form.addEventListener('submit', (/** @type {Event} */ event) => {
+    const dialog = openDialog('enter', t('enter.title'), [about, el('p', { class: 'quiet' }, t('enter.intro')),
+      field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), bad, go, have], (event) => {
       event.preventDefault();
       const chosen = name.value.trim();
       const fits = chosen && new TextEncoder().encode(chosen).length <= NAME_BYTES_MAX;

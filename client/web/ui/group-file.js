@@ -1,4 +1,3 @@
-// @ts-check
 /** Groups of things as files: text that people keep, send, and open elsewhere. */
 
 import { t } from '../strings.js';

@@ -1,4 +1,3 @@
-// @ts-check
 /** Several things of one's own that are changed together. */
 
 import { refusal, t, why } from '../strings.js';
@@ -22,8 +21,7 @@ export class Group extends EventTarget {
   constructor(page) {
     super();
     this.page = page;
-    /** @type {Set<number>} */
-    this.ids = new Set();
+    this.ids = /** @type {Set<number>} */ (new Set());
     /** Whether a tap chooses one thing more, for who has no Shift. */
     this.picking = false;
     /** The steps that the last deed took. */
@@ -85,12 +83,6 @@ export class Group extends EventTarget {
     this.dispatchEvent(new Event('changed'));
   }
 
-  /** The middle of what is chosen. @param {Placed[]} placed */
-  middle(placed) {
-    const mean = (/** @type {'x' | 'y'} */ axis) => placed.reduce((sum, { at }) => sum + at[axis], 0) / Math.max(placed.length, 1);
-    return { x: mean('x'), y: mean('y') };
-  }
-
   /**
    * Does the same to several things, and tells once what was refused.
    * @template T
@@ -134,21 +126,19 @@ export class Group extends EventTarget {
   }
 
   /** @param {number} color */
-  color(color) {
-    const { build } = this.page.client;
-    return this.each('color', this.placed(), ({ id }) => build.color(id, color));
-  }
+  color = (color) => this.each('color', this.placed(), ({ id }) => this.page.client.build.color(id, color));
 
   async remove() {
-    const { build } = this.page.client;
-    await this.each('remove', this.placed(), ({ id }) => build.remove(id));
+    await this.each('remove', this.placed(), ({ id }) => this.page.client.build.remove(id));
     this.clear();
   }
 
   /** Hands the chosen things out as a file. @param {string} name */
   save(name) {
     const placed = this.placed();
-    const middle = this.middle(placed);
+    const mean = (/** @type {'x' | 'y'} */ axis) =>
+      placed.reduce((sum, { at }) => sum + at[axis], 0) / Math.max(placed.length, 1);
+    const middle = { x: mean('x'), y: mean('y') };
     const things = placed.map(({ thing, at }) => ({
       kind: thing.kind, name: thing.name, text: thing.text, color: thing.look.color, round: thing.round, rod: thing.rod || undefined, corners: (!thing.rod && thing.corners) || undefined, w: thing.hx * 2, h: thing.hy * 2,
       movable: thing.movable, x: at.x - middle.x, y: at.y - middle.y, angle: at.angle, licence: thing.licence ?? 'CcBySa',

@@ -1,4 +1,3 @@
-// @ts-check
 /** Colours for sources: comments, texts, numbers, words of the language, names of calls. */
 
 import { el } from './dom.js';
@@ -22,8 +21,7 @@ const TOML = /(#[^\n]*)|("(?:\\.|[^"\\])*")|(\b\d[\d_.]*\b|\btrue\b|\bfalse\b)|(
  */
 export function tokens(text, path) {
   const toml = path.endsWith('.toml');
-  /** @type {{kind: string, text: string}[]} */
-  const pieces = [];
+  const pieces = /** @type {{kind: string, text: string}[]} */ ([]);
   const put = (/** @type {string} */ kind, /** @type {string} */ piece) => {
     const last = pieces.at(-1);
     if (last && last.kind === kind) last.text += piece;
@@ -33,16 +31,13 @@ export function tokens(text, path) {
   for (const match of text.matchAll(toml ? TOML : RHAI)) {
     if (match.index > at) put('', text.slice(at, match.index));
     at = match.index + match[0].length;
-    const [piece, comment, string, number, word] = match;
-    if (comment !== undefined) put('comment', piece);
-    else if (string !== undefined) put('text', piece);
-    else if (number !== undefined) put('number', piece);
-    else if (word !== undefined) {
-      if (toml) put(/^\s*=/.test(text.slice(at, at + 8)) ? 'name' : '', piece);
-      else if (WORDS.has(piece)) put('word', piece);
-      else if (HOST.has(piece)) put('host', piece);
-      else put(text[at] === '(' ? 'name' : '', piece);
-    } else put('', piece);
+    const [piece, ...groups] = match;
+    const kind = ['comment', 'text', 'number', 'word'][groups.findIndex((group) => group !== undefined)] ?? '';
+    if (kind !== 'word') put(kind, piece);
+    else if (toml) put(/^\s*=/.test(text.slice(at, at + 8)) ? 'name' : '', piece);
+    else if (WORDS.has(piece)) put('word', piece);
+    else if (HOST.has(piece)) put('host', piece);
+    else put(text[at] === '(' ? 'name' : '', piece);
   }
   if (at < text.length) put('', text.slice(at));
   return pieces;

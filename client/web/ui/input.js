@@ -1,7 +1,6 @@
-// @ts-check
 /** Hands and feet: keys, stick, pointer, wheel and pinch become walking, acting, choosing, zooming. */
 
-import { GESTURES } from '../draw/gestures.js';
+import GESTURES from '../draw/gestures.json' with { type: 'json' };
 import { t } from '../strings.js';
 import { el } from './dom.js';
 import { gapTo } from './near.js';
@@ -45,8 +44,7 @@ export class Input {
   /** @param {Page} page */
   constructor(page) {
     this.page = page;
-    /** @type {Set<string>} */
-    this.held = new Set();
+    this.held = /** @type {Set<string>} */ (new Set());
     this.stick = { x: 0, y: 0 };
     this.sent = { x: 0, y: 0 };
     /** What to walk to: a thing, or a place on the ground. */
@@ -54,8 +52,7 @@ export class Input {
     /** @type {Map<number, {x: number, y: number, fromX: number, fromY: number}>} */
     this.pointers = new Map();
     this.spread = 0;
-    /** @type {HTMLCanvasElement} */
-    const canvas = page.canvas;
+    const canvas = /** @type {HTMLCanvasElement} */ (page.canvas);
     window.addEventListener('keydown', (event) => this.down(event));
     window.addEventListener('keyup', (event) => this.up(event));
     window.addEventListener('blur', () => this.rest());
@@ -201,8 +198,7 @@ export class Input {
       page.canvas.dataset.over = page.picture.hover !== null && page.picture.hover !== page.client.me ? 'thing' : '';
       return;
     }
-    pointer.x = event.offsetX;
-    pointer.y = event.offsetY;
+    Object.assign(pointer, { x: event.offsetX, y: event.offsetY });
     if (this.pointers.size === 2) {
       const spread = this.apart();
       if (this.spread > 0) page.renderer.camera.by(spread / this.spread);

@@ -1,9 +1,8 @@
-// @ts-check
 /** A thing in full: what it is, whose, which scripts run on it, and what one may do with it. */
 
 import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
-import { mayModerate, order } from './moderate.js';
+import { askOrder, mayModerate } from './moderate.js';
 import { pushable, touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
 import { report } from './reports.js';
@@ -45,7 +44,7 @@ export function thingPanel(page) {
     const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}|${thing.held}|${thing.seat}|${thing.changed?.height}|${client.joints.some(({ a, b }) => a === id || b === id)}`;
     if (now !== signature) {
       signature = now;
-      page.dock.retitle();
+      put(page.dock.heading, thing.name);
       describe(thing);
       if (again || about.dataset.scripts !== `${id}:${ids}`) listScripts(thing);
       about.dataset.scripts = `${id}:${ids}`;
@@ -84,7 +83,7 @@ export function thingPanel(page) {
       pushable(thing) && button({ text: t('act.push'), click: () => page.push(thing.id) }),
       other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }),
       other && !mine && button({ text: t('report.open'), click: () => report(page, thing.name, thing.player ? { key: thing.player } : { object: thing.id }) }),
-      ...(moderates && other && !thing.player ? ['freeze', 'thaw', 'return'] : []).map((verb) => button({ text: t(`moderate.${verb}`), click: () => order(page, { verb, object: thing.id }) })),
+      ...(moderates && other && !thing.player ? ['freeze', 'thaw', 'return'] : []).map((verb) => button({ text: t(`moderate.${verb}`), click: () => askOrder(page, t(`moderate.${verb}`), [], () => ({ verb, object: thing.id })) })),
       mine && button({ icon: 'source', text: t('panel.script'), click: () => page.dock.show('script', { object: thing.id }) }));
     page.picture.handles = mine && !thing.held;
     fill(own, ...(mine ? ownTools(page, thing) : []));

@@ -1,9 +1,9 @@
-// @ts-check
 /** What a sim says of itself, and the house rules that people agree to before they enter. */
 
 import { keep, recall } from '../core/store.js';
 import { t } from '../strings.js';
 import { button, el, openDialog } from './dom.js';
+/** @typedef {import('../core/engine.js').Engine} Engine */
 
 /** The digests of the house rules that were agreed to in this browser. */
 const AGREED = 'metatopia.agreed';
@@ -11,15 +11,8 @@ const AGREED = 'metatopia.agreed';
 /** Those agreed to longest ago are asked again. */
 const AGREED_MAX = 200;
 
-/**
- * @typedef {object} Introduction
- * @property {string|null} world the one that it lies in
- * @property {string} description
- * @property {string[]} tags
- * @property {string} houseRules empty if there are none
- * @property {string|null} houseRulesDigest
- * @property {string|null} picture an address of its bytes
- */
+/** A digest is null, and the house rules are empty, if there are none; the picture is an address of its bytes.
+ * @typedef {{world: string|null, description: string, tags: string[], houseRules: string, houseRulesDigest: string|null, picture: string|null, falls: string|null}} Introduction */
 
 /** Paragraphs of a text. @param {string} text */
 const paragraphs = (text) => text.split(/\n\s*\n/).filter(Boolean).map((part) => el('p', null, part));
@@ -33,19 +26,26 @@ export function described({ description, tags, picture }) {
   ];
 }
 
-/**
- * Asks whether somebody agrees to the house rules, unless there are none or they did before.
- * @param {string} name the sim's @param {Introduction} about @returns {Promise<boolean>}
- */
-export async function agrees(name, about) {
-  const digest = about.houseRulesDigest;
-  const kept = recall(AGREED);
-  /** @type {string[]} */
-  const known = Array.isArray(kept) ? kept : [];
-  if (digest === null || known.includes(digest)) return true;
-  const agreed = await ask(name, about);
-  if (agreed) keep(AGREED, [...known, digest].slice(-AGREED_MAX));
-  return agreed;
+/** The questions that are open, one for each sim. */
+const open = /** @type {WeakMap<Engine, Promise<boolean>>} */ (new WeakMap());
+
+/** Asks whether somebody agrees to the house rules that hold, unless there are none or they did before. @param {Engine} client */
+export function agrees(client) {
+  const question = open.get(client) ?? agreesNow(client).finally(() => open.delete(client));
+  open.set(client, question);
+  return question;
+}
+
+/** @param {Engine} client @returns {Promise<boolean>} */
+async function agreesNow(client) {
+  const known = () => /** @type {string[]} */ ([recall(AGREED) ?? []].flat());
+  const about = client.genesis?.introduction;
+  const digest = about?.houseRulesDigest ?? null;
+  if (!about || digest === null || known().includes(digest)) return true;
+  if (!(await ask(client.status.simName ?? '', { ...about }))) return false;
+  keep(AGREED, [...known(), digest].slice(-AGREED_MAX));
+  // Others may hold since they were shown.
+  return agreesNow(client);
 }
 
 /** @param {string} name @param {Introduction} about @returns {Promise<boolean>} */
@@ -55,11 +55,12 @@ function ask(name, about) {
       dialog.close();
       resolve(agreed);
     };
-    const dialog = openDialog('rules', el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } }, el('h1', { id: 'rules-title' }, t('rules.title', { sim: name })),
-      ...described(about), el('h2', null, t('rules.rules')), ...paragraphs(about.houseRules),
+    const dialog = openDialog('rules', t('rules.title', { sim: name }), [
+      ...described(about).filter(Boolean), el('h2', { tabindex: '-1', autofocus: true }, t('rules.rules')), ...paragraphs(about.houseRules),
       el('p', { class: 'row' },
         button({ text: t('rules.agree'), class: 'button primary', click: () => answer(true) }),
-        button({ text: t('rules.look'), click: () => answer(false) }))));
+        button({ text: t('rules.look'), click: () => answer(false) })),
+    ], (event) => event.preventDefault());
     dialog.addEventListener('cancel', () => answer(false));
   });
 }

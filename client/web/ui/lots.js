@@ -1,8 +1,8 @@
-// @ts-check
 /** Lots: the one on which one stands, what can be done about it, and whose lot one points at. */
 
 import { t } from '../strings.js';
-import { button, el, put } from './dom.js';
+import { button, el, field, fill, put } from './dom.js';
+import { choice } from './moderate.js';
 
 /** The side of what is claimed, in metres. */
 const SIDE = 8;
@@ -13,7 +13,7 @@ const SIDE = 8;
 const lotAt = (lots, at) => lots.find(({ x, y, hx, hy }) => at && Math.abs(at.x - x) <= hx && Math.abs(at.y - y) <= hy);
 
 /** What is said of a lot, by whose it is: one's own, a friend's who lets one build there, or another's. @param {Lot} lot @param {string[]} keys */
-const said = (lot, [own, lets, other]) => t(lot.own ? own : lot.lets ? lets : other, /** @type {any} */ (lot));
+const said = (lot, [own, lets, other]) => [t(lot.own ? own : lot.lets ? lets : other, /** @type {any} */ (lot)), lot.club && t('lot.club', { club: lot.club })].filter(Boolean).join(' ');
 
 /** Has the small map say whose lot one points at. @param {import('../main.js').Page} page */
 export function pointOutLots(page) {
@@ -25,20 +25,54 @@ export function pointOutLots(page) {
   page.map.addEventListener('click', (/** @type {MouseEvent} */ event) => words(event) && page.toasts.say(words(event)));
 }
 
+/** What the holder of a lot may order about it; all but the name, and the club that builds no longer, is about somebody, or a thing. */
+const VERBS = ['name', 'open', 'shut', 'open_club', 'shut_club', 'give', 'send_home'];
+
+/** What is ordered about one's own lot. @param {import('../main.js').Page} page @param {() => Lot | undefined} here */
+function lotOrders({ client, identity, toasts }, here) {
+  const verb = choice(t('lot.order'), VERBS.map((word) => [word, t(`lot.do.${word}`)]));
+  const name = el('input', { type: 'text', maxlength: '32' });
+  const whom = choice(t('lot.whom'), []);
+  const named = field(t('lot.name'), name);
+  /** Things of others that stand on the lot. @returns {[string, string][]} */
+  const strangers = () => [...client.sight.objects.values()]
+    .filter((thing) => !thing.player && thing.owner && thing.owner !== identity.public && lotAt(client.lots, client.sight.at(thing.id, performance.now())) === here())
+    .map((thing) => [String(thing.id), `${thing.name} (#${thing.id})`]);
+  async function fit() {
+    const word = verb.select.value;
+    [named.hidden, whom.element.hidden] = [word !== 'name', word === 'name' || word === 'shut_club'];
+    const people = word === 'shut' ? here()?.friends ?? [] : word === 'open' || word === 'give' ? await client.players().catch(() => []) : [];
+    const clubs = word === 'open_club' ? await client.clubs().catch(() => []) : [];
+    if (word !== verb.select.value) return;
+    const choices = word === 'send_home' ? strangers() : word === 'open_club' ? clubs.filter(({ invited }) => !invited).map(({ club, name }) => [String(club), name]) : people.filter(({ key }) => key !== identity.public).map((person) => [person.key, person.name]);
+    fill(whom.select, ...choices.map(([value, text]) => el('option', { value }, text)));
+  }
+  const give = () => {
+    const [word, chosen] = [verb.select.value, whom.select.value];
+    const about = word === 'name' ? { name: name.value.trim() } : word === 'send_home' ? { object: Number(chosen) } : word === 'open_club' ? { club: Number(chosen) } : word === 'shut_club' ? {} : { to: chosen };
+    return toasts.watch('lot', client.orderLot(here()?.lot ?? 0, { verb: word, ...about }));
+  };
+  verb.select.addEventListener('change', fit);
+  return el('details', { class: 'card', on: { toggle: fit } }, el('summary', null, t('lot.orders')),
+    el('div', { class: 'stack' }, verb.element, named, whom.element, button({ text: t('moderate.do'), click: give })));
+}
+
 /** @param {import('../main.js').Page} page */
-export function groundHere({ client, toasts }) {
+export function groundHere(page) {
+  const { client, toasts } = page;
   const line = el('p', { class: 'quiet', role: 'status' });
   const own = () => (client.me === null ? null : client.sight.at(client.me, performance.now()));
   // Who stands nowhere claims nothing: the core says so.
   const feet = () => own() ?? { x: NaN, y: NaN };
   const claim = button({ text: t('lot.claim', { side: SIDE }), click: () => toasts.watch('claim', client.claimLot(feet().x, feet().y, SIDE)) });
   const back = button({ text: t('lot.return'), class: 'button danger', click: () => toasts.watch('return', client.returnLot(lotAt(client.lots, own())?.lot ?? 0)) });
-  const element = el('section', { class: 'stack' }, line, el('p', { class: 'row' }, claim, back));
+  const orders = lotOrders(page, () => lotAt(client.lots, own()));
+  const element = el('section', { class: 'stack' }, line, el('p', { class: 'row' }, claim, back), orders);
   function update() {
     const [at, lot] = [own(), lotAt(client.lots, own())];
     element.hidden = !at;
     put(line, lot ? said(lot, ['lot.own', 'lot.lets', 'lot.other']) : t('lot.none'));
-    [claim.hidden, back.hidden] = [Boolean(lot), !lot?.own];
+    [claim.hidden, back.hidden, orders.hidden] = [Boolean(lot), !lot?.own, !lot?.own];
   }
   return { element, update };
 }

@@ -1,23 +1,13 @@
-// @ts-check
 /** The map of the world: squares with their sims, who holds them, and the way there. */
 
 import { addressOf, askMap, askOwner, fastest, OLD_MS } from '../core/world-map.js';
 import { age, t, why } from '../strings.js';
-import { button, el, facts, fill, put, short, word } from './dom.js';
+import { button, el, facts, fill, put, shape, short, word } from './dom.js';
 
 /** Units of the picture for a tile of 32 m. */
 const TILE = 16;
 /** Letters of a name that fit on a square, for each tile of its side. */
 const LETTERS = 2;
-const SVG = 'http://www.w3.org/2000/svg';
-
-/** @param {string} tag @param {Record<string, any>} attributes @param {...(Node | string)} children */
-function shape(tag, attributes, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  element.append(...children);
-  return element;
-}
 
 /** What a site is called. @param {import('../core/world-map.js').Site} site */
 const called = (site) => site.label || t('map.unnamed', { sim: site.sim.slice(0, 8) });
@@ -54,8 +44,7 @@ export function mapPanel(page) {
   const picture = el('div', { class: 'map-frame' });
   const list = el('ul', { class: 'servers sites' });
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('map.intro')), state, picture, list);
-  /** @type {Map<string, HTMLElement>} */
-  const cards = new Map();
+  const cards = /** @type {Map<string, HTMLElement>} */ (new Map());
   let seen = 0;
   const parts = () => ({ sim: client.status.sim, world: client.genesis?.introduction?.world ?? '', module: page.loaded.module });
   async function load() {

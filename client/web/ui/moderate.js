@@ -1,16 +1,15 @@
-// @ts-check
 /** Orders about people, for those who may give them, and the list of what was ordered. */
 
 import { refusal, t, why } from '../strings.js';
-import { button, el, field, fill, openDialog, short } from './dom.js';
+import { button, el, field, fill, openDialog, put, short } from './dom.js';
 
 /** What may be done about a person. */
-const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban', 'grant', 'revoke'];
+const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban', 'unprofile', 'grant', 'revoke'];
 /** How long it may last, in seconds; the last one is for good. */
-const TIMES = /** @type {[string, number | null][]} */ ([['minutes', 600], ['hour', 3_600], ['day', 86_400], ['ever', null]]);
+export const TIMES = /** @type {[string, number | null][]} */ ([['minutes', 600], ['hour', 3_600], ['day', 86_400], ['ever', null]]);
 const [TIMED, REASONED, OF_RIGHTS] = [['mute', 'ban', 'grant'], ['mute', 'ban'], ['grant', 'revoke']].map((verbs) => new Set(verbs));
 /** What a role can give. */
-const RIGHTS = ['build', 'script', 'speak', 'moderate', 'land', 'borders', 'servers', 'administer'];
+export const RIGHTS = ['build', 'script', 'speak', 'moderate', 'land', 'borders', 'servers', 'administer'];
 
 /** Has somebody a right here? @param {{admin: boolean, rights: {right: string}[]}} person @param {string} wanted */
 export const may = ({ admin, rights }, wanted) => admin || rights.some(({ right }) => right === wanted);
@@ -26,8 +25,8 @@ export function orderOf(verb, key, time, reason, right) {
   return { verb, key, ...(OF_RIGHTS.has(verb) && { rights: [right] }), ...(TIMED.has(verb) && { seconds }), ...(REASONED.has(verb) && { reason }) };
 }
 
-/** @param {string} label @param {[string, string][]} choices */
-function choice(label, choices) {
+/** A field in which one of several is chosen. @param {string} label @param {[string, string][]} choices */
+export function choice(label, choices) {
   const select = el('select', null, ...choices.map(([value, text]) => el('option', { value }, text)));
   return { select, element: field(label, select) };
 }
@@ -44,27 +43,77 @@ export function moderate(page, { name, key }, admin) {
   const fit = () => parts.forEach(([part, verbs]) => (part.hidden = !verbs.has(verb.select.value)));
   verb.select.addEventListener('change', fit);
   fit();
-  ask(t('moderate.title', { name }), [short(key), verb.element, ...parts.map(([part]) => part)],
-    () => order(page, orderOf(verb.select.value, key, time.select.value, reason.value.trim(), right.select.value)));
+  askOrder(page, t('moderate.title', { name }), [short(key), verb.element, ...parts.map(([part]) => part)],
+    () => orderOf(verb.select.value, key, time.select.value, reason.value.trim(), right.select.value));
+}
+
+/**
+ * Asks for an order in a dialog: the first time that it is submitted it says what the order would do, and the
+ * second time the order is given. What is changed in between is shown anew.
+ * @param {import('../main.js').Page} page @param {string} title @param {(Node|string)[]} parts @param {() => any} read the order @param {() => unknown} [after] what follows once it was given
+ */
+export function askOrder(page, title, parts, read, after = () => {}) {
+  const told = el('p', { role: 'status' });
+  const go = el('button', { class: 'button primary', type: 'submit' }, t('would.show'));
+  /** What was shown. @type {{given: any, acts: number} | null} */
+  let shown = null;
+  let changes = 0;
+  const anew = () => {
+    changes += 1;
+    shown = null;
+    put(go, t('would.show'));
+    put(told, '');
+  };
+  async function submit(/** @type {Event | undefined} */ event) {
+    event?.preventDefault();
+    if (shown) {
+      dialog.close();
+      return void order(page, shown.given, shown.acts).then(after);
+    }
+    try {
+      const [given, before] = [read(), changes];
+      const { does, refusal: code, acts } = await page.client.would(given);
+      // What was changed meanwhile is asked about anew.
+      if (changes !== before) return;
+      put(told, code ? t('would.refused', { does, why: refusal(code) }) : t('would.does', { does }));
+      if (code) return;
+      shown = { given, acts };
+      put(go, t('moderate.do'));
+    } catch (error) {
+      put(told, t('failed', { why: why(error) }));
+    }
+  }
+  const dialog = openDialog('moderate', title, [...parts, told,
+    el('p', { class: 'row' }, go, button({ text: t('cancel'), click: () => dialog.close() }))], submit);
+  for (const changed of ['input', 'change']) dialog.addEventListener(changed, anew);
+  if (parts.length === 0) submit(undefined);
 }
 
 /** Asks something in a dialog. @param {string} title @param {(Node|string)[]} parts @param {() => unknown} submit */
 export function ask(title, parts, submit) {
-  const dialog = openDialog('moderate', el('form', { method: 'dialog', class: 'stack', on: { submit } },
-    el('h1', { id: 'moderate-title' }, title), ...parts,
-    el('p', { class: 'row' }, el('button', { class: 'button primary', type: 'submit' }, t('moderate.do')), button({ text: t('cancel'), click: () => dialog.close() }))));
+  const dialog = openDialog('moderate', title, [...parts,
+    el('p', { class: 'row' }, el('button', { class: 'button primary', type: 'submit' }, t('moderate.do')),
+      button({ text: t('cancel'), click: () => dialog.close() }))], submit);
 }
 
-/** Gives an order, and says what came of it. @param {import('../main.js').Page} page @param {any} given */
-export const order = (page, given) => settle(page, page.client.govern(given), t('moderate.done'));
+/** Gives an order, by as many acts as it takes, and says what came of it. @param {import('../main.js').Page} page @param {any} given */
+export function order(page, given, acts = 1) {
+  const each = async (/** @type {number} */ left) => {
+    const result = await page.client.govern(given);
+    return result.ok && left > 1 ? each(left - 1) : result;
+  };
+  return settle(page, each(acts), t('moderate.done'));
+}
 
-/** Says what came of an act. @param {import('../main.js').Page} page @param {Promise<import('../core/engine.js').Result>} act @param {string} done */
+/** Says what came of an act, and whether it was done. @param {import('../main.js').Page} page @param {Promise<import('../core/commands.js').Result>} act @param {string} done */
 export async function settle(page, act, done) {
   try {
     const { ok, refusal: code } = await act;
     page.toasts.say(ok ? done : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
+    return ok;
   } catch (error) {
     page.toasts.say(t('failed', { why: why(error) }), 'bad');
+    return false;
   }
 }
 
@@ -77,7 +126,7 @@ export function told({ verb, detail, object, lasts }) {
 /** What sets the message of the day, for who may speak for the sim. @param {import('../main.js').Page} page */
 export function motdTool(page) {
   const text = el('input', { type: 'text', maxlength: '400' });
-  const set = button({ text: t('motd.set'), click: () => order(page, { verb: 'motd', text: text.value.trim() }) });
+  const set = button({ text: t('motd.set'), click: () => askOrder(page, t('motd.words'), [], () => ({ verb: 'motd', text: text.value.trim() })) });
   const element = el('section', { class: 'card', hidden: true }, field(t('motd.words'), text, t('motd.hint')), set);
   /** @param {string} now */
   const show = async (now) => {
@@ -98,7 +147,7 @@ export function orderList(page) {
     const [what, terms] = told(each);
     return el('li', null, el('b', null, what), ' ', each.person && short(each.person), ' ', terms, el('br'),
       el('small', null, t('did.by', { height: each.height, warrant: each.warrant }), ' '), short(each.by),
-      lift && button({ text: t('moderate.lift'), class: 'small', click: () => order(page, { verb: `un${each.verb}`, key: each.person }) }));
+      lift && button({ text: t('moderate.lift'), class: 'small', click: () => askOrder(page, t(`moderate.un${each.verb}`), [], () => ({ verb: `un${each.verb}`, key: each.person })) }));
   }
 
   /** Adds a page of orders; from the newest on, without a number. @param {number | null} [below] */

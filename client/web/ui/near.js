@@ -1,4 +1,3 @@
-// @ts-check
 /** What is near, in words: for screen readers, keyboards, and whoever likes lists. */
 
 import { t } from '../strings.js';
@@ -38,28 +37,20 @@ export function around(page) {
   const now = performance.now();
   const own = client.me === null ? page.picture.look : client.sight.at(client.me, now);
   if (!own) return [];
-  const found = [];
-  for (const [id, thing] of client.sight.objects) {
-    if (id === client.me) continue;
-    const at = client.sight.at(id, now);
-    if (!at) continue;
-    const gap = gapTo(own, thing, at);
-    if (gap <= NEAR_METRES) found.push({ thing, gap, at });
-  }
-  found.sort((a, b) => a.gap - b.gap || a.thing.id - b.thing.id);
-  return found;
+  const others = [...client.sight.objects.values()].filter(({ id }) => id !== client.me);
+  const placed = others.flatMap((thing) => {
+    const at = client.sight.at(thing.id, now);
+    return at ? [{ thing, at, gap: gapTo(own, thing, at) }] : [];
+  });
+  return placed.filter(({ gap }) => gap <= NEAR_METRES).sort((a, b) => a.gap - b.gap || a.thing.id - b.thing.id);
 }
 
 /** The nearest thing that a hand can do something with. @param {import('../main.js').Page} page */
 export function inReach(page) {
   if (page.client.me === null) return null;
-  for (const { thing, gap } of around(page)) {
-    if (gap > REACH) break;
-    if (thing.player) continue;
-    if (touchable(thing)) return { thing, act: 'touch' };
-    if (pushable(thing)) return { thing, act: 'push' };
-  }
-  return null;
+  const can = (/** @type {any} */ thing) => !thing.player && (touchable(thing) || pushable(thing));
+  const thing = around(page).find((each) => each.gap <= REACH && can(each.thing))?.thing;
+  return thing ? { thing, act: touchable(thing) ? 'touch' : 'push' } : null;
 }
 
 /** @param {import('../main.js').Page} page @param {any} thing @param {any} at @param {number} gap */
@@ -76,8 +67,7 @@ export function nearPanel(page) {
   const list = el('ol', { class: 'near', 'aria-label': t('panel.near') });
   const empty = el('p', { class: 'quiet' }, t('near.empty'));
   const hint = el('p', { class: 'quiet' }, t('near.hint'));
-  /** @type {Map<number, {row: HTMLElement, words: HTMLElement}>} */
-  const rows = new Map();
+  const rows = /** @type {Map<number, {row: HTMLElement, words: HTMLElement}>} */ (new Map());
 
   function make(/** @type {any} */ thing) {
     const label = el('span', { class: 'near-words' });

@@ -1,8 +1,7 @@
-// @ts-check
 /** Which script got which events in which order, turn by turn. */
 
 import { t, why } from '../strings.js';
-import { button, el, fill, icon, put } from './dom.js';
+import { button, el, field, fill, icon, put, switchOf } from './dom.js';
 
 /** Turns behind the newest one that is asked for: those are decided and applied. */
 const BEHIND = 1;
@@ -30,15 +29,11 @@ export function orderPanel(page) {
   };
 
   async function scripts() {
-    try {
-      const entries = await client.scripts();
-      const before = which.value;
-      fill(which, ...entries.map((/** @type {any} */ entry) => el('option', { value: entry.script }, `${entry.name} (#${entry.script})`)));
-      if (before) which.value = before;
-      load();
-    } catch (error) {
-      put(state, t('failed', { why: why(error) }));
-    }
+    const entries = await client.scripts();
+    const before = which.value;
+    fill(which, ...entries.map(({ name, script }) => el('option', { value: script }, `${name} (#${script})`)));
+    if (before) which.value = before;
+    load();
   }
 
   async function load() {
@@ -70,18 +65,16 @@ export function orderPanel(page) {
     fill(list, ...kept);
   }
 
-  function sender(/** @type {number} */ id) {
-    if (id === 0) return t('order.core');
-    return client.sight.objects.get(id)?.name ?? `#${id}`;
-  }
+  const sender = (/** @type {number} */ id) =>
+    (id === 0 ? t('order.core') : client.sight.objects.get(id)?.name ?? `#${id}`);
 
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('order.intro')),
-    el('label', { class: 'field' }, el('span', null, t('order.script')), which),
+    field(t('order.script'), which),
     el('p', { class: 'row' },
       button({ icon: 'back', label: t('order.earlier'), class: 'icon-button', click: () => step(-1) }),
       el('span', null, `${t('order.turn')} `, turn),
       el('button', { type: 'button', class: 'icon-button flip', 'aria-label': t('order.later'), title: t('order.later'), on: { click: () => step(1) } }, icon('back')),
-      el('label', { class: 'switch' }, follow, el('span', null, t('order.follow')))),
+      switchOf(follow, t('order.follow'))),
     state, list);
-  return { body, show: scripts, update: () => follow.checked && performance.now() - asked > ASK_MS && load() };
+  return { body, state, load: scripts, update: () => follow.checked && performance.now() - asked > ASK_MS && load() };
 }

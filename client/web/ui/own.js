@@ -1,15 +1,9 @@
-// @ts-check
 /** Builders' tools for a thing of one's own. */
 
 import { t, why } from '../strings.js';
 import { button, el, field, fill, fromHex, toHex } from './dom.js';
 
 const MATERIALS = ['wood', 'stone', 'steel', 'rubber', 'ice', 'foam'];
-/** @param {string} value @param {number} min */
-function numeric(value, min) {
-  return el('input', { type: 'number', inputmode: 'decimal', step: 'any', min: Number.isFinite(min) ? min : null, value });
-}
-
 const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
 
 /**
@@ -17,8 +11,7 @@ const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
  * @param {HTMLElement} box @param {any} thing @param {{x: number, y: number, angle: number}} at
  */
 export function refreshOwn(box, thing, at) {
-  /** @type {Record<string, string>} */
-  const now = { x: round(at.x), y: round(at.y), angle: degrees(at.angle), w: round(thing.hx * 2), h: round(thing.hy * 2) };
+  const now = figures(thing, at);
   for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (box.querySelectorAll('input[data-own]'))) {
     const value = now[input.dataset.own ?? ''];
     if (input !== document.activeElement && input.value !== value) input.value = value;
@@ -28,6 +21,10 @@ export function refreshOwn(box, thing, at) {
 /** @param {number} angle */
 const degrees = (angle) => String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
 
+/** What can be typed of a thing, as it is now. @param {any} thing @param {{x: number, y: number, angle: number}} at @returns {Record<string, string>} */
+const figures = ({ hx, hy }, { x, y, angle }) =>
+  ({ x: round(x), y: round(y), angle: degrees(angle), w: round(hx * 2), h: round(hy * 2) });
+
 /** @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
 export function ownTools(page, thing) {
   const { client, toasts } = page;
@@ -35,10 +32,9 @@ export function ownTools(page, thing) {
   const { id } = thing;
   const at = client.sight.at(id, performance.now()) ?? { x: 0, y: 0, angle: 0 };
   const color = el('input', { type: 'color', value: toHex(thing.look.color), on: { change: () => toasts.watch('color', build.color(id, fromHex(color.value))) } });
-  const [x, y] = [numeric(round(at.x), -Infinity), numeric(round(at.y), -Infinity)];
-  const angle = numeric(degrees(at.angle), -Infinity);
-  const [w, h] = [numeric(round(thing.hx * 2), 0.1), numeric(round(thing.hy * 2), 0.1)];
-  Object.entries({ x, y, angle, w, h }).forEach(([key, input]) => (input.dataset.own = key));
+  const [x, y, angle, w, h] = Object.entries(figures(thing, at)).map(([key, value]) => el('input', {
+    type: 'number', inputmode: 'decimal', step: 'any', min: key === 'w' || key === 'h' ? 0.1 : null, value, 'data-own': key,
+  }));
   const name = el('input', { type: 'text', value: thing.name, maxlength: 32 });
   const text = el('input', { type: 'text', value: thing.text, maxlength: 256 });
 

@@ -1,4 +1,3 @@
-// @ts-check
 /** What there is to build with: parts, their sizes in metres and their usual colours. */
 
 import { surface } from '../draw/light.js';

@@ -1,8 +1,7 @@
-// @ts-check
 /** The panel behind the badge: headers as they arrive, who signed them, the line, replica mode. */
 
 import { t, why } from '../strings.js';
-import { button, el, fill, put, save, short } from './dom.js';
+import { button, el, fill, put, save, short, switchOf } from './dom.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function proofPanel(page) {
@@ -59,10 +58,9 @@ export function checking(stale) {
 
 /** @param {any} header @param {number} members */
 function row(header, members) {
-  const dots = el('span', { class: 'dots', 'aria-hidden': 'true' });
-  for (let i = 0; i < Math.max(members, header.signers.length); i++) {
-    dots.append(el('i', { class: i < header.signers.length ? 'on' : '', title: header.signers[i] ?? '' }));
-  }
+  const dots = el('span', { class: 'dots', 'aria-hidden': 'true' },
+    ...Array.from({ length: Math.max(members, header.signers.length) }, (_, i) =>
+      el('i', { class: i < header.signers.length ? 'on' : '', title: header.signers[i] ?? '' })));
   const checked = t('proof.checked');
   return el('li', { title: header.signers.join('\n'), 'aria-label': t('proof.header', { height: header.height, signed: header.signers.length, round: header.round, verified: checked }) },
     el('b', null, String(header.height)), dots, short(header.proposer), el('small', null, checked));
@@ -84,7 +82,7 @@ function replicaBox(page) {
   const capsule = button({ icon: 'download', text: t('replica.capsule'), click: () => client.replica.capsule && save(client.replica.capsule, `capsule-${client.replica.height}.bin`) });
   capsule.hidden = true;
   const element = el('section', { class: 'card' }, el('h3', null, t('replica.title')),
-    el('label', { class: 'switch' }, toggle, el('span', null, t('replica.switch'))), el('p', { class: 'quiet' }, t('replica.how')), phase, roots, capsule);
+    switchOf(toggle, t('replica.switch')), el('p', { class: 'quiet' }, t('replica.how')), phase, roots, capsule);
   return {
     element,
     update() {

@@ -1,4 +1,3 @@
-// @ts-check
 /** Texts as QR codes on a canvas: dark on light in any colour scheme, or phones do not read them. */
 
 import { slab } from '../draw/brush.js';

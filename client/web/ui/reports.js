@@ -1,9 +1,8 @@
-// @ts-check
 /** Reports: what people tell moderators of a person or a thing, and what moderators decide. */
 
 import { t } from '../strings.js';
 import { button, el, field, fill } from './dom.js';
-import { ask, mayModerate, settle } from './moderate.js';
+import { ask, askOrder, mayModerate, settle } from './moderate.js';
 
 /** Asks what is wrong with a person or a thing, and tells moderators. @param {import('../main.js').Page} page @param {string} name @param {{object?: number, key?: string, private?: number}} about */
 export function report(page, name, about) {
@@ -22,9 +21,9 @@ export function reportList(page) {
   function row({ report: number, text, own, open }, moderates) {
     const reason = el('input', { type: 'text', maxlength: '120', 'aria-label': t('moderate.reason'), placeholder: t('moderate.reason') });
     const does = (/** @type {string} */ label, /** @type {() => Promise<any>} */ act) => button({ text: label, class: 'small', click: async () => { await settle(page, act(), t('moderate.done')); await show(); } });
-    const decide = (/** @type {string} */ ruling) => page.client.govern({ verb: 'decide', report: number, ruling, reason: reason.value.trim() });
+    const decide = (/** @type {string} */ label, /** @type {string} */ ruling) => moderates && button({ text: label, class: 'small', click: () => askOrder(page, label, [], () => ({ verb: 'decide', report: number, ruling, reason: reason.value.trim() }), show) });
     return el('li', null, text, open && el('p', { class: 'row' },
-      moderates && reason, moderates && does(t('report.uphold'), () => decide('upheld')), moderates && does(t('report.dismiss'), () => decide('dismissed')),
+      moderates && reason, decide(t('report.uphold'), 'upheld'), decide(t('report.dismiss'), 'dismissed'),
       own && does(t('report.withdraw'), () => page.client.withdrawReport(number))));
   }
 

@@ -1,8 +1,8 @@
-// @ts-check
 /** The servers of the sim, and who governs it. */
 
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, wordOf } from './dom.js';
+import { governTool, sanctionList } from './govern.js';
 import { motdTool, orderList } from './moderate.js';
 import { reportList } from './reports.js';
 
@@ -12,8 +12,7 @@ export function serversPanel(page) {
   const list = el('ul', { class: 'servers' });
   const state = el('p', { class: 'quiet', role: 'status' }, t('loading'));
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('servers.intro')), state, list);
-  /** @type {import('./dock.js').Panel} */
-  const panel = { body, state, load, every: 4000 };
+  const panel = /** @type {import('./dock.js').Panel} */ ({ body, state, load, every: 4000 });
 
   async function load() {
     const servers = await client.servers();
@@ -45,14 +44,14 @@ function waiting({ change, left }) {
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
-  const [log, reports, tool] = [orderList(page), reportList(page), motdTool(page)];
+  const [log, reports, tool, orders, sanctions] = [orderList(page), reportList(page), motdTool(page), governTool(page), sanctionList(page)];
   async function show() {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
       const rules = (await page.client.governance()) ?? {};
       const { validators = [], admins = [], candidates = [], exposed = [], delayed = [] } = rules;
       fill(body,
-        rules.motd && el('p', { class: 'card' }, t('governance.motd', { text: rules.motd })), tool.element,
+        rules.motd && el('p', { class: 'card' }, t('governance.motd', { text: rules.motd })), tool.element, orders.element,
         el('h3', null, t('governance.validators')),
         facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
         wordOf(rules.proven === true),
@@ -72,9 +71,10 @@ export function governancePanel(page) {
         delayed.length > 0 && el('ul', null, ...delayed.map((/** @type {any} */ each) => el('li', null, waiting(each)))),
         exposed.length > 0 && el('h3', null, t('governance.exposed')),
         exposed.length > 0 && facts(exposed.map((/** @type {any} */ [key, height]) => [t('governance.exposed.at', { height }), short(key)])),
+        sanctions.element,
         el('h3', null, t('report.list')), reports.element, wordOf(false),
         el('h3', null, t('governance.acts')), el('p', { class: 'quiet' }, t('governance.acts.proved')), log.element);
-      await Promise.all([reports.show(), log.show(), tool.show(rules.motd)]);
+      await Promise.all([reports.show(), log.show(), tool.show(rules.motd), orders.show(), sanctions.show()]);
     } catch (error) {
       fill(body, el('p', { class: 'bad', role: 'status' }, t('failed', { why: why(error) })));
     }

@@ -1,4 +1,3 @@
-// @ts-check
 /** The address of where one stands, as text and as a QR code. */
 
 import { fragmentOf } from '../core/fragment.js';

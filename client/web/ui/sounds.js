@@ -1,7 +1,7 @@
-// @ts-check
 /** The sounds that things make, of tones and noise. Where sounds are off a note is drawn over the thing. */
 
 import { noiseOf } from './ambience.js';
+import SOUNDS from './sounds.json' with { type: 'json' };
 
 /** Metres from which on a sound is as faint as it gets, and metres to the side for one ear alone. */
 const FAR = 20;
@@ -16,20 +16,7 @@ const NOTE_MS = 900;
  * The tones of each sound: wave, hertz at the beginning and at the end, seconds, loudness, seconds before it.
  * @type {Record<string, [OscillatorType | 'noise', number, number, number, number, number?][]>}
  */
-export const TONES = {
-  bell: [['sine', 440, 440, 2.4, 0.5], ['sine', 882, 880, 1.6, 0.25], ['sine', 1056, 1056, 1.1, 0.2], ['sine', 1325, 1320, 0.7, 0.12]],
-  chime: [['sine', 1319, 1319, 1.1, 0.3], ['sine', 2637, 2637, 0.6, 0.12]],
-  click: [['square', 1800, 900, 0.04, 0.15]],
-  creak: [['sawtooth', 90, 140, 0.5, 0.1], ['noise', 700, 1100, 0.5, 0.25]],
-  drum: [['sine', 160, 55, 0.35, 0.9], ['noise', 900, 300, 0.08, 0.4]],
-  fanfare: [['triangle', 523, 523, 0.25, 0.4], ['triangle', 659, 659, 0.25, 0.4, 0.16], ['triangle', 784, 784, 0.8, 0.45, 0.32]],
-  knock: [['sine', 220, 120, 0.09, 0.7], ['sine', 220, 120, 0.09, 0.7, 0.17]],
-  note: [['triangle', 262, 262, 0.6, 0.45], ['sine', 523, 523, 0.4, 0.15]],
-  pop: [['sine', 400, 1100, 0.09, 0.4]],
-  splash: [['noise', 2400, 500, 0.5, 0.7]],
-  thud: [['sine', 110, 45, 0.22, 0.9], ['noise', 300, 120, 0.12, 0.5]],
-  whoosh: [['noise', 300, 1800, 0.5, 0.6]],
-};
+export const TONES = /** @type {any} */ (SOUNDS.tones);
 
 export class Sounds {
   /** @param {import('../main.js').Page} page */

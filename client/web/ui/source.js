@@ -1,4 +1,3 @@
-// @ts-check
 /** The source of a package, to read, copy and keep. */
 
 import { t, why } from '../strings.js';
@@ -13,8 +12,7 @@ export function authorsOf(manifest) {
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function sourcePanel(page) {
   const body = el('div', { class: 'stack' });
-  /** @type {import('./dock.js').Panel} */
-  const panel = { body, show };
+  const panel = /** @type {import('./dock.js').Panel} */ ({ body, show });
 
   function show(/** @type {any} */ detail) {
     if (!detail) return;

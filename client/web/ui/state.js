@@ -1,4 +1,3 @@
-// @ts-check
 /** What the connection does, said plainly over the picture until all is well. */
 
 import { t, why } from '../strings.js';
@@ -35,7 +34,7 @@ export class Progress {
     if (status.phase === 'moving') return t(status.alone ? 'phase.alone' : 'phase.moving', { why: why({ code: status.why }) });
     if (status.phase === 'closed') return t('phase.closed', { why: why({ code: status.why }) });
     if (client.watching) return t('phase.aged');
-    if (client.working) return t('phase.working');
+    if (client.told.working) return t('phase.working');
     if (entering) return t('phase.entering');
     const quiet = performance.now() - this.since;
     if (quiet > SLOW_MS && !document.hidden) return t('phase.slow', { seconds: Math.round(quiet / 1000) });

@@ -1,4 +1,3 @@
-// @ts-check
 /** A newcomer's first steps: five things to try, each with a star. */
 
 import { keep, recall } from '../core/store.js';

@@ -1,4 +1,3 @@
-// @ts-check
 /** Short messages that say what happened and what next, read out politely. */
 
 import { refusal, t, why } from '../strings.js';
@@ -6,10 +5,7 @@ import { el } from './dom.js';
 
 /** Event: 'done', an act of its name that was let pass. */
 export class Toasts extends EventTarget {
-  constructor() {
-    super();
-    this.box = el('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
-  }
+  box = el('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
 
   /** @param {string} text @param {'plain' | 'bad'} [kind] */
   say(text, kind = 'plain') {

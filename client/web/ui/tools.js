@@ -1,4 +1,3 @@
-// @ts-check
 /** Builders' hands: placing new things, and dragging, turning, sizing, copying and choosing one's own. */
 
 import { handles } from '../draw/marks.js';
@@ -122,17 +121,13 @@ export class Tools {
       this.point(spot.x + x * step, spot.y + y * step);
       return true;
     }
-    const ids = this.changeable();
+    // What is chosen together, or else alone.
+    const ids = [...page.group.ids];
+    if (ids.length === 0 && this.chosen !== null) ids.push(this.chosen);
     if (!event.shiftKey || ids.length === 0) return false;
     const step = grid || STEP;
     if (!event.repeat) page.group.move(x * step, y * step, ids);
     return true;
-  }
-
-  /** What a key would change now: what is chosen together, or else alone. @returns {number[]} */
-  changeable() {
-    const { group } = this.page;
-    return group.ids.size > 0 ? [...group.ids] : this.chosen === null ? [] : [this.chosen];
   }
 
   enter() {
@@ -183,11 +178,10 @@ export class Tools {
   }
 
   place() {
-    const { page } = this;
-    const { build } = page.client;
+    const { client: { build }, group, toasts } = this.page;
     const planned = this.planned();
-    if (planned.length === 1) page.toasts.watch('place', build.place(planned[0]));
-    else if (planned.length > 1) page.group.each('place', planned, (part) => build.place(part));
+    if (planned.length === 1) toasts.watch('place', build.place(planned[0]));
+    else if (planned.length > 1) group.each('place', planned, (part) => build.place(part));
   }
 
   /**
@@ -197,7 +191,7 @@ export class Tools {
    */
   grab(px, py, touch, { shiftKey = false, altKey = false } = {}) {
     const { page } = this;
-    if (this.plan) return this.hover(px, py);
+    if (this.plan) return void this.hover(px, py);
     const { group } = page;
     const { x, y } = page.renderer.camera.ground(px, py);
     const id = page.renderer.pick(px, py, touch ? 14 : 3);
@@ -207,7 +201,6 @@ export class Tools {
     else if (shiftKey || group.picking) this.grip = { ...base, how: group.owns(under) ? 'pick' : 'box' };
     else if (altKey && id !== null && group.owns(under)) this.grip = { ...base, how: 'copy', ids: [id] };
     else this.hold(px, py, touch);
-    return undefined;
   }
 
   /** Takes hold of the selected thing, or of one of its handles. @param {number} px @param {number} py @param {boolean} touch */
@@ -222,11 +215,9 @@ export class Tools {
     const spot = { ...at, hx: thing.hx, hy: thing.hy, round: thing.round };
     const near = (touch ? 22 : 12) / camera.zoom;
     const { turn, size } = handles(spot, camera.zoom);
-    /** @type {'move' | 'turn' | 'size' | null} */
-    let how = null;
-    if (Math.hypot(x - turn.x, y - turn.y) < near) how = 'turn';
-    else if (Math.hypot(x - size.x, y - size.y) < near) how = 'size';
-    else if (page.renderer.pick(px, py) === id) how = 'move';
+    const close = (/** @type {{x: number, y: number}} */ to) => Math.hypot(x - to.x, y - to.y) < near;
+    const over = page.renderer.pick(px, py) === id ? 'move' : null;
+    const how = /** @type {Grip['how'] | null} */ (close(turn) ? 'turn' : close(size) ? 'size' : over);
     if (!how) return;
     this.grip = { how, id, dx: x - at.x, dy: y - at.y, moved: false };
     page.picture.held = { id, x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy };

@@ -1,4 +1,3 @@
-// @ts-check
 /** Trying a script: what it does on a copy of the sim, in this tab alone, before anybody else sees it. */
 
 import { refusal, t, why } from '../strings.js';
@@ -16,8 +15,6 @@ const LINES_MAX = 300;
 
 /** Bytes of what is said, as the servers limit it. */
 const BYTES_MAX = 512;
-
-/** @typedef {import('../core/trial.js').TrialLine} TrialLine */
 
 /** The words for what happened. @type {Record<string, (line: any) => string>} */
 const WORDS = {
@@ -44,8 +41,7 @@ const BAD = new Set(['failed', 'refused', 'suspended', 'fell_back', 'gone']);
  */
 export function trialOf(page, draftOf, goTo) {
   const { client } = page;
-  /** @type {import('../core/trial.js').Trial | null} */
-  let trial = null;
+  let trial = /** @type {import('../core/trial.js').Trial | null} */ (null);
   /** The file that the editor shows. */
   let entry = '';
   const state = el('p', { class: 'quiet', role: 'status' });
@@ -115,7 +111,7 @@ export function trialOf(page, draftOf, goTo) {
     if (!report.running && !report.over && report.lines.length === 0 && lines.children.length === 0) put(state, t('try.silent', { at }));
   }
 
-  /** @param {TrialLine} line */
+  /** @param {import('../core/trial.js').TrialLine} line */
   function row(line) {
     const text = WORDS[line.kind]?.(line) ?? line.kind;
     const place = line.kind === 'failed' && line.line > 0 && line.file === entry;

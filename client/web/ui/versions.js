@@ -1,4 +1,3 @@
-// @ts-check
 /** What a script was made from, package after package, and what each of them changed. */
 
 import { t, why } from '../strings.js';
@@ -22,10 +21,8 @@ export function versionsOf(page, current, back) {
 
   async function load() {
     const draft = current();
-    /** @type {any[]} */
-    const found = [];
-    /** @type {string | null} */
-    let next = draft.parent;
+    const found = /** @type {any[]} */ ([]);
+    let next = /** @type {string | null} */ (draft.parent);
     let lost = '';
     fill(rows, el('li', { class: 'quiet' }, t(next ? 'loading' : 'script.noparent')));
     while (next && !lost && found.length < VERSIONS_MAX) {

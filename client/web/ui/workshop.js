@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The workshop: a script is written, looked over as one types by the compiler of the module, published
  * as a package, and put on a thing of one's own.
@@ -43,13 +42,11 @@ export function workshopPanel(page) {
   const search = el('input', { type: 'text', 'aria-label': t('script.words.search'), placeholder: t('script.words.search'), on: { input: () => explain() } });
   /** @type {import('./drafts.js').ScriptDraft} */
   let draft = drafts.begun({ example: '', licences: [''] }, '');
-  /** @type {Task} */
-  let task = {};
+  let task = /** @type {Task} */ ({});
   let slot = '';
   /** Own things with their scripts. @type {any[]} */
   let things = [];
-  /** @type {Awaited<ReturnType<typeof client.reference>> | null} */
-  let reference = null;
+  let reference = /** @type {Awaited<ReturnType<typeof client.reference>> | null} */ (null);
   /** What scripts can use, by name. @type {string[]} */
   let names = [];
   let questions = 0;

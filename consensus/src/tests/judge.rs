@@ -82,7 +82,7 @@ fn a_turn_with_the_same_act_twice_is_void() {
     };
     let act = envelope.sign(&Key(key(9)));
     // A builder of bodies sorts acts and drops repeated ones; a peer may send what it likes.
-    let bytes = wire::encode(&(vec![&act, &act], Vec::<Blob>::new()));
+    let bytes = wire::encode(&(vec![&act, &act], Vec::<Blob>::new(), Vec::<u16>::new()));
     let body = wire::decode::<TurnBody>(&bytes, bytes.len()).expect("the shape of a body");
     let turn = Turn { body, ..turn(|_| {}) };
 

@@ -80,6 +80,9 @@ pub struct CheckedLog {
     /// The turns that are there and that nothing proves, since the validators of their heights are
     /// not known: first and last.
     pub unverifiable: Vec<(Height, Height)>,
+    /// The turns of which words were forgotten, so that their headers and certificates prove them and nobody can
+    /// apply them: first and last.
+    pub forgotten: Vec<(Height, Height)>,
     /// The first fault, if there is one.
     pub fault: Option<LogFault>,
 }

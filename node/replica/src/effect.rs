@@ -9,7 +9,7 @@ use metatopia_types::{ActId, Height, Millis, NodeContact, Outcome, PublicKey, Ro
 
 use crate::{
     ClientId, Delivery, FetchEvent, Followers, Gaps, OwnEndpoint, RepairReport, Replacement,
-    status::Status,
+    keeper::Forgetting, status::Status,
 };
 
 /// A reader of decided turns in the log.
@@ -268,6 +268,8 @@ pub enum Effect {
         /// The encoded base of agreement, and the encoded world.
         bytes: Vec<u8>,
     },
+    /// Drop what was forgotten from the log, as far as nobody needs it. Comes after a snapshot.
+    Forget(Box<Forgetting>),
     /// Keep connections with these servers from now on: validators now and soon, and standbys.
     Contacts(BTreeMap<PublicKey, NodeContact>),
     /// All endpoint announcements of the sim's servers, because one changed.

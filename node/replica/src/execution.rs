@@ -24,7 +24,7 @@ use self::{
     archive::Archive, land::ProvableLand, leaves::RecentLeaves, said::ProvableSaid,
     snapshot_offers::SnapshotOffers,
 };
-use crate::{Effect, STALL, controls::Controls, durable::records::stored};
+use crate::{Effect, STALL, controls::Controls, durable::records::stored, keeper::Forgetting};
 
 /// The world, the turns that wait for it, and the recent past.
 #[derive(Debug)]
@@ -200,6 +200,16 @@ impl Execution {
         let bytes = stored(&base, &state);
         self.snapshot_offers.keep(height, root, state);
         Some(Effect::Snapshot { height, root, bytes })
+    }
+
+    /// Returns what is to be dropped of what was said, so many turns below the newest snapshot.
+    pub(crate) fn forgetting(&self, whole_turns: u64) -> Effect {
+        let forgetting = self.world().map(|world| Forgetting {
+            words: world.forgotten().copied().collect(),
+            before: world.parameters().chat.kept_since(world.time()),
+            whole_turns,
+        });
+        Effect::Forget(Box::new(forgetting.unwrap_or_default()))
     }
 
     /// Returns the snapshot to store of a repaired state, and offers the state to peers.

@@ -329,6 +329,7 @@ impl Lockstep {
             && let Some(snapshot) = self.execution.snapshot(&self.agreement)
         {
             self.durable.publish(snapshot);
+            self.durable.publish(self.execution.forgetting(self.config.behind_turns));
         }
         // The status is last, so that it shows the height that agreement reached.
         self.publish_status(now, front);

@@ -2,6 +2,7 @@
 //! clients, and questions are answered.
 
 mod answers;
+mod clubs;
 pub(crate) mod facts;
 mod friends;
 mod people;
@@ -15,11 +16,11 @@ use std::collections::BTreeMap;
 use metatopia_consensus::Decision;
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
-    Answer, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
-    SubmitRefusal, Watching,
+    Answer, ForgottenMessage, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage,
+    SoundMessage, SubmitRefusal, Watching,
 };
-use metatopia_sim::{Applied, ShownForm, SpokenLine, ToldWords, World};
-use metatopia_types::{ActId, Height, PublicKey, Receipt, SimId, limits::ROOT_LAG, merkle};
+use metatopia_sim::{Applied, CLUB, ForgottenWords, ShownForm, SpokenLine, ToldWords, World};
+use metatopia_types::{ActId, Height, PublicKey, Receipt, SimId, Turn, limits::ROOT_LAG, merkle};
 
 pub(crate) use self::{answers::answer_peer, people::sent_away};
 use self::{
@@ -51,6 +52,8 @@ pub(crate) struct Publisher {
     /// The last answer about who governs the sim.
     governance: Option<(Height, GovernanceEntry)>,
     recent: RecentLines,
+    /// The words that were forgotten, of which no turn is shown.
+    forgotten: Vec<ForgottenWords>,
 }
 
 impl Publisher {
@@ -65,6 +68,7 @@ impl Publisher {
             neighbour_nodes: BTreeMap::new(),
             governance: None,
             recent: RecentLines::default(),
+            forgotten: world.forgotten().copied().collect(),
         }
     }
 
@@ -101,6 +105,7 @@ impl Publisher {
         publish_chat(ctx, world, result, sessions);
         publish_told(ctx, world, result, sessions);
         self.recent.remember(result.height, &result.chat);
+        self.publish_forgotten(ctx, world, result, sessions);
         publish_sounds(ctx, world, result, sessions);
         publish_forms(ctx, result, sessions);
     }
@@ -109,6 +114,10 @@ impl Publisher {
     pub(crate) fn state_repaired(&mut self, ctx: &ReplicaContext<'_>) {
         let height = ctx.execution.applied_height();
         self.views = Views::new(height, ctx.config.turns_per_second);
+        let forgotten = ctx.execution.world().map(|world| world.forgotten().copied().collect());
+        self.forgotten = forgotten.unwrap_or_default();
+        // The turns in which it was said so may have been passed over.
+        self.forgotten.iter().for_each(|words| self.recent.forget_words(words));
     }
 
     /// Starts or stops the views of a client with this key.
@@ -148,6 +157,37 @@ impl Publisher {
                 }
             }
         }
+    }
+
+    /// Publishes which words were forgotten to every session, and tells newcomers nothing of them any more.
+    fn publish_forgotten(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        world: &World,
+        result: &Applied,
+        sessions: &[(ClientId, PublicKey)],
+    ) {
+        if result.forgotten.is_empty() {
+            return;
+        }
+        self.forgotten = world.forgotten().copied().collect();
+        for words in &result.forgotten {
+            self.recent.forget_words(words);
+            let ForgottenWords { height, body, by, .. } = *words;
+            let message = ServerMessage::Forgotten(ForgottenMessage { height, body, by });
+            for (client, _) in sessions {
+                ctx.send(*client, &message);
+            }
+        }
+    }
+
+    /// Returns a turn as it is shown: without the words that were forgotten, which may be in the log for some
+    /// minutes, for who applies turns.
+    fn shown(&self, turn: &Turn) -> Turn {
+        let of_turn = |words: &&ForgottenWords| words.height == turn.header.height;
+        let gone: Vec<&ForgottenWords> = self.forgotten.iter().filter(of_turn).collect();
+        let holed = turn.without(|act| gone.iter().any(|words| words.are_of(act)));
+        holed.unwrap_or_else(|| turn.clone())
     }
 
     /// Publishes the receipts of a decided turn to the clients that handed in its acts.
@@ -255,6 +295,9 @@ fn hears(world: &World, key: &PublicKey, place: Vec2, reach: Fx) -> bool {
 
 /// Says whether somebody hears a line.
 fn reaches(world: &World, key: &PublicKey, line: &SpokenLine) -> bool {
+    if line.channel == CLUB {
+        return clubs::hears_club(world, key, line);
+    }
     match line.hearer {
         Some(hearer) => hearer == *key,
         None => {

@@ -146,11 +146,14 @@ fn a_hello_for_another_challenge_server_or_key_is_refused() {
 
 #[test]
 fn another_version_is_told_ours() {
-    let mut server = Server::new();
-    let challenge = server.connect(1);
-    let hello = Hello { version: 99, ..Hello::new(&challenge, &key(1)) };
-    server.tell(1, &ClientMessage::Hello(hello));
-    assert_eq!(server.said(1), goodbye(Goodbye::Version(VERSION)));
+    // A later one, and each of the earlier ones: nobody is talked down to what is not spoken any more.
+    for version in (0..VERSION).chain([VERSION + 1, 99]) {
+        let mut server = Server::new();
+        let challenge = server.connect(1);
+        let hello = Hello { version, ..Hello::new(&challenge, &key(1)) };
+        server.tell(1, &ClientMessage::Hello(hello));
+        assert_eq!(server.said(1), goodbye(Goodbye::Version(VERSION)), "{version}");
+    }
 }
 
 #[test]

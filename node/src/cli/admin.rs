@@ -2,11 +2,15 @@
 
 mod admins;
 mod area;
+mod clubs;
+mod flag;
+mod house_rules;
 mod land;
 mod log;
 mod orders;
 mod reports;
 mod set;
+mod words;
 
 use std::{
     fmt,
@@ -19,7 +23,7 @@ use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::is_line;
 use metatopia_types::{
-    Act, NodeContact, Outcome, PublicKey, Refusal, SetChange,
+    Act, Blob, NodeContact, Outcome, PublicKey, Refusal, SetChange,
     limits::{CONTACT_BYTES_MAX, STANDBYS_MAX, VALIDATORS_MIN},
 };
 use serde::Serialize;
@@ -72,6 +76,21 @@ pub(super) enum AdminCommand {
     /// List the lands, on which not everybody builds, and change them.
     #[command(subcommand)]
     Land(land::LandCommand),
+    /// List the feature flags that scripts ask for, and switch them on at a height.
+    #[command(subcommand)]
+    Flag(flag::FlagCommand),
+    /// Change what people agree to before they enter.
+    #[command(
+        after_help = "Examples:\n  metatopia admin house-rules rules.txt --key admin.key --dry-run\n  \
+        metatopia admin house-rules rules.txt --key admin.key\n  \
+        metatopia admin house-rules --clear --key admin.key\n\n\
+        The text client asks people when they come, and the page also those who are there. Whoever agreed to \
+        other\nwords is asked again. At most 4,096 bytes."
+    )]
+    HouseRules(house_rules::HouseRulesArgs),
+    /// List the clubs of people, and end one.
+    #[command(subcommand)]
+    Club(clubs::AdminClubCommand),
     /// List who may do what here: admins, who takes over, roles, bans and mutes.
     #[command(after_help = "Examples:\n  metatopia admin admins\n  \
         metatopia admin admins --node http://127.0.0.1:8080 --json")]
@@ -82,6 +101,12 @@ pub(super) enum AdminCommand {
     /// List what people told moderators and nobody decided yet.
     #[command(after_help = reports::HELP)]
     Reports(reports::ReportsArgs),
+    /// List what people said of late, with what names each line.
+    #[command(after_help = words::WORDS_HELP)]
+    Words(words::WordsArgs),
+    /// Have every server forget words: one's own, or others' as a moderator.
+    #[command(after_help = words::FORGET_HELP)]
+    Forget(words::ForgetArgs),
     #[command(flatten)]
     Order(orders::GovernCommand),
 }
@@ -128,6 +153,37 @@ struct ChangeLine {
     /// Says whether the change is in force; false if nobody waited for that.
     in_force: bool,
     validators: Vec<String>,
+}
+
+/// The line that tells what an order would do.
+#[derive(Debug, Serialize)]
+struct WouldOrder<'a> {
+    would: &'a str,
+    dry_run: bool,
+    /// By what its author may do so.
+    by: String,
+}
+
+impl fmt::Display for WouldOrder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "would: {} {}", self.would, self.by)
+    }
+}
+
+/// Asks what an order about tickets or a border would do, and tells it; or returns the rule that refuses it.
+pub(super) async fn try_order(
+    player: &PlayerArgs,
+    ordered: (Act, Option<Blob>),
+    would: &str,
+    console: Console,
+) -> Result<Result<(), Refusal>, Failure> {
+    let mut driver = player.open().await?;
+    let told = set::try_change(&mut driver, ordered).await;
+    driver.leave().await;
+    match told?.verdict {
+        Ok(by) => console.show(&WouldOrder { would, dry_run: true, by }).map(Ok),
+        Err(why) => Ok(Err(why)),
+    }
 }
 
 /// The line that tells what a change would do.
@@ -219,9 +275,14 @@ pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), F
         AdminCommand::Candidates(args) => candidates(args, console).await,
         AdminCommand::Set(args) => set::run(args, console).await,
         AdminCommand::Land(command) => land::run(command, console).await,
+        AdminCommand::Flag(command) => flag::run(command, console).await,
+        AdminCommand::Club(command) => clubs::run(command, console).await,
+        AdminCommand::HouseRules(args) => house_rules::run(args, console).await,
         AdminCommand::Admins(args) => admins::run(args, console).await,
         AdminCommand::Log(args) => log::run(args, console).await,
         AdminCommand::Reports(args) => reports::run(args, console).await,
+        AdminCommand::Words(args) => words::list(args, console).await,
+        AdminCommand::Forget(args) => words::forget(args, console).await,
         AdminCommand::Order(command) => orders::run(command, console).await,
     }
 }
@@ -286,7 +347,7 @@ async fn attempt(
     if !change.dry_run {
         return submit(driver, change, wanted, console).await.map(Attempted::Decided);
     }
-    let told = set::try_change(driver, Act::SetChange(wanted.clone())).await?;
+    let told = set::try_change(driver, (Act::SetChange(wanted.clone()), None)).await?;
     match told.verdict {
         Ok(by) => Ok(Attempted::Would(told.voters, by)),
         Err(Refusal::BadSetChange) => {

@@ -5,6 +5,7 @@ mod crossing;
 mod crowd;
 mod find;
 mod join;
+mod logins;
 mod overlay;
 mod past;
 mod plaza;
@@ -41,6 +42,14 @@ pub(super) enum BenchCommand {
         bound.\nA build without --release measures itself, not Metatopia. The bots run on this \
         machine too: with few cores they take the servers' time.")]
     Crowd(CrowdArgs),
+    /// Let newcomers into the plaza, each over a connection of its own, and measure how long a login takes
+    /// and whether the turns keep their pace.
+    #[command(after_help = "Examples:\n  \
+        metatopia bench logins                             500 newcomers in ten seconds\n  \
+        metatopia bench logins --count 200 --duration 5s --json\n\n\
+        Exit code 1 when a figure is past twice its bound.\nA build without --release measures itself, \
+        not Metatopia. The newcomers run on this machine too.")]
+    Logins(BenchLoginsArgs),
     /// Let a follower join a large sim with a long past, and measure how long it takes, how much
     /// memory it needs, and what a turn of such a sim costs.
     #[command(after_help = "Examples:\n  \
@@ -133,6 +142,16 @@ pub(super) struct BenchJoinArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct BenchLoginsArgs {
+    /// The number of newcomers.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    count: u32,
+    /// The time in which they connect.
+    #[arg(long, default_value = "10s", value_parser = arguments::duration)]
+    duration: Duration,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct CrowdArgs {
     /// How long each crowd of bots acts.
     #[arg(long, default_value = "20s", value_parser = arguments::duration)]
@@ -210,6 +229,9 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         BenchCommand::Crossing(args) => {
             let load = (args.count, args.duration);
             crossing::measure(&scratch.0, args.servers as usize, load, console).await?
+        }
+        BenchCommand::Logins(args) => {
+            logins::measure(&scratch.0, (args.count, args.duration), console).await?
         }
         BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
     };

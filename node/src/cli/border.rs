@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use self::neighbour::Neighbour;
 use super::{
+    admin::try_order,
     console::Console,
     failure::Failure,
     say::{carry_through, log_in_and_do},
@@ -64,6 +65,9 @@ pub(super) struct OpenBorderArgs {
     /// the one server whose data directory it is.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Only say what it would do.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     admin: PlayerArgs,
 }
@@ -72,6 +76,9 @@ pub(super) struct OpenBorderArgs {
 pub(super) struct OneBorderArgs {
     /// The neighbour: 64 hexadecimal digits.
     neighbour: SimId,
+    /// Only say what it would do.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     admin: PlayerArgs,
 }
@@ -171,32 +178,46 @@ async fn open(args: OpenBorderArgs, console: Console) -> Result<(), Failure> {
     let node = args.admin.at.node.first().cloned();
     let neighbour = Neighbour::learn(&args.neighbour, args.at, node.as_ref()).await?;
     let places = args.data_dir.as_deref().map(neighbour::places).transpose()?;
-    let changed = open_to(&args.admin, &neighbour, console).await?;
+    let (order, doubt) = opening(&args.admin, &neighbour).await;
+    if args.dry_run {
+        let name = printable(&neighbour.trust.genesis.name);
+        let would = format!("open the border to {name}, sim {}", neighbour.sim());
+        return try_in(&args.admin, &order, (&would, doubt.as_deref()), console).await;
+    }
+    let height = order_in(&args.admin, order, doubt.as_deref(), console).await?;
+    let changed = ChangedBorder {
+        border: "open",
+        neighbour: neighbour.sim().to_string(),
+        name: Some(neighbour.trust.genesis.name.clone()),
+        height,
+    };
     let nodes = BTreeMap::from([(neighbour.sim(), neighbour.nodes.clone())]);
     neighbour::note(&places.unwrap_or_default(), &nodes)?;
     console.show(&changed)
 }
 
-/// Has the sim of an admin open its border to a neighbour.
-async fn open_to(
-    admin: &PlayerArgs,
-    neighbour: &Neighbour,
-    console: Console,
-) -> Result<ChangedBorder, Failure> {
+/// Returns the order by which the sim of an admin opens its border, and what may be wrong with the worlds.
+async fn opening(admin: &PlayerArgs, neighbour: &Neighbour) -> (BorderOrder, Option<String>) {
     let head = neighbour.trust.genesis.head();
     let (offices, doubt) = match neighbour::offices_to(&head, &admin.at.node).await {
         Ok(offices) => (offices, None),
         // The sim may lie in that world all the same: it decides.
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    let order = BorderOrder::Open { head: Box::new(head), offices };
-    let height = order_in(admin, order, doubt.as_deref(), console).await?;
-    Ok(ChangedBorder {
-        border: "open",
-        neighbour: neighbour.sim().to_string(),
-        name: Some(neighbour.trust.genesis.name.clone()),
-        height,
-    })
+    (BorderOrder::Open { head: Box::new(head), offices }, doubt)
+}
+
+/// Tells what an order would do.
+async fn try_in(
+    admin: &PlayerArgs,
+    order: &BorderOrder,
+    (would, doubt): (&str, Option<&str>),
+    console: Console,
+) -> Result<(), Failure> {
+    let blob = order.blob();
+    let act = Act::Border { order: blob.id() };
+    let told = try_order(admin, (act, Some(blob)), would, console).await?;
+    told.map_err(|why| refused(why, doubt))
 }
 
 /// Has an order decided and proved. Returns the height of its turn. `doubt` is what may be wrong with the worlds.
@@ -298,6 +319,13 @@ async fn change(
         "closed" => BorderOrder::Close { neighbour },
         _ => BorderOrder::Sever { neighbour },
     };
+    if args.dry_run {
+        let would = match border {
+            "closed" => format!("make the border to sim {neighbour} a wall"),
+            _ => format!("bring home what is under way to sim {neighbour}"),
+        };
+        return try_in(&args.admin, &order, (&would, None), console).await;
+    }
     let height = order_in(&args.admin, order, None, console).await?;
     let neighbour = neighbour.to_string();
     console.show(&ChangedBorder { border, neighbour, name: None, height })

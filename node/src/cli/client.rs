@@ -1,22 +1,22 @@
 //! `client` tells of the sim in words, for terminals, pipes and screen readers.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use clap::Args;
+use metatopia_client_driver::ProofError;
 use metatopia_text_client::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, WorldDesk,
 };
-use metatopia_types::PublicKey;
+use metatopia_types::{PublicKey, Sign as _};
 use serde::Serialize;
 
 use super::{
-    blocks,
     console::{Console, unwritten},
     failure::Failure,
     house_rules,
     script::desk::AuthorDesk,
-    session::{PlayerArgs, login_refused},
-    world::travel::TravelDesk,
+    session::{ANSWER, PlayerArgs, login_refused},
+    world::travel::{KeptByClient, TravelDesk},
 };
 
 /// Arguments of `metatopia client`.
@@ -37,24 +37,36 @@ pub(super) struct ClientArgs {
 }
 
 pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {
-    // Before anything is heard; a spoilt list ends the command here.
-    let blocked = blocks::load(&args.player.key)?;
-    let (mut driver, correspondence) = args.player.open_to_correspond().await?;
-    house_rules::agree(&driver.trust().genesis.introduction, args.accept_rules, console)?;
+    let key = Arc::new(args.player.signer()?);
+    // Before anything is heard; a spoilt file ends the command here.
+    let kept = KeptByClient::load(&args.player.key, key.public())?;
+    let (mut driver, correspondence) = args.player.open_to_correspond(Arc::clone(&key)).await?;
+    // Admins may have changed those of the genesis.
+    let charter = driver.prove_charter(ANSWER).await.map_err(unproven)?;
+    house_rules::agree(&charter.introduction, args.accept_rules, console)?;
     let login = args.player.login(&mut driver, console).await?;
     let lines = metatopia_text_client::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let output: Box<dyn TextOutput> = Box::new(console);
     let desk: Box<dyn ScriptDesk> = Box::new(AuthorDesk::new());
     let sim = driver.trust().sim;
-    let world: Box<dyn WorldDesk> =
-        Box::new(TravelDesk::new(args.accept_rules, args.player.key.clone(), blocked, sim));
+    let key = (args.player.key.clone(), key);
+    let world: Box<dyn WorldDesk> = Box::new(TravelDesk::new(args.accept_rules, key, kept, sim));
     let interrupted = async {
         // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;
     };
     let (session, desks) = ((driver, correspondence), (output, desk, world));
     Ok(metatopia_text_client::run(session, login, lines, desks, interrupted).await?)
+}
+
+/// Returns the failure of a node that does not show what people agree to.
+fn unproven(error: ProofError) -> Failure {
+    match error {
+        ProofError::Unknown => Failure::timed_out("the node proves no state of the sim now")
+            .hint("it may be fetching one, or the sim stands still: try again later"),
+        error => error.into(),
+    }
 }
 
 #[derive(Serialize)]

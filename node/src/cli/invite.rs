@@ -25,6 +25,7 @@ use super::{
     console::Console,
     exit::Exit,
     failure::Failure,
+    passphrase::PassphraseArgs,
     session::{ANSWER, NODE, NodeArgs},
     up::world::{ADMIN_KEY, CONFIG},
 };
@@ -67,6 +68,8 @@ pub(super) struct CreateArgs {
     /// Your key file; you must be an admin of the sim, have `moderate`, or be one of its servers.
     #[arg(long, value_name = "FILE", required_unless_present = "data_dir")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    words: PassphraseArgs,
     /// What the invite lets its holder do: `follow`, or also `stand-by` for a vote.
     #[arg(long, value_enum, default_value_t = GrantArg::Follow)]
     grant: GrantArg,
@@ -233,7 +236,7 @@ impl From<InviteError> for Failure {
 async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
     let (key, found) = match (&args.data_dir, &args.key) {
         (Some(dir), _) => own_key(dir)?,
-        (None, Some(key)) => (keys::load(key)?, None),
+        (None, Some(key)) => (args.words.open(key)?, None),
         (None, None) => return Err(Failure::usage("neither --data-dir nor --key is given")),
     };
     let node = match (args.node.is_empty(), found) {

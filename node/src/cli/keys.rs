@@ -1,28 +1,30 @@
 //! `keys` makes key files and looks at them, and has friends get a lost one back.
 
 mod friends;
+mod profile;
 
 use std::{
-    fmt,
-    io::{self, BufRead as _, IsTerminal as _, Read as _},
+    fmt, io,
     path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
-use metatopia_types::{Rotation, Sign as _};
-use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
+use metatopia_types::{Rotation, Sign as _, SigningKey};
 use serde::Serialize;
-use zeroize::Zeroizing;
 
-use super::{console::Console, exit::Exit, failure::Failure, wait};
-use crate::keys::{
-    self, CreateKeyError, LoadKeyError, LoadRotationError, PASSPHRASE_BYTES_MAX, UnsealError,
+use self::profile::Belongings;
+use super::{
+    beside_key::KeptLists, console::Console, exit::Exit, failure::Failure,
+    passphrase::PassphraseArgs, wait,
 };
+use crate::keys::{self, CreateKeyError, LoadKeyError, LoadRotationError, UnsealError};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
     /// Make a new key. A file that exists is never overwritten.
-    #[command(after_help = "Example:\n  metatopia keys new --out me.key")]
+    #[command(after_help = "Examples:\n  metatopia keys new --out me.key\n  \
+                            metatopia keys new --seal --out me.key              \
+                            asks for a passphrase, and again each time the key is used")]
     New(NewArgs),
     /// Print the public half of a key.
     #[command(after_help = "Example:\n  metatopia keys show me.key")]
@@ -31,13 +33,22 @@ pub(super) enum KeysCommand {
     /// goes along, in a file beside it: carry both.
     #[command(after_help = "Example:\n  metatopia keys export me.key --out me.sealed")]
     Export(SealArgs),
-    /// Open a sealed key with its passphrase, into a new key file.
+    /// Open a sealed key with its passphrase, into a new key file that needs none. Commands use a sealed key as it is.
     #[command(after_help = "Example:\n  metatopia keys import me.sealed --out me.key")]
     Import(SealArgs),
-    /// Make a new key that takes the place of an old one, in each sim at your next login there.
+    /// Make a new key that takes the place of an old one, in each sim at your next login there. That of a sealed key
+    /// is sealed by the same passphrase.
     #[command(after_help = "Example:\n  metatopia keys rotate me.key --out new.key\n  \
                             metatopia client --key new.key")]
     Rotate(RotateArgs),
+    /// Set, show or check what a person says of herself: a line, pronouns and a picture.
+    #[command(after_help = profile::PROFILE)]
+    Profile(profile::ProfileArgs),
+    /// Sign the block list and the buddy list beside a key as they are: those that nobody signed, or a lost key.
+    #[command(after_help = "Example:\n  metatopia keys sign-lists me.key\n\n\
+        Commands read the lists me.key.blocks and me.key.buddies only as the key signed them. Look at what they say \
+        first:\na key and a name on each line. `metatopia keys rotate` signs them by the new key itself.")]
+    SignLists(KeyShowArgs),
     /// Name the friends who together get you a new key if you lose yours, or show whom you named.
     #[command(after_help = friends::FRIENDS)]
     Friends(friends::FriendsArgs),
@@ -62,6 +73,8 @@ pub(super) struct RotateArgs {
     /// The file to write the new key to; the document that both keys sign lies beside it.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    words: PassphraseArgs,
 }
 
 #[derive(Debug, Args)]
@@ -71,9 +84,8 @@ pub(super) struct SealArgs {
     /// The file to write; only you will be able to read it.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// A file with the passphrase in its one line, which only you can read; without it, you are asked.
-    #[arg(long, value_name = "FILE")]
-    passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    words: PassphraseArgs,
 }
 
 #[derive(Debug, Args)]
@@ -81,12 +93,19 @@ pub(super) struct NewArgs {
     /// The file to write; only you will be able to read it.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Seal the key with a passphrase, for which each command that uses it asks; --passphrase-file does so too.
+    #[arg(long)]
+    seal: bool,
+    #[command(flatten)]
+    words: PassphraseArgs,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct KeyShowArgs {
     /// The key file.
     file: PathBuf,
+    #[command(flatten)]
+    words: PassphraseArgs,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,32 +122,36 @@ impl fmt::Display for Key {
 
 pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure> {
     let (key, file) = match command {
-        KeysCommand::New(args) => (keys::create(&args.out)?, args.out),
-        KeysCommand::Show(args) => (keys::load(&args.file)?, args.file),
+        KeysCommand::New(args) => (new(&args)?, args.out),
+        KeysCommand::Show(args) => (args.words.open(&args.file)?, args.file),
         KeysCommand::Export(args) => {
             let key = keys::load(&args.file)?;
-            let passphrase = passphrase(args.passphrase_file.as_deref(), true)?;
+            let passphrase = args.words.chosen(&args.out)?;
             let rotation = keys::load_rotation(&args.file, key.public())?;
+            let belongings = Belongings::of(&args.file, &key)?;
             // Before the key: without its rotation it would be somebody new.
             carry_rotation(&args.out, rotation.as_ref())?;
             keys::seal(&args.out, &key, &passphrase)?;
+            belongings.keep(&args.out, &key)?;
             (key, args.out)
         }
         KeysCommand::Import(args) => {
-            let passphrase = passphrase(args.passphrase_file.as_deref(), false)?;
-            let key = keys::unseal(&args.file, &passphrase)?;
+            let key = keys::unseal(&args.file, &args.words.known(&args.file)?)?;
             let rotation = keys::load_rotation(&args.file, key.public())?;
+            let belongings = Belongings::of(&args.file, &key)?;
             carry_rotation(&args.out, rotation.as_ref())?;
             keys::save(&args.out, &key)?;
+            belongings.keep(&args.out, &key)?;
             (key, args.out)
         }
-        KeysCommand::Rotate(args) => {
-            let old = keys::load(&args.file)?;
-            let before = keys::load_rotation(&args.file, old.public())?;
-            let number = before.map_or(1, |rotation| rotation.number.saturating_add(1));
-            keys::rotate(&args.out, &old, number)?;
-            (keys::load(&args.out)?, args.out)
+        KeysCommand::Rotate(args) => (rotate(&args)?, args.out),
+        KeysCommand::SignLists(args) => {
+            let key = args.words.open(&args.file)?;
+            let failed = |error| Failure::failed(format!("{}: {error}", args.file.display()));
+            KeptLists::recall(&args.file)?.keep(&args.file, &key).map_err(failed)?;
+            (key, args.file)
         }
+        KeysCommand::Profile(args) => return profile::run(args, console),
         KeysCommand::Friends(args) => return wait(friends::friends(args, console)),
         KeysCommand::Ask(args) => return friends::ask(&args, console),
         KeysCommand::Vouch(args) => return wait(friends::vouch(args, console)),
@@ -139,59 +162,32 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
     console.show(&Key { public, file })
 }
 
+/// Makes a new key, and seals it if a passphrase is asked for.
+fn new(args: &NewArgs) -> Result<SigningKey, Failure> {
+    let is_sealed = args.seal || args.words.is_named();
+    let passphrase = is_sealed.then(|| args.words.chosen(&args.out)).transpose()?;
+    Ok(keys::create_as(&args.out, passphrase.as_deref().map(Vec::as_slice))?)
+}
+
+/// Makes a new key in the place of an old one, and carries along what lies beside that.
+fn rotate(args: &RotateArgs) -> Result<SigningKey, Failure> {
+    let old = args.words.open_with(&args.file)?;
+    let before = keys::load_rotation(&args.file, old.key.public())?;
+    let number = before.map_or(1, |rotation| rotation.number.saturating_add(1));
+    let belongings = Belongings::of(&args.file, &old.key)?;
+    // Whoever names a passphrase for an open key wants the new one sealed.
+    let sealed_now = old.passphrase.is_none() && args.words.is_named();
+    let chosen = sealed_now.then(|| args.words.chosen(&args.out)).transpose()?;
+    let passphrase = old.passphrase.or(chosen);
+    let passphrase = passphrase.as_deref().map(Vec::as_slice);
+    let new = keys::rotate(&args.out, (&old.key, passphrase), number)?.0;
+    belongings.keep(&args.out, &new)?;
+    Ok(new)
+}
+
 /// Writes the rotation of a key beside its new file, if it has one.
 fn carry_rotation(out: &Path, rotation: Option<&Rotation>) -> Result<(), Failure> {
     rotation.map_or(Ok(()), |rotation| Ok(keys::carry_rotation(out, rotation)?))
-}
-
-/// Returns the passphrase from its file, or asks a person for it; for a new one twice.
-fn passphrase(file: Option<&Path>, is_new: bool) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let passphrase = match file {
-        Some(file) => {
-            let text = keys::read_private(file)?;
-            let text = text.strip_suffix(b"\n").unwrap_or(&text);
-            Zeroizing::new(text.strip_suffix(b"\r").unwrap_or(text).to_vec())
-        }
-        None if !io::stdin().is_terminal() => {
-            let message = "nobody is there to type a passphrase; --passphrase-file FILE names one";
-            return Err(Failure::usage(message));
-        }
-        None => {
-            let typed = ask("Passphrase: ")?;
-            if is_new && ask("The same once more: ")? != typed {
-                return Err(Failure::usage("the two passphrases differ"));
-            }
-            typed
-        }
-    };
-    let length = passphrase.len();
-    if passphrase.contains(&b'\n') || length == 0 || length > PASSPHRASE_BYTES_MAX {
-        let message = format!("a passphrase is one line of 1 to {PASSPHRASE_BYTES_MAX} bytes");
-        return Err(Failure::usage(message));
-    }
-    Ok(passphrase)
-}
-
-/// Asks for a line that the terminal does not show.
-fn ask(prompt: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let failed = |error: io::Error| Failure::failed(format!("the terminal: {error}"));
-    let stdin = io::stdin();
-    let before = tcgetattr(&stdin).map_err(|error| failed(error.into()))?;
-    let mut silent = before.clone();
-    silent.local_flags.remove(LocalFlags::ECHO);
-    eprint!("{prompt}");
-    tcsetattr(&stdin, SetArg::TCSAFLUSH, &silent).map_err(|error| failed(error.into()))?;
-    let mut line = Zeroizing::new(Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2));
-    let room = PASSPHRASE_BYTES_MAX as u64 + 2;
-    let read = stdin.lock().take(room).read_until(b'\n', &mut line);
-    // The terminal first: it must show what is typed after this, whatever was read.
-    tcsetattr(&stdin, SetArg::TCSAFLUSH, &before).map_err(|error| failed(error.into()))?;
-    eprintln!();
-    read.map_err(failed)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    }
-    Ok(line)
 }
 
 impl From<UnsealError> for Failure {

@@ -236,6 +236,12 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
             if let Some(failure) = observer.failed.take() {
                 return Err(failure);
             }
+            if let Some((first, _)) = checked.forgotten.first() {
+                console.note(&format!(
+                    "words of turn {first} were forgotten: no state is computed from there up to the \
+                     next snapshot that the server keeps"
+                ));
+            }
             let error = checked.fault.map(|fault| fault.to_string());
             observer.found(&path, checked.server, checked.world.as_ref(), error)
         }

@@ -1,12 +1,14 @@
 //! `say` has one sentence said, and proves that it was said.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use clap::Args;
 use metatopia_client::{Correspondence, text};
 use metatopia_client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
 use metatopia_protocol::{Answer, PlayerEntry, Question};
-use metatopia_types::{Act, ActId, Blob, Height, Outcome, PublicKey, limits::CHAT_BYTES_MAX};
+use metatopia_types::{
+    Act, ActId, Blob, ClubId, Height, Outcome, PublicKey, limits::CHAT_BYTES_MAX,
+};
 use tokio::time::timeout;
 
 use super::{
@@ -29,7 +31,8 @@ pub(super) const PROVEN: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:\n  \
     metatopia say \"good morning\" --key me.key\n  \
     metatopia say --everywhere \"the market opens\" --key me.key --json\n  \
-    metatopia say --to Ada \"the key is under the mat\" --key me.key\n\n\
+    metatopia say --to Ada \"the key is under the mat\" --key me.key\n  \
+    metatopia say --club Gardeners \"the roses bloom\" --key me.key\n\n\
     What is printed was proved: the receipt by the signatures of more than two thirds of the\n\
     servers, the outcome by the state that they signed two turns later.")]
 pub(super) struct SayArgs {
@@ -42,6 +45,10 @@ pub(super) struct SayArgs {
     /// a key. Servers see who tells whom, when, and how much about.
     #[arg(long, value_name = "NAME|KEY", conflicts_with = "everywhere")]
     to: Option<String>,
+    /// Say the words in a club of yours, so that its members hear them: its name, or its number. Servers can read
+    /// them.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["everywhere", "to"])]
+    club: Option<String>,
     #[command(flatten)]
     player: PlayerArgs,
 }
@@ -52,7 +59,8 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
         return Err(Failure::usage(message));
     }
     check_line("the sentence", &args.text, CHAT_BYTES_MAX)?;
-    let (mut driver, correspondence) = args.player.open_to_correspond().await?;
+    let (mut driver, correspondence) =
+        args.player.open_to_correspond(Arc::new(args.player.signer()?)).await?;
     let said = say(&mut driver, correspondence, &args, console).await;
     driver.leave().await;
     let entry = said?;
@@ -71,9 +79,10 @@ async fn say(
 ) -> Result<ActEntry, Failure> {
     let login = args.player.login(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?;
-    let (act, blobs) = match &args.to {
-        None => text::say(u8::from(args.everywhere), &args.text),
-        Some(to) => {
+    let (act, blobs) = match (&args.to, &args.club) {
+        (None, None) => text::say(u8::from(args.everywhere), &args.text),
+        (None, Some(club)) => text::say_in_club(own_club(driver, club).await?, &args.text),
+        (Some(to), _) => {
             let to = reader(driver, to).await?;
             let sealed = correspondence.seal(&to, &args.text);
             sealed.map_err(|error| Failure::usage(error.to_string()))?
@@ -96,6 +105,21 @@ async fn say(
         index,
         outcome: Some(outcome.to_string()),
         proven: true,
+    })
+}
+
+/// Returns the club of the author that is meant.
+async fn own_club(driver: &mut ClientDriver, typed: &str) -> Result<ClubId, Failure> {
+    let of = driver.author();
+    let question = Question::Clubs { of: Some(of), after: ClubId(0) };
+    let Answer::Clubs(mut clubs) = driver.ask(question, ANSWER).await? else {
+        return Err(Failure::failed("the node does not say in which clubs you are"));
+    };
+    clubs.retain(|club| club.member(&of).is_some());
+    let found = text::club_meant(&clubs, typed).map(|club| club.club);
+    found.ok_or_else(|| {
+        Failure::not_found(format!("you are in no club called {typed}"))
+            .hint("`clubs` of the text client lists yours")
     })
 }
 

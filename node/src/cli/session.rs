@@ -12,7 +12,10 @@ use metatopia_protocol::{Answer, Goodbye, Question};
 use metatopia_transport::carrier::ConnectError;
 use metatopia_types::{Act, Refusal, Sign, SigningKey, SimId};
 
-use super::{console::Console, exit::Exit, failure::Failure, ticket::TicketSecret};
+use super::{
+    console::Console, exit::Exit, failure::Failure, passphrase::PassphraseArgs,
+    ticket::TicketSecret,
+};
 use crate::keys;
 
 /// The time that a node has to answer one question.
@@ -37,7 +40,7 @@ pub(super) struct NodeArgs {
 pub(super) struct PlayerArgs {
     #[command(flatten)]
     pub(super) at: NodeArgs,
-    /// Your key file; `metatopia keys new` makes one.
+    /// Your key file, sealed or not; `metatopia keys new` makes one.
     #[arg(long, value_name = "FILE")]
     pub(super) key: PathBuf,
     /// Your name in the sim [default: the one that the sim knows you by, else the first digits of your key].
@@ -46,6 +49,8 @@ pub(super) struct PlayerArgs {
     /// A ticket or its link, for a key that is new to the sim.
     #[arg(long, value_name = "TICKET")]
     pub(super) ticket: Option<TicketSecret>,
+    #[command(flatten)]
+    pub(super) words: PassphraseArgs,
 }
 
 impl NodeArgs {
@@ -75,16 +80,30 @@ impl NodeArgs {
 }
 
 impl PlayerArgs {
-    /// Opens the player's session.
-    pub(super) async fn open(&self) -> Result<ClientDriver, Failure> {
-        self.open_with(Arc::new(keys::load(&self.key)?)).await
+    /// Returns the player with this key, as the sim knows her.
+    pub(super) fn of(at: NodeArgs, key: PathBuf) -> Self {
+        Self { at, key, name: None, ticket: None, words: PassphraseArgs::default() }
     }
 
-    /// Opens the player's session, also for private words.
+    /// Reads the player's key, and asks for its passphrase if it is sealed.
+    ///
+    /// # Errors
+    /// See [`PassphraseArgs::open`].
+    pub(super) fn signer(&self) -> Result<SigningKey, Failure> {
+        self.words.open(&self.key)
+    }
+
+    /// Opens the player's session.
+    pub(super) async fn open(&self) -> Result<ClientDriver, Failure> {
+        self.open_with(Arc::new(self.signer()?)).await
+    }
+
+    /// Opens the player's session by her key, also for private words.
     pub(super) async fn open_to_correspond(
         &self,
+        key: Arc<SigningKey>,
     ) -> Result<(ClientDriver, Correspondence), Failure> {
-        let (key, mut random) = (Arc::new(keys::load(&self.key)?), [0; 32]);
+        let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|error| {
             Failure::failed(format!("the system has no random numbers: {error}"))
         })?;

@@ -15,10 +15,12 @@ use serde::Serialize;
 
 pub(super) use self::secret::TicketSecret;
 use super::{
+    admin::try_order,
     code,
     console::Console,
     failure::Failure,
     invite::called,
+    numbers::number_of,
     say::carry_through,
     session::{NodeArgs, PlayerArgs},
 };
@@ -28,7 +30,8 @@ pub(super) enum TicketCommand {
     /// Make a ticket: a link that lets new keys in, and a code for cameras.
     #[command(after_help = "Examples:\n  \
         metatopia ticket new --key admin.key\n  \
-        metatopia ticket new --key admin.key --uses 30 --days 7\n\n\
+        metatopia ticket new --key admin.key --uses 30 --days 7\n  \
+        metatopia ticket new --key admin.key --uses 30 --dry-run\n\n\
         Whoever opens the link in a browser comes in by it. For this program's own commands, give \
         it by --ticket.\nWhoever has the link may use it, so hand it on with care. A key that came \
         in once needs no ticket again.\n`metatopia up` keeps the admin's key in admin.key of its \
@@ -55,6 +58,9 @@ pub(super) struct NewTicketArgs {
     /// Print no code for cameras.
     #[arg(long)]
     no_code: bool,
+    /// Only say what it would do.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     admin: PlayerArgs,
 }
@@ -69,6 +75,9 @@ pub(super) struct ListTicketsArgs {
 pub(super) struct WithdrawArgs {
     /// The ticket's id, as `metatopia ticket list` shows it.
     id: PublicKey,
+    /// Only say what it would do.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     admin: PlayerArgs,
 }
@@ -133,6 +142,11 @@ async fn new(args: NewTicketArgs, console: Console) -> Result<(), Failure> {
     let secret = TicketSecret::random();
     let (ticket, uses, days) = (secret.key().public(), args.uses, args.days);
     let order = TicketOrder::Issue { ticket, uses, days };
+    if args.dry_run {
+        let (keys, time) = (number_of(uses, "new key", "new keys"), number_of(days, "day", "days"));
+        let would = format!("let in {keys} by a link that is good for {time}");
+        return try_it(&args.admin, order, &would, console).await;
+    }
     let node = &args.admin.at.node[0];
     let mut driver = args.admin.open().await?;
     let ordered = submit(&mut driver, &args.admin, order, console).await;
@@ -162,12 +176,27 @@ async fn list(args: ListTicketsArgs, console: Console) -> Result<(), Failure> {
 }
 
 async fn withdraw(args: WithdrawArgs, console: Console) -> Result<(), Failure> {
-    let mut driver = args.admin.open().await?;
     let order = TicketOrder::Withdraw { ticket: args.id };
+    if args.dry_run {
+        let would = format!("let nobody in by {} any more", args.id);
+        return try_it(&args.admin, order, &would, console).await;
+    }
+    let mut driver = args.admin.open().await?;
     let ordered = submit(&mut driver, &args.admin, order, console).await;
     driver.leave().await;
     ordered?;
     console.show(&Withdrawn { withdrawn: args.id.to_string() })
+}
+
+/// Tells what an order would do.
+async fn try_it(
+    admin: &PlayerArgs,
+    order: TicketOrder,
+    would: &str,
+    console: Console,
+) -> Result<(), Failure> {
+    let told = try_order(admin, (Act::Ticket(order), None), would, console).await?;
+    told.map_err(|why| Failure::refused(format!("the ticket was refused: {why}")))
 }
 
 /// Submits the order, and waits until it is decided and proved.

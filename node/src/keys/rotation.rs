@@ -10,18 +10,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metatopia_types::{Ed25519, PublicKey, Rotation, SigningKey, wire};
+use metatopia_client::keys::{parse_rotation, rotation_line};
+use metatopia_types::{PublicKey, Rotation, SigningKey};
 
-use super::{CreateKeyError, LoadKeyError, create, fill_from_hex, hex, read_private, save_private};
-
-/// The first word of the line, which names the format and its version.
-const TAG: &str = "metatopia-rotation-1";
+use super::{CreateKeyError, LoadKeyError, create_as, read_private, save_private};
 
 const COMMENT: &str = "# Rotation of a key of Metatopia: both keys signed that the new one takes the place \
                        of the old one.\n";
-
-/// The longest document, in bytes: two keys, two signatures and a number.
-const DOCUMENT_BYTES_MAX: usize = 256;
 
 /// Says why the rotation beside a key was not used.
 #[derive(Debug, thiserror::Error)]
@@ -53,18 +48,24 @@ pub fn rotation_path(key: &Path) -> PathBuf {
     path.into()
 }
 
-/// Makes a new key file, and beside it the document by which its key takes the place of another one.
+/// Makes a new key file, sealed if there is a passphrase, and beside it the document by which its key takes the place
+/// of another one.
 ///
 /// # Errors
 /// See [`CreateKeyError`]. A key without its document may be left then, and is of no harm.
-pub fn rotate(out: &Path, old: &SigningKey, number: u32) -> Result<Rotation, CreateKeyError> {
+pub fn rotate(
+    out: &Path,
+    (old, passphrase): (&SigningKey, Option<&[u8]>),
+    number: u32,
+) -> Result<(SigningKey, Rotation), CreateKeyError> {
     let path = rotation_path(out);
     if path.symlink_metadata().is_ok() {
         return Err(CreateKeyError::Exists { path });
     }
-    let rotation = Rotation::new(old, &create(out)?, number);
+    let new = create_as(out, passphrase)?;
+    let rotation = Rotation::new(old, &new, number);
     save_rotation(&path, &rotation)?;
-    Ok(rotation)
+    Ok((new, rotation))
 }
 
 /// Writes the rotation of a key beside another file with that key.
@@ -77,11 +78,10 @@ pub fn carry_rotation(out: &Path, rotation: &Rotation) -> Result<(), CreateKeyEr
 
 /// Writes a document.
 fn save_rotation(path: &Path, rotation: &Rotation) -> Result<(), CreateKeyError> {
-    let digits = hex(&wire::encode(rotation));
-    save_private(path, format!("{COMMENT}{TAG} {digits}\n").as_bytes())
+    save_private(path, format!("{COMMENT}{}\n", rotation_line(rotation)).as_bytes())
 }
 
-/// Returns the rotation beside a key file; none if the key took no other one's place.
+/// Returns the rotation beside a key file, or in it; none if the key took no other one's place.
 ///
 /// # Errors
 /// See [`LoadRotationError`].
@@ -90,11 +90,12 @@ pub fn load_rotation(key: &Path, public: PublicKey) -> Result<Option<Rotation>, 
     let text = match read_private(&path) {
         Ok(text) => text,
         Err(LoadKeyError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            return Ok(None);
+            let found = inside(key)?;
+            return Ok(found.filter(|rotation| rotation.new == public));
         }
         Err(error) => return Err(error.into()),
     };
-    let found = parse(&text).filter(|rotation| rotation.verify(&Ed25519));
+    let found = parse(&text);
     match found {
         None => Err(LoadRotationError::Format { path }),
         Some(rotation) if rotation.new != public => {
@@ -104,20 +105,30 @@ pub fn load_rotation(key: &Path, public: PublicKey) -> Result<Option<Rotation>, 
     }
 }
 
+/// Returns the only rotation of a text.
 fn parse(text: &[u8]) -> Option<Rotation> {
-    let text = std::str::from_utf8(text).ok()?;
-    let mut lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let digits = lines.next()?.strip_prefix(TAG)?.strip_prefix(' ')?;
-    let mut bytes = vec![0; digits.len() / 2];
-    fill_from_hex(&mut bytes, digits.as_bytes())?;
-    let rotation = wire::decode(&bytes, DOCUMENT_BYTES_MAX).ok()?;
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let rotation = parse_rotation(lines.next()?)?;
     lines.next().is_none().then_some(rotation)
+}
+
+/// Returns the rotation that stands in the key file itself, as the page writes it.
+fn inside(key: &Path) -> Result<Option<Rotation>, LoadKeyError> {
+    let text = match read_private(key) {
+        Ok(text) => text,
+        Err(LoadKeyError::Read { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    Ok(lines.filter_map(parse_rotation).next())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, os::unix::fs::PermissionsExt as _};
 
+    use metatopia_client::keys::KeyText;
     use metatopia_types::Sign as _;
 
     use super::*;
@@ -127,14 +138,27 @@ mod tests {
     fn a_rotation_lies_beside_the_new_key_and_is_signed_by_both() {
         let scratch = Scratch::made("rotation-beside");
         let (old, out) = (SigningKey::from_seed([7; 32]), scratch.0.join("new.key"));
-        let made = rotate(&out, &old, 3).expect("new files");
+        let made = rotate(&out, (&old, None), 3).expect("new files").1;
         let new = super::super::load(&out).expect("the new key");
 
         assert_eq!((made.old, made.new, made.number), (old.public(), new.public(), 3));
         assert_eq!(load_rotation(&out, new.public()).expect("it is sound"), Some(made));
-        let again = rotate(&out, &old, 4).unwrap_err();
+        let again = rotate(&out, (&old, None), 4).map(|_| ()).unwrap_err();
         assert!(matches!(again, CreateKeyError::Exists { .. }), "{again}");
         assert_eq!(load_rotation(&scratch.0.join("other"), new.public()).expect("none"), None);
+    }
+
+    /// The page keeps the rotation in the text of its key, and a file of that text is a key file too.
+    #[test]
+    fn a_key_file_with_the_text_of_the_page_holds_its_rotation_itself() {
+        let scratch = Scratch::made("rotation-inside");
+        let [old, new] = [1, 2].map(|n| SigningKey::from_seed([n; 32]));
+        let (made, public) = (Rotation::new(&old, &new, 1), new.public());
+        let text = KeyText { key: new, rotation: Some(made) }.page_text();
+        let path = scratch.file("page.key", text.as_bytes());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(super::super::load(&path).expect("a key").public(), public);
+        assert_eq!(load_rotation(&path, public).expect("it is sound"), Some(made));
     }
 
     /// A key that was exported left its rotation behind, and the other machine was a new person everywhere.
@@ -142,7 +166,8 @@ mod tests {
     fn a_rotation_goes_with_its_key_and_overwrites_nothing() {
         let scratch = Scratch::made("rotation-carried");
         let (out, copy) = (scratch.0.join("new.key"), scratch.0.join("new.sealed"));
-        let made = rotate(&out, &SigningKey::from_seed([1; 32]), 3).expect("it is written");
+        let made =
+            rotate(&out, (&SigningKey::from_seed([1; 32]), None), 3).expect("it is written").1;
         carry_rotation(&copy, &made).expect("it is written");
         assert_eq!(load_rotation(&copy, made.new).expect("it is sound"), Some(made));
         let again = carry_rotation(&copy, &made).unwrap_err();
@@ -153,7 +178,7 @@ mod tests {
     fn a_rotation_that_is_damaged_or_of_another_key_is_told() {
         let scratch = Scratch::made("rotation-damaged");
         let (old, out) = (SigningKey::from_seed([7; 32]), scratch.0.join("new.key"));
-        let made = rotate(&out, &old, 1).expect("new files");
+        let made = rotate(&out, (&old, None), 1).expect("new files").1;
         let other = load_rotation(&out, old.public()).unwrap_err();
         assert!(
             matches!(other, LoadRotationError::OtherKey { to, .. } if to == made.new),

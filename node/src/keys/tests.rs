@@ -11,7 +11,7 @@ fn written(scratch: &Scratch, text: impl AsRef<[u8]>, mode: u32) -> PathBuf {
 }
 
 fn line() -> String {
-    format!("{TAG} {}\n", "0f".repeat(32))
+    format!("{KEY_TAG} {}\n", "0f".repeat(32))
 }
 
 fn mode(path: &Path) -> u32 {
@@ -101,27 +101,27 @@ fn a_new_file_belongs_to_the_user_we_act_as() {
 #[test]
 fn comments_and_empty_lines_mean_nothing() {
     let text = format!("# one\n\n  # two\n{}\n\r\n# three", line());
-    let key = parse(text.as_bytes()).unwrap();
+    let key = KeyText::parse(text.as_bytes()).unwrap().key;
     assert_eq!(*key.secret(), [15; 32]);
 }
 
 #[test]
 fn what_is_not_a_key_file_is_refused_and_not_repeated() {
     let digits = "0f".repeat(32);
-    let line = |line| FormatError::Line { line };
+    let line = |line| KeyTextError::Line { line };
     for (text, wrong) in [
-        (String::new(), FormatError::Empty),
-        ("# nothing\n".into(), FormatError::Empty),
+        (String::new(), KeyTextError::Empty),
+        ("# nothing\n".into(), KeyTextError::Empty),
         (digits.clone(), line(1)),
         (format!("# x\nmetatopia-key-2 {digits}"), line(2)),
-        (format!("{TAG} {}", &digits[1..]), line(1)),
-        (format!("{TAG} {digits}00"), line(1)),
-        (format!("{TAG} {}", digits.to_uppercase()), line(1)),
-        (format!("{TAG}{digits}"), line(1)),
-        (format!("{TAG} {digits}\n{TAG} {digits}"), FormatError::Second { line: 2 }),
-        ("#".repeat(FILE_BYTES_MAX + 1), FormatError::TooLong),
+        (format!("{KEY_TAG} {}", &digits[1..]), line(1)),
+        (format!("{KEY_TAG} {digits}00"), line(1)),
+        (format!("{KEY_TAG} {}", digits.to_uppercase()), line(1)),
+        (format!("{KEY_TAG}{digits}"), line(1)),
+        (format!("{KEY_TAG} {digits}\n{KEY_TAG} {digits}"), KeyTextError::Second { line: 2 }),
+        ("#".repeat(FILE_BYTES_MAX + 1), KeyTextError::TooLong),
     ] {
-        let error = parse(text.as_bytes()).unwrap_err();
+        let error = KeyText::parse(text.as_bytes()).unwrap_err();
         assert_eq!(error, wrong);
         assert!(!format!("{error} {error:?}").contains("0f0f"), "{error}");
     }
@@ -135,7 +135,7 @@ fn the_longest_file_is_read() {
     assert!(load(&written(&scratch, &text, 0o600)).is_ok());
     text.push('#');
     let error = load(&written(&scratch, &text, 0o600)).unwrap_err();
-    assert!(matches!(error, LoadKeyError::Format { source: FormatError::TooLong, .. }), "{error}");
+    assert!(matches!(error, LoadKeyError::Format { source: KeyTextError::TooLong, .. }), "{error}");
 }
 
 #[test]

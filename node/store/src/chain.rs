@@ -21,6 +21,13 @@ impl Chain {
         Self::take(hasher.finalize().as_bytes())
     }
 
+    /// The seal of a record whose payload was replaced: over its header and what took the place of the payload.
+    pub(crate) fn redacted(self, header: &[u8], replacement: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("metatopia log redaction v1");
+        hasher.update(&self.0).update(header).update(replacement);
+        Self::take(hasher.finalize().as_bytes())
+    }
+
     fn take(hash: &[u8; 32]) -> Self {
         Self(hash[..HASH_BYTES].try_into().expect("a range of 16"))
     }

@@ -6,7 +6,7 @@
 use crate::{
     Cause, DiskError, FileKind, FileName, Folder, ReadDisk,
     disk::read_start,
-    frame::SEGMENT_SEAL,
+    frame::{REDACTED_SEGMENT_VERSION, SEGMENT_SEAL, SegmentHeader},
     identity, mark, patches,
     sealed::{Seal, SealError},
     snapshots,
@@ -54,8 +54,16 @@ pub fn unknown_format(disk: &dyn ReadDisk) -> Result<Option<UnknownFormat>, Disk
                 Err(error) if error.cause == Cause::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            if let Err(SealError::Version(found)) = seal.open(&header) {
-                return Ok(Some(UnknownFormat { file, found, known: seal.version }));
+            let opened = match file.kind {
+                FileKind::Segment(_) => SegmentHeader::parse(&header).map(drop),
+                _ => seal.open(&header).map(drop),
+            };
+            if let Err(SealError::Version(found)) = opened {
+                let known = match file.kind {
+                    FileKind::Segment(_) => REDACTED_SEGMENT_VERSION,
+                    _ => seal.version,
+                };
+                return Ok(Some(UnknownFormat { file, found, known }));
             }
         }
     }

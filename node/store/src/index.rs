@@ -220,6 +220,18 @@ impl LogIndex {
         Some((FileName::segment(self.first + number as u64), offset))
     }
 
+    /// Where the records of each segment begin, ascending.
+    pub fn segment_starts(&self) -> impl DoubleEndedIterator<Item = Position> {
+        self.segments.iter().map(|segment| segment.position)
+    }
+
+    /// The hash before the first record of the segment that holds `position`, and where that begins.
+    pub(crate) fn segment_start(&self, position: Position) -> Option<LogStart> {
+        let at = self.segment_of(position)?;
+        let Segment { position, before, .. } = self.segments[at];
+        Some(LogStart { segment: self.first + at as u64, position, before })
+    }
+
     fn segment_of(&self, position: Position) -> Option<usize> {
         let after = self.segments.partition_point(|segment| segment.position <= position);
         after.checked_sub(1)

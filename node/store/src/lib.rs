@@ -22,6 +22,9 @@
 //! record that was damaged cannot be told from one that was torn, nor bytes taken out from an end
 //! that was never written. [`quarantine()`] makes a damaged log one that can be opened again.
 //!
+//! What a record holds may have to go, and its place in the chain to stay. [`Store::redact`] puts a shorter payload
+//! in its place, and writes the segment anew as a whole: a crash leaves the old one or the new one.
+//!
 //! What a log lost that way others may have kept. [`Store::put_patch`] puts it back: beside the
 //! segments, by tag, in files of its own that never change, since nothing can be put between the
 //! records of a hash chain.
@@ -67,6 +70,7 @@ mod position;
 mod quarantine;
 mod reader;
 mod recover;
+mod redact;
 mod scan;
 mod sealed;
 mod snapshots;
@@ -89,6 +93,7 @@ pub use quarantine::{Quarantine, begins_behind_damage, quarantine};
 #[cfg(feature = "controls")]
 pub use recover::recover_broken;
 pub use recover::{RecoverError, Recovered, recover};
+pub use redact::RedactError;
 pub use scan::{LogSurvey, Scan, ScanError, TailReport, scan, survey};
 pub use snapshots::{
     Newest, ReadSnapshotError, SNAPSHOT_VERSION, Snapshot, list_snapshots, load_snapshot,

@@ -79,7 +79,10 @@ impl<'a> SegmentReader<'a> {
         let payload_at = (self.at - self.buffer_at) as usize + RECORD_HEADER_BYTES;
         self.at += header.frame_bytes() as u64;
         let payload = &self.buffer[payload_at..payload_at + header.length as usize];
-        Ok(ReadStep::Record(header, payload))
+        Ok(match header.content(payload) {
+            Some(content) => ReadStep::Record(header, content),
+            None => ReadStep::Damaged(Damage::RecordHash),
+        })
     }
 
     /// The next `count` bytes, without moving; `None` when there are not so many.

@@ -385,6 +385,7 @@ mod tests {
             length: 3,
             kind: 1,
             tag: Some(6),
+            redacted: false,
             position: index.end(),
             unsynced: 0,
             chain: index.tip(),

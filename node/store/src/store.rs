@@ -301,7 +301,7 @@ impl<D: Disk> Store<D> {
         written.and(removed)
     }
 
-    fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         self.failed = true;
         // The index may be ahead of the disk now.
         self.writer.hide_from(self.synced);

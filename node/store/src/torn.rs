@@ -118,6 +118,7 @@ mod tests {
             length: payload.len() as u32,
             kind: 1,
             tag: None,
+            redacted: false,
             position: Position(position),
             unsynced,
             chain: before,

@@ -155,6 +155,7 @@ impl LogWriter {
             length: payload.len() as u32,
             kind,
             tag,
+            redacted: false,
             position,
             unsynced: u32::try_from(unsynced).expect("a segment begins after a sync"),
             chain: Chain([0; 16]),
@@ -177,6 +178,7 @@ impl LogWriter {
             number: self.index.next_segment(),
             start: self.index.end(),
             continues: self.index.tip(),
+            redacted: false,
         };
         self.index.begin_segment();
         self.synced = self.index.end();

@@ -83,6 +83,21 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     border_until(&west, |border| heard(border) > first);
 
     let admin = text(&dir.join("sim-0-0").join("admin.key"));
+    let dry = |verb: &str, sim: &str| {
+        run(&["border", verb, sim, "--node", &west, "--key", &admin, "--dry-run"])
+    };
+    for (verb, would) in [("close", "make the border to sim"), ("open", "open the border to ")] {
+        let tried = dry(verb, &at_east);
+        let told = String::from_utf8_lossy(&tried.stdout).into_owned();
+        assert!(
+            tried.status.success() && told.starts_with(&format!("would: {would}")),
+            "{tried:?}"
+        );
+    }
+    ended(&dry("sever", &at_east), 4, "refused");
+    ended(&dry("close", &"ab".repeat(32)), 4, "refused");
+    assert!(is_open(&border_until(&west, |_| true)), "nothing was done");
+
     let closed = json(&["border", "close", &at_east, "--json", "--node", &west, "--key", &admin]);
     assert_eq!((&closed["border"], &closed["neighbour"]), (&"closed".into(), &sims[1]["sim"]));
     border_until(&west, |border| !is_open(border));
@@ -99,7 +114,15 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
 
 /// Starts two sims side by side whose people begin near the open border; returns the nodes, west first.
 fn side_by_side(folder: &Folder) -> (Grid, [String; 2]) {
+    side_by_side_on(folder, "basic")
+}
+
+/// As [`side_by_side`], on this tier of physics.
+fn side_by_side_on(folder: &Folder, tier: &str) -> (Grid, [String; 2]) {
     let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    let file = Path::new(&place).join("place.toml");
+    let rest = fs::read_to_string(&file).expect("it was just written");
+    fs::write(&file, format!("tier = \"{tier}\"\n{rest}")).expect("it was just written");
     let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
     let sims = grid.ready["sims"].as_array().expect("a list");
     let nodes = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
@@ -205,25 +228,41 @@ fn enter_with_a_ball(node: &str, folder: &Folder) -> Person {
 #[test]
 fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
     let folder = Folder::new("ball");
-    let (grid, [west, east]) = side_by_side(&folder);
-    let mut person = enter_with_a_ball(&west, &folder);
+    let (grid, nodes) = side_by_side(&folder);
+    pushes_a_ball_over(&folder, &nodes);
+    grid.stop();
+}
+
+#[test]
+fn a_ball_crosses_between_sims_of_the_advanced_tier() {
+    let folder = Folder::new("advanced-ball");
+    let (grid, nodes) = side_by_side_on(&folder, "advanced");
+    pushes_a_ball_over(&folder, &nodes);
+    grid.stop();
+}
+
+/// Has somebody push a ball over the line, walk after it, and find it there.
+fn pushes_a_ball_over(folder: &Folder, [west, east]: &[String; 2]) {
+    let mut person = enter_with_a_ball(west, folder);
     // The line is some 5 m away, and a push sends the ball some 3 m, away from the person: how many
-    // pushes it takes hangs on the side from which she pushes, so on where she appeared.
-    let gone = (0..6).any(|_| {
+    // pushes it takes hangs on the side from which she pushes, so on where she appeared. A ball that
+    // rolls away from her while she walks to it is pushed with the next try.
+    let gone = (0..12).any(|_| {
         person.types("push ball");
-        person.sees("You push ball").contains("out of sight")
+        let told = person.sees("ball");
+        assert!(told.contains("You push ball") || told.contains("You stop on your way"), "{told}");
+        told.contains("out of sight")
     });
-    assert!(gone, "six pushes do not send the ball over the line");
+    assert!(gone, "twelve pushes do not send the ball over the line");
     person.types("go east 12");
     person.sees("You walked into sim-1-0");
     person.sees("You walk");
     person.types("look");
     person.sees("ball");
     person.leaves();
-    for node in [&west, &east] {
+    for node in [west, east] {
         border_until(node, |border| border["under_way"] == 0);
     }
-    grid.stop();
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::plaza::{Folder, PATIENCE, Plaza, RESTARTED, Running, run};
 
 /// States are stored twice a second, and fetched by whoever is two seconds behind.
-const QUICK: [(&str, &str); 2] =
+pub(crate) const QUICK: [(&str, &str); 2] =
     [("METATOPIA_SNAPSHOT_TURNS", "10"), ("METATOPIA_BEHIND_TURNS", "40")];
 
 /// The server that it happens to.

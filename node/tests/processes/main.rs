@@ -6,7 +6,9 @@
 mod bad_input;
 mod bad_memory;
 mod building;
+mod clubs;
 mod crossing;
+mod forgetting;
 mod friends;
 mod full_disk;
 mod grids;
@@ -25,6 +27,7 @@ mod people;
 mod places;
 mod plaza;
 mod private;
+mod profiles;
 mod recovery;
 mod regions;
 mod rotation;

@@ -51,7 +51,7 @@ fn a_report_is_filed_ruled_on_and_heard_of_and_what_was_done_is_undone() {
     let undo = ["undo", "--by", accused.as_str(), "--since", "1h"];
     let would = order(&[&undo[..], &["--dry-run"]].concat());
     let told = would["does"].as_str().unwrap_or_default().to_owned();
-    assert!(told.contains("sent home or deleted: 1,"), "{would}");
+    assert!(told.contains("1 thing goes home or is deleted,"), "{would}");
     let undone = order(&undo);
     assert!(undone["height"].is_u64(), "{undone}");
     talks(&mut ada, &[("who did bench", "There is no bench in sight")]);
@@ -240,5 +240,33 @@ fn an_admin_opens_ground_to_everybody_and_closes_it_again() {
     assert_eq!(lands(), before);
     let none = [&["admin", "land", "remove", "market"], &at[..], &["--key", &admin]].concat();
     refused(&run(&none), 4, &["no land of this name", "admin land list"]);
+    sim.stop();
+}
+
+/// A ban was tried at one server only, in a test without sockets.
+#[test]
+fn a_ban_that_one_server_takes_ends_the_session_of_the_key_at_another_one() {
+    let folder = Folder::new("banning");
+    let sim = Plaza::start(&folder.join("world"), 4);
+    let url = |server: usize| sim.servers[server].url.as_str();
+    let admin = sim.dir.join("admin.key").display().to_string();
+    let pest_key = key(&folder, "pest");
+    let mut pest = Person::enter_as("Pest", url(2), &pest_key);
+    talks(&mut pest, &[("say hello", "hello")]);
+    let mut ada = Person::enter_as("Ada", url(2), &key(&folder, "ada"));
+
+    let pest_public = public_of(&pest_key);
+    let ban = ["admin", "ban", &pest_public, "--json", "--node", url(0), "--key", &admin];
+    assert!(json(&ban)["height"].is_u64());
+
+    let code = pest.ends_by_itself();
+    assert!(code.is_some_and(|code| code != 0), "{code:?}");
+    // The key is refused at every server, and whoever is not banned goes on.
+    for server in 0..4 {
+        let again = run(&["say", "hello", "--node", url(server), "--key", &pest_key]);
+        assert_eq!(again.status.code(), Some(4), "server {server}: {again:?}");
+    }
+    talks(&mut ada, &[("say good morning", "good morning")]);
+    ada.leaves();
     sim.stop();
 }

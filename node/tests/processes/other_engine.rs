@@ -66,7 +66,7 @@ fn a_world_of_another_engine_is_left_as_it_is_with_the_commit_that_runs_it() {
 /// A file as a later program might begin it: what it is, a version that is not ours, and then anything.
 fn later(mark: &[u8; 8]) -> Vec<u8> {
     let mut bytes = mark.to_vec();
-    bytes.extend(2_u32.to_le_bytes());
+    bytes.extend(3_u32.to_le_bytes());
     bytes.extend([0x5a; 300]);
     bytes
 }
@@ -105,7 +105,7 @@ fn a_world_in_which_one_file_is_of_a_later_program_is_left_as_it_is() {
             let output = run(command);
             let told = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(8), "{command:?} and {file}: {told}");
-            for part in [file.to_string().as_str(), "has format version 2", "nothing there is"] {
+            for part in [file.to_string().as_str(), "has format version 3", "nothing there is"] {
                 assert!(told.contains(part), "{command:?} does not say `{part}`: {told}");
             }
             assert!(!told.contains("damage"), "{command:?} calls {file} damaged: {told}");

@@ -88,3 +88,44 @@ fn whose_only_known_server_is_killed_goes_on_at_one_that_it_was_told_of() {
     other.leaves();
     plaza.stop();
 }
+
+/// A client whose key somebody used elsewhere as well was refused whatever was typed, until it was started again.
+#[test]
+fn two_clients_with_one_key_at_two_servers_act_in_turn_and_everybody_hears_both() {
+    let folder = Folder::new("two-devices");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    let key_file = key(&folder, "ada");
+    let mut bob = Person::enter_as("Bob", &plaza.servers[2].url, &key(&folder, "bob"));
+    bob.types("look");
+    bob.sees("what you see is proven");
+    let devices = [0, 1].map(|index| {
+        let mut device = Person::enter_as("Ada", &plaza.servers[index].url, &key_file);
+        device.types("look");
+        device.sees("what you see is proven");
+        device
+    });
+    let [mut first, mut second] = devices;
+
+    for round in 0..2 {
+        for (name, device) in [("first", &mut first), ("second", &mut second)] {
+            let words = format!("round {round} of the {name}");
+            device.types(&format!("shout {words}"));
+            device.sees(&format!("You shout: {words}"));
+            bob.sees(&words);
+        }
+        bob.types(&format!("shout {round} is heard"));
+        first.sees(&format!("{round} is heard"));
+        second.sees(&format!("{round} is heard"));
+    }
+    for (device, way) in [(&mut first, "north"), (&mut second, "south")] {
+        device.types(&format!("go {way}"));
+        device.sees("You walk");
+    }
+    // Who leaves with one of them stays with the other.
+    first.leaves();
+    second.types("emote wave");
+    second.sees("You wave");
+    second.leaves();
+    bob.leaves();
+    plaza.stop();
+}

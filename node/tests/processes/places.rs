@@ -129,10 +129,26 @@ fn whoever_enters_agrees_to_the_house_rules_and_is_told_the_room() {
     assert_eq!(code, Some(0), "they were agreed to before: {told}");
     assert!(!told.contains("Wipe your feet."), "{told}");
 
+    // An admin has other words agreed to, and nobody is taken to have agreed to these.
+    let (words, admin) = (path("rules.txt"), path("world/admin.key"));
+    fs::write(&words, "Shut the door.\r\n").expect("the words");
+    let order = |more: &[&str]| {
+        let said = ["admin", "house-rules", "--node", node, "--key", &admin];
+        json(&[&said[..], more, &["--json"]].concat())
+    };
+    let told = order(&[&words, "--dry-run"]);
+    assert_eq!(told["does"], "have everybody agree to these house rules before entering");
+    assert_eq!((enter(&[]).0, told["height"].is_null()), (Some(0), true));
+    order(&[&words]);
+    let (code, told) = enter(&[]);
+    assert_eq!(code, Some(4), "they are others: {told}");
+    assert!(told.contains("Shut the door.") && !told.contains("Wipe your feet."), "{told}");
+    assert_eq!(enter(&["--accept-rules"]).0, Some(0));
+
     json(&["place", "export", &copy, "--node", node, "--json"]);
     assert_eq!(fs::read(folder.join("copy/picture.jpg")).expect("the picture"), picture);
     let text = fs::read_to_string(folder.join("copy/place.toml")).expect("the file");
-    assert!(text.contains("house_rules = \"Wipe your feet.\""), "{text}");
+    assert!(text.contains("house_rules = \"Shut the door.\""), "{text}");
     assert!(text.contains("[[sector]]\nname = \"hall\""), "{text}");
 }
 

@@ -6,7 +6,7 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio},
-    sync::mpsc::{Receiver, sync_channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
@@ -402,6 +402,18 @@ impl Person {
     /// Says whether this text came, up to the last line that was waited for.
     pub(crate) fn has_seen(&self, text: &str) -> bool {
         self.heard.contains(text)
+    }
+
+    /// Waits until the client ends without being told to, and returns its exit code.
+    pub(crate) fn ends_by_itself(mut self) -> Option<i32> {
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => self.heard.push_str(&format!("{line}\n")),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it goes on, after:\n{}", self.heard),
+            }
+        }
+        self.process.wait().expect("it ends").code()
     }
 
     /// Ends the input, and waits for the client to leave.

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Says whether a file below a folder has these bytes.
-fn holds(folder: &Path, wanted: &[u8]) -> bool {
+pub(crate) fn holds(folder: &Path, wanted: &[u8]) -> bool {
     let entries = fs::read_dir(folder).expect("a folder of the world");
     entries.map(|entry| entry.expect("an entry").path()).any(|path| {
         if path.is_dir() {

@@ -31,6 +31,8 @@ fn one_word_in_its_file_puts_a_place_on_the_advanced_tier_and_an_unknown_tier_is
         person.types("look");
         person.sees(seen);
     }
+    person.types("rules");
+    person.sees("All that is loose falls south, by 9.8 m/s^2.");
     person.leaves();
 
     let height = plaza.height(0) + 1;

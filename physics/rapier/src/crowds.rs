@@ -112,7 +112,9 @@ fn place(index: usize, body: &Body) -> BodyBox {
             half.saturating_mul(cosine).saturating_add(radius),
             half.saturating_mul(sine).saturating_add(radius),
         ],
-        Shape::Circle { .. } | Shape::Polygon(_) | Shape::Segment(_) => [shape.reach(); 2],
+        Shape::Circle { .. } | Shape::Polygon(_) | Shape::Segment(_) | Shape::Compound(_) => {
+            [shape.reach(); 2]
+        }
     };
     BodyBox {
         low: [x.saturating_sub(width).to_bits(), y.saturating_sub(height).to_bits()],

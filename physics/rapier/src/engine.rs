@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    Body, BodyMotion, BodySpec, Bounds, Filter, JointId, Motion, Shape, limits,
+    Body, BodyMotion, BodySpec, Bounds, CompoundPart, Filter, JointId, Motion, Shape, limits,
 };
 use metatopia_types::ObjectId;
 use rapier2d::prelude::{
@@ -139,7 +139,7 @@ impl RapierWorld {
             Motion::Kinematic => RigidBodyBuilder::kinematic_velocity_based(),
             Motion::Dynamic => RigidBodyBuilder::dynamic(),
         };
-        let shape = shape(spec.shape);
+        let shape = shape(&spec.shape);
         let builder = builder
             .pose(pose(moves.position, moves.facing))
             .linvel(float_vector(moves.velocity))
@@ -308,8 +308,8 @@ fn groups(filter: Filter) -> InteractionGroups {
 }
 
 /// Returns a shape of rapier.
-fn shape(shape: Shape) -> SharedShape {
-    match shape {
+fn shape(shape: &Shape) -> SharedShape {
+    match *shape {
         Shape::Circle { radius } => SharedShape::ball(float(radius)),
         Shape::Rect { half } => SharedShape::cuboid(float(half.x), float(half.y)),
         Shape::Capsule { half, radius } => SharedShape::capsule_x(float(half), float(radius)),
@@ -317,7 +317,14 @@ fn shape(shape: Shape) -> SharedShape {
             let [from, to] = segment.ends().map(float_vector);
             SharedShape::segment(from, to)
         }
-        Shape::Polygon(polygon) => {
+        Shape::Compound(ref compound) => {
+            let part = |part: CompoundPart| {
+                let (sine, cosine) = part.angle.sin_cos();
+                (pose(part.offset, Vec2::new(cosine, sine)), self::shape(&part.shape))
+            };
+            SharedShape::compound(compound.parts().map(part).collect())
+        }
+        Shape::Polygon(ref polygon) => {
             let corners: Vec<_> = polygon.corners().map(float_vector).collect();
             // A polygon of a body has an inscribed circle, so it has corners that are no line.
             let size = float(limits::SIZE_MIN);

@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Contact, Hit, Motion, TierView, Touching, limits::TOUCH_MARGIN};
 use metatopia_types::ObjectId;
-use rapier2d::prelude::{ContactPair, PhysicsWorld, Vector};
+use rapier2d::prelude::{Collider, ContactManifold, ContactPair, PhysicsWorld, Vector};
 
 use crate::engine::id_of;
 use crate::numbers::{fixed, fixed_vector, float, float_vector};
@@ -28,7 +28,7 @@ fn contact(world: &PhysicsWorld, pair: &ContactPair, view: TierView<'_>) -> Opti
     let ids = ordered(id_of(first.user_data)?, id_of(second.user_data)?);
     let touched = view.contacts.binary_search_by_key(&ids, Contact::pair).is_ok();
     let (mut impulse, mut nearest, mut point) = (0.0, f32::INFINITY, Vec2::ZERO);
-    for manifold in pair.manifolds() {
+    for manifold in pair.solver_manifolds() {
         let is_solved = !manifold.data.solver_contacts.is_empty();
         for place in &manifold.points {
             if is_solved {
@@ -36,12 +36,19 @@ fn contact(world: &PhysicsWorld, pair: &ContactPair, view: TierView<'_>) -> Opti
             }
             if place.dist < nearest {
                 nearest = place.dist;
-                point = fixed_vector(first.position() * place.local_p1);
+                point = fixed_vector(position(first, manifold, place.local_p1));
             }
         }
     }
     let touches = impulse > 0.0 || nearest <= 0.0 || (touched && nearest <= float(TOUCH_MARGIN));
     touches.then(|| Touching { pair: ids, point, impulse: fixed(impulse) })
+}
+
+/// Returns where a point of a manifold is, which is told in the frame of the part that it is on, if it is on one
+/// of a compound.
+fn position(of: &Collider, manifold: &ContactManifold, point: Vector) -> Vector {
+    let own = manifold.subshape_pos1().map_or(point, |part| part * point);
+    of.position() * own
 }
 
 /// Returns the hits that are harder than the region asks for, in the order of their ids.
@@ -61,10 +68,10 @@ fn hit(world: &PhysicsWorld, pair: &ContactPair, view: TierView<'_>) -> Option<H
     let (first, second) = (id_of(one.user_data)?, id_of(other.user_data)?);
     let (of_first, of_second) = (body(view, first)?, body(view, second)?);
     let (mut impulse, mut fastest, mut point) = (0.0, f32::NEG_INFINITY, Vec2::ZERO);
-    for manifold in pair.manifolds() {
+    for manifold in pair.solver_manifolds() {
         let pushing = !manifold.data.solver_contacts.is_empty();
         for place in manifold.points.iter().filter(|place| pushing && place.data.impulse > 0.0) {
-            let at = one.position() * place.local_p1;
+            let at = position(one, manifold, place.local_p1);
             let way = velocity_at(of_first, at) - velocity_at(of_second, at);
             let speed = way.dot(manifold.data.normal);
             impulse += place.data.impulse;

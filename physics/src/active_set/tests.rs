@@ -1,7 +1,9 @@
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_types::ObjectId;
 
-use crate::{BodySpec, JointId, JointKind, Motion, Pose, Region, Shape, Spring};
+use crate::{
+    BodySpec, Compound, CompoundPart, JointId, JointKind, Motion, Pose, Region, Shape, Spring,
+};
 
 /// Returns a vector in hundredths of a metre.
 fn at(x: i64, y: i64) -> Vec2 {
@@ -18,15 +20,20 @@ fn put(region: &mut Region, id: u64, sensor: bool, spec: BodySpec) {
 /// Builds a town in which all bodies sleep: crates and balls in rows that touch, a sensor over all of
 /// it, and a heap of more walls, sensors and balls in one position than a body has partners.
 fn town() -> Region {
+    town_of(square)
+}
+
+/// Builds such a town whose crates, balls aside, have another shape.
+fn town_of(crate_of: fn(i64) -> Shape) -> Region {
     let mut region = Region::new();
     let ball = |radius: i64| Shape::Circle { radius: Fx::from_ratio(radius, 100) };
-    let side = |half: i64| Shape::Rect { half: at(half, half) };
+    let side = square;
     put(&mut region, 1, true, BodySpec::new(side(9_000), Motion::Static, at(0, 0)));
     for n in 0..200_u64 {
         // Six bodies in a row touch.
         let (column, row) = (n as i64 % 20, n as i64 / 20);
         let position = at(column * 61 + column / 6 * 300 - 1_000, row * 300 - 1_500);
-        let shape = if n % 3 == 0 { ball(30) } else { side(30) };
+        let shape = if n % 3 == 0 { ball(30) } else { crate_of(30) };
         put(&mut region, 10 + n, false, BodySpec::new(shape, Motion::Dynamic, position));
     }
     for n in 0..45_u64 {
@@ -41,6 +48,19 @@ fn town() -> Region {
         region.step();
     }
     region
+}
+
+fn square(half: i64) -> Shape {
+    Shape::Rect { half: at(half, half) }
+}
+
+/// Returns an L of two boxes that fills three quarters of a square.
+fn ell(half: i64) -> Shape {
+    let part = |shape, x, y| CompoundPart::new(shape).at(at(x, y));
+    let quarter = half / 2;
+    let lying = part(Shape::Rect { half: at(half, quarter) }, 0, -quarter);
+    let standing = part(Shape::Rect { half: at(quarter, half) }, -quarter, 0);
+    Shape::Compound(Compound::new(&[lying, standing]).expect("two parts"))
 }
 
 /// Gives one random body a random command.
@@ -121,11 +141,15 @@ fn a_step_of_the_active_bodies_equals_a_step_of_all_bodies_where_joints_hold_the
 
 /// Builds a street under gravity: stacks and joined pairs on one long floor, all asleep.
 fn street() -> Region {
+    street_of(square)
+}
+
+fn street_of(crate_of: fn(i64) -> Shape) -> Region {
     let mut region = Region::new().with_gravity(at(0, -1_000));
     let floor = Shape::Rect { half: at(10_000, 100) };
     put(&mut region, 1, false, BodySpec::new(floor, Motion::Static, at(0, -100)));
     for n in 0..180_u64 {
-        let side = Shape::Rect { half: at(30, 30) };
+        let side = crate_of(30);
         let position = at(n as i64 / 6 * 300 - 4_500, n as i64 % 6 * 60 + 30);
         put(&mut region, 10 + n, false, BodySpec::new(side, Motion::Dynamic, position));
         if n % 12 == 7 {
@@ -145,6 +169,12 @@ fn street() -> Region {
         region.step();
     }
     region
+}
+
+#[test]
+fn a_step_of_the_active_bodies_equals_a_step_of_all_bodies_among_compounds() {
+    partial_steps_equal_whole_ones(&town_of(ell), 200);
+    partial_steps_equal_whole_ones(&street_of(ell), 100);
 }
 
 /// A floor that one body moved on once woke all others that stood on it, unless they were left out.
@@ -203,7 +233,7 @@ fn where_small_bodies_lie_close_all_take_part_although_few_move() {
     let place = |n: u64| at(n as i64 % 50 * 15, n as i64 / 50 * 15);
     for n in 0..2_500 {
         let motion = if n % 50 == 0 { Motion::Dynamic } else { Motion::Static };
-        put(&mut region, n, false, BodySpec::new(disc, motion, place(n)));
+        put(&mut region, n, false, BodySpec::new(disc.clone(), motion, place(n)));
     }
     let lone = BodySpec::new(disc, Motion::Dynamic, at(9_900, 0));
     put(&mut region, 9_999, false, lone);

@@ -8,7 +8,7 @@ use super::{
 use crate::body::Body;
 use crate::limits::{COORDINATE_MAX, PARTNERS_MAX};
 use crate::mass_props::MassProps;
-use crate::narrow_phase::Hull;
+use crate::outline::Outlines;
 use crate::solver_body::SolverBody;
 use crate::{BodySpec, Motion, Shape};
 
@@ -16,13 +16,13 @@ fn at(x: i64, y: i64) -> Vec2 {
     Vec2::new(Fx::from_ratio(x, 100), Fx::from_ratio(y, 100))
 }
 
-fn prepared(specs: &[BodySpec]) -> (Vec<SolverBody>, Vec<Hull>) {
-    let mut hulls = Vec::new();
+fn prepared(specs: &[BodySpec]) -> (Vec<SolverBody>, Outlines) {
+    let mut outlines = Outlines::default();
     let bodies = (0..).zip(specs).map(|(id, spec)| {
         let body = Body::new(ObjectId(id), spec).expect("a test's bodies fit");
-        SolverBody::new(&body, &MassProps::of(&body), &mut hulls).0
+        SolverBody::new(&body, &MassProps::of(&body), &mut outlines).0
     });
-    (bodies.collect(), hulls)
+    (bodies.collect(), outlines)
 }
 
 /// Returns the pairs of a sweep that compares each body with all that begin before it ends.
@@ -47,17 +47,18 @@ fn plainly_swept(entries: &[SweepEntry], bodies: &[SolverBody]) -> Vec<PairKey> 
 
 /// Returns the pairs of a sweep of strips, if it tells them, and of a sweep of all bodies as one.
 fn swept(specs: &[BodySpec]) -> (Option<Vec<u64>>, Vec<u64>) {
-    let (bodies, hulls) = prepared(specs);
+    let (bodies, outlines) = prepared(specs);
     let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
     let (mut memory, mut strips, mut all) = (SweepMemory::default(), Vec::new(), Vec::new());
-    let entries = (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&hulls), along_x));
+    let entries =
+        (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&outlines), along_x));
     refill(&mut memory.unsorted, entries);
     let told = sweep_strips(&mut memory, &bodies, &mut strips);
     sweep_all(&mut memory, &bodies, &mut all);
     strips.sort_unstable();
     all.sort_unstable();
     let mut found = Vec::new();
-    find_pairs(&bodies, &hulls, &mut SweepMemory::default(), &mut found);
+    find_pairs(&bodies, &outlines, &mut SweepMemory::default(), &mut found);
     assert_eq!(found, all);
     assert_eq!(plainly_swept(&memory.unsorted, &bodies), all);
     (told.map(|()| strips), all)
@@ -101,9 +102,9 @@ fn strips_find_the_pairs_that_a_sweep_of_all_bodies_finds() {
 
 /// Returns how many pairs of boxes a sweep of all bodies as one compares.
 fn compared(specs: &[BodySpec]) -> usize {
-    let (bodies, hulls) = prepared(specs);
+    let (bodies, outlines) = prepared(specs);
     let mut memory = SweepMemory::default();
-    let entries = (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&hulls), true));
+    let entries = (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&outlines), true));
     refill(&mut memory.unsorted, entries);
     sweep_all(&mut memory, &bodies, &mut Vec::new())
 }
@@ -126,7 +127,7 @@ fn bodies_of_a_heap_that_are_full_are_not_compared_with_each_other() {
     let walls = balls(3_000, Motion::Static);
     assert_eq!(compared(&walls), 0, "walls do not concern each other");
     let sensors: Vec<BodySpec> =
-        walls.iter().map(|wall| BodySpec { sensor: true, ..*wall }).collect();
+        walls.iter().map(|wall| BodySpec { sensor: true, ..wall.clone() }).collect();
     assert_eq!(compared(&sensors), 0, "neither do sensors");
 }
 
@@ -159,7 +160,7 @@ fn a_heap_and_large_bodies_are_swept_as_one() {
     assert_eq!(swept(&heap).0, None, "a body has more partners than it may have");
     let tower = Shape::Rect { half: at(10, 25_600) };
     let towers: Vec<BodySpec> =
-        (0..30).map(|n| BodySpec::new(tower, Motion::Static, at(n * 50, 0))).collect();
+        (0..30).map(|n| BodySpec::new(tower.clone(), Motion::Static, at(n * 50, 0))).collect();
     assert_eq!(swept(&towers).0, None, "they lie in too many strips");
 }
 
@@ -173,7 +174,7 @@ fn bodies_at_the_edges_of_the_region_are_in_a_strip() {
     let mut specs = Vec::new();
     for (x, y) in places {
         let (shape, place) = (Shape::Circle { radius: Fx::ONE }, Vec2::new(x, y));
-        specs.push(BodySpec::new(wall, Motion::Static, place));
+        specs.push(BodySpec::new(wall.clone(), Motion::Static, place));
         specs.push(BodySpec::new(shape, Motion::Dynamic, place));
     }
     let (strips, all) = swept(&specs);

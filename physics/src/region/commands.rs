@@ -24,7 +24,7 @@ impl Region {
             return Err(InsertError::Full(self.bodies_max()));
         }
         let mut body = Body::new(id, spec)?;
-        body.position = self.surroundings.bounds.clamp(body.position);
+        body.position = body.ground(self.surroundings.bounds).clamp(body.position);
         self.insert_at(index, body);
         Ok(())
     }

@@ -100,7 +100,7 @@ impl Region {
             return Err(InsertError::Full(self.bodies_max()));
         }
         check(body).map_err(InsertError::Field)?;
-        let position = self.surroundings.bounds.clamp(body.position);
+        let position = body.ground(self.surroundings.bounds).clamp(body.position);
         self.insert_at(index, Body { slow_steps: 0, position, ..body.clone() });
         Ok(())
     }
@@ -114,7 +114,7 @@ impl Region {
         let index = self.index(id).map_err(|_| MissingBody(id))?;
         let mut body = self.bodies[index].clone();
         change(&mut body);
-        body.position = self.surroundings.bounds.clamp(body.position);
+        body.position = body.ground(self.surroundings.bounds).clamp(body.position);
         if body != self.bodies[index] {
             body.slow_steps = 0;
             self.replace(index, body);
@@ -159,7 +159,7 @@ const fn copy_material(body: &mut Body, other: &Body) {
 
 /// Copies the shape and the mass of another body, and clamps the velocity to what they allow.
 fn copy_shape(body: &mut Body, other: &Body) {
-    body.geometry = other.geometry;
+    body.geometry = other.geometry.clone();
     body.mass = other.mass;
     body.velocity = body.velocity.clamp_length(body.speed_bound());
     body.spin = body.spin.bounded(body.spin_bound());

@@ -44,8 +44,8 @@ impl Region {
         point: Vec2,
         kind: JointKind,
     ) -> Result<JointSpec, MissingBody> {
-        let first = a.map(|a| self.body(a).ok_or(MissingBody(a))).transpose()?;
-        let second = self.body(b).ok_or(MissingBody(b))?;
+        let first = a.map(|a| self.own_body(a).ok_or(MissingBody(a))).transpose()?;
+        let second = self.own_body(b).ok_or(MissingBody(b))?;
         let angle = first.map_or(Angle::ZERO, Body::angle);
         Ok(JointSpec {
             anchor_a: first.map_or(point, |first| first.own_frame(point)),
@@ -62,7 +62,7 @@ impl Region {
     pub fn check_joint(&self, spec: &JointSpec) -> Result<JointSpec, JointError> {
         let checked = spec.checked()?;
         for end in [checked.a, Some(checked.b)].into_iter().flatten() {
-            self.body(end).ok_or(MissingBody(end))?;
+            self.own_body(end).ok_or(MissingBody(end))?;
         }
         if self.joints.all().len() == JOINTS_MAX { Err(JointError::Full) } else { Ok(checked) }
     }

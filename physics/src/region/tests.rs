@@ -20,7 +20,7 @@ proptest! {
         ends in prop::collection::btree_set((0..60_u64, 1..60_u64), 0..60),
     ) {
         let contact = |(a, more)| {
-            Contact { a: ObjectId(a), b: ObjectId(a + more), points: [None; 2] }
+            Contact::bare(ObjectId(a), ObjectId(a + more))
         };
         let contacts: Vec<Contact> = ends.into_iter().map(contact).collect();
         let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);

@@ -64,9 +64,12 @@ fn a_shape_overlaps_what_a_step_finds_that_it_touches() {
         let (one, other) = (drawn(&mut dice), drawn(&mut dice));
         let (first, second) = (pose(&mut dice, 150), pose(&mut dice, 150));
         let mut region = Region::new();
-        put(&mut region, 1, BodySpec { pose: second, ..fixed(other, second.position) });
+        put(&mut region, 1, BodySpec { pose: second, ..fixed(other.clone(), second.position) });
         let found = region.overlapping_shape(&one, first, Filter::ALL).expect("a shape");
-        let touches = |by| touch_in_a_step(one, nudged(first, second.position, by), other, second);
+        let touches = |by| {
+            let first = nudged(first, second.position, by);
+            touch_in_a_step(one.clone(), first, other.clone(), second)
+        };
         // Where a centimetre decides, both may be right.
         match (touches(-1), touches(1)) {
             (true, true) => {
@@ -96,7 +99,7 @@ fn a_cast_shape_overlaps_nothing_before_it_meets_a_body_and_the_body_where_it_do
         let shape = drawn(&mut dice);
         let (from, to) = (pose(&mut dice, 1_200), pose(&mut dice, 1_200));
         let way = to.position.saturating_sub(from.position);
-        let (hit, looked) = region.shape_cast(&cast(shape, from, way)).expect("a shape");
+        let (hit, looked) = region.shape_cast(&cast(shape.clone(), from, way)).expect("a shape");
         let along =
             |part: Fx| Pose { position: from.position.saturating_add(way.scale(part)), ..from };
         let over = |part: Fx| region.overlapping_shape(&shape, along(part), Filter::ALL);
@@ -131,12 +134,15 @@ fn a_cast_names_the_first_body_skips_one_and_passes_through_sensors_and_filters(
     let ball = cast(circle(50), Pose::default(), way);
     let hit = |cast: ShapeCast| region.shape_cast(&cast).expect("a shape").0;
 
-    let first = hit(ball).expect("a body is there");
+    let first = hit(ball.clone()).expect("a body is there");
     assert_eq!(first.id, ObjectId(2));
     assert!(first.fraction.saturating_sub(cm(30)).saturating_abs() < Fx::from_ratio(1, 100_000));
-    assert_eq!(hit(ShapeCast { skip: ObjectId(2), ..ball }).map(|hit| hit.id), Some(ObjectId(3)));
+    assert_eq!(
+        hit(ShapeCast { skip: ObjectId(2), ..ball.clone() }).map(|hit| hit.id),
+        Some(ObjectId(3))
+    );
     let other = Filter { category: 1, mask: 1 };
-    let next = ShapeCast { skip: ObjectId(2), filter: other, ..ball };
+    let next = ShapeCast { skip: ObjectId(2), filter: other, ..ball.clone() };
     assert_eq!(hit(next).map(|hit| hit.id), Some(ObjectId(4)));
     // From the start of the way it is over the body already.
     let inside = Pose { position: at(400, 20), ..Pose::default() };

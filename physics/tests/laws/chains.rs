@@ -61,10 +61,10 @@ fn what_slides_along_a_flat_chain_moves_as_on_one_long_box() {
             let slider = BodySpec {
                 velocity: at(600, 0),
                 friction: cm(friction),
-                ..moving(shape, at(-1_400, height))
+                ..moving(shape.clone(), at(-1_400, height))
             };
             for region in [&mut chain, &mut floor] {
-                put(region, MOVER, slider);
+                put(region, MOVER, slider.clone());
             }
             // New points of contact begin without an impulse. That is no push along the chain; but with
             // friction, which takes two metres a second here, it costs up to 2 % of that.
@@ -113,8 +113,10 @@ fn the_ground_of_a_segment_holds_from_both_sides() {
         for side in [1, -1] {
             let mut region = Region::new().with_gravity(at(0, -1_000 * side));
             put(&mut region, 1, fixed(segment(at(-500, 0), at(500, 0)), Vec2::ZERO));
-            let dropped =
-                BodySpec { velocity: at(0, -3_000 * side), ..moving(shape, at(20, 300 * side)) };
+            let dropped = BodySpec {
+                velocity: at(0, -3_000 * side),
+                ..moving(shape.clone(), at(20, 300 * side))
+            };
             put(&mut region, MOVER, dropped);
             run(&mut region, 240);
             let height = body(&region, MOVER).position().y.saturating_abs();
@@ -148,12 +150,12 @@ fn nothing_leaves_a_closed_chain_and_nothing_comes_in() {
             [circle(30), rect(30, 20), capsule(30, 20), polygon(&[(30, -20), (0, 40), (-30, -20)])];
         for n in 0..24_i64 {
             let place = at(n % 6 * 100 - 250, n / 6 * 70 - 150);
-            let shape = shapes[n as usize % shapes.len()];
+            let shape = shapes[n as usize % shapes.len()].clone();
             let speed = at(n * 97 % 1_600 - 800, n * 53 % 1_200 - 600);
             put(
                 &mut region,
                 MOVER + n as u64,
-                BodySpec { velocity: speed, ..moving(shape, place) },
+                BodySpec { velocity: speed, ..moving(shape.clone(), place) },
             );
             let above = at(n % 12 * 110 - 600, 800 + n / 12 * 100);
             put(&mut region, MOVER + 100 + n as u64, moving(shape, above));
@@ -261,16 +263,16 @@ fn what_is_no_segment_is_refused_by_its_field() {
     let line = segment(at(0, 0), at(100, 0));
     let mut region = Region::new();
     for motion in [Motion::Kinematic, Motion::Dynamic] {
-        let found = region.insert(ObjectId(1), &BodySpec::new(line, motion, Vec2::ZERO));
+        let found = region.insert(ObjectId(1), &BodySpec::new(line.clone(), motion, Vec2::ZERO));
         let said = found.expect_err("a line does not move").to_string();
         assert!(said.starts_with("motion: "), "{said}");
     }
-    put(&mut region, 1, fixed(line, Vec2::ZERO));
+    put(&mut region, 1, fixed(line.clone(), Vec2::ZERO));
     let said = region.set_motion(ObjectId(1), Motion::Dynamic).expect_err("it stays").to_string();
     assert!(said.starts_with("motion: "), "{said}");
     put(&mut region, 2, moving(circle(20), at(500, 0)));
     assert!(
-        region.set_shape(ObjectId(2), line, Fx::ONE).is_err(),
+        region.set_shape(ObjectId(2), line.clone(), Fx::ONE).is_err(),
         "a ball that moves becomes no line"
     );
     let cast = ShapeCast {

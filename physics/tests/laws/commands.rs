@@ -117,7 +117,7 @@ fn the_message_of_a_size_error_names_the_field_the_size_and_its_range() {
         ("reach", wedge, ""),
     ];
     for (field, shape, size) in shapes {
-        let refused = Region::new().insert(ONE, &moving(shape, at(0, 0)));
+        let refused = Region::new().insert(ONE, &moving(shape.clone(), at(0, 0)));
         let Err(InsertError::Shape(ShapeError::Size(error))) = refused else {
             panic!("{refused:?}");
         };

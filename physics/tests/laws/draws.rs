@@ -2,8 +2,8 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
-    Aspect, BodySpec, Filter, JointId, JointKind, JointSpec, LineSegment, Motion, Motor, Polygon,
-    Pose, Region, RegionCommand, Shape, ShapeCast, Spring, limits,
+    Aspect, BodySpec, Compound, CompoundPart, Filter, JointId, JointKind, JointSpec, LineSegment,
+    Motion, Motor, Polygon, Pose, Region, RegionCommand, Shape, ShapeCast, Spring, limits,
 };
 use metatopia_types::ObjectId;
 
@@ -50,11 +50,21 @@ fn shape(dice: &mut Stream) -> Shape {
         1 => number(dice),
         _ => cm(10 + dice.below(90) as i64),
     };
-    match dice.below(5) {
+    match dice.below(6) {
         0 => Shape::Circle { radius: size(dice) },
         1 => Shape::Rect { half: Vec2::new(size(dice), size(dice)) },
         2 => Shape::Capsule { half: size(dice), radius: size(dice) },
         3 => {
+            let parts: Vec<CompoundPart> = (0..1 + dice.below(9))
+                .map(|_| {
+                    let offset = Vec2::new(size(dice), size(dice));
+                    CompoundPart::new(Shape::Circle { radius: size(dice) }).at(offset)
+                })
+                .collect();
+            let compound = Compound::new(&parts).map(Shape::Compound);
+            compound.unwrap_or(Shape::Circle { radius: Fx::HALF })
+        }
+        4 => {
             let (from, to) = (vector(dice), vector(dice));
             LineSegment::new(from, to).map_or(Shape::Circle { radius: Fx::HALF }, Shape::Segment)
         }

@@ -44,10 +44,10 @@ fn set_shape_changes_the_mass_and_the_bounds_of_velocity_and_spin() {
     let mut region = spinning();
     let shape = Shape::Circle { radius: Fx::from_int(8) };
 
-    assert_eq!(region.set_shape(ONE, shape, Fx::from_int(700)), Ok(()));
+    assert_eq!(region.set_shape(ONE, shape.clone(), Fx::from_int(700)), Ok(()));
 
     let large = body(&region, 1);
-    assert_eq!((large.shape(), large.mass()), (shape, Fx::from_int(700)));
+    assert_eq!((large.shape(), large.mass()), (shape.clone(), Fx::from_int(700)));
     assert!(large.spin() <= large.spin_max());
     let size = Fx::from_int(17);
     let refused = region.set_shape(ONE, Shape::Circle { radius: size }, Fx::ONE);

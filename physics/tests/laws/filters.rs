@@ -112,20 +112,20 @@ fn a_body_that_meets_nothing_is_near_and_no_ray_meets_it() {
 fn a_body_and_a_spec_with_the_usual_filter_have_the_bytes_that_they_had_without_filters() {
     for (sensor, byte) in [(false, 0), (true, 1)] {
         let plain = BodySpec { sensor, ..moving(circle(20), Vec2::ZERO) };
-        let masked = filtered(3, 5, plain);
+        let masked = filtered(3, 5, plain.clone());
         let (short, long) = (wire::encode(&plain), wire::encode(&masked));
         let role = short.len() - 2;
         assert_eq!(short[role], byte);
         assert_eq!(long.len(), short.len() + 2);
         assert_eq!(long[role..role + 3], [byte + 2, 3, 5]);
-        assert_eq!(wire::decode::<BodySpec>(&long, 200), Ok(masked));
+        assert_eq!(wire::decode::<BodySpec>(&long, 200), Ok(masked.clone()));
         // The long form of the usual filter is no other encoding of it.
         let all = [0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
         let twice = [&short[..role], &[byte + 2], &all[..], &all[..], &short[role + 1..]].concat();
         assert_eq!(wire::decode::<BodySpec>(&twice, 200), Err(wire::DecodeError::NotCanonical));
 
         let mut region = Region::new();
-        put(&mut region, 7, masked);
+        put(&mut region, 7, masked.clone());
         let spec = body(&region, 7).spec();
         assert_eq!((spec.filter, spec.sensor), (masked.filter, sensor));
     }

@@ -4,10 +4,11 @@
 use metatopia_physics::Region;
 use metatopia_types::wire;
 
+use crate::drawn::{STREAMS, played};
 use crate::scenes::SCENES;
 
 /// The digests over the states and events of 600 steps.
-const GOLDEN: [(&str, &str); 8] = [
+const GOLDEN: [(&str, &str); 10] = [
     ("billiards", "46205d085e542a45"),
     ("bulldozer", "c915f2b8d26ccbf4"),
     ("turntable", "3933fa2dd631ce01"),
@@ -16,6 +17,8 @@ const GOLDEN: [(&str, &str); 8] = [
     ("quarry", "abe8c673e660970a"),
     ("playground", "fe6a1dd235544ba2"),
     ("mobile", "83fb9facf19e93be"),
+    ("tumbler", "88d75f691668c3dd"),
+    ("hollow", "3093fa2ac4346bde"),
 ];
 
 fn write_state(region: &Region, hasher: &mut blake3::Hasher) {
@@ -36,6 +39,15 @@ fn the_scenes_have_the_digests_of_their_snapshots() {
     for scene in &SCENES {
         let found = scene.found().to_string();
         assert!(found.starts_with(scene.digest), "{}: {found}", scene.name);
+    }
+}
+
+/// The example `digests` plays the same streams in every build.
+#[test]
+fn random_streams_of_commands_have_their_digests() {
+    for (seed, digest) in STREAMS {
+        let found = played(seed).to_string();
+        assert!(found.starts_with(digest), "seed {seed}: {found}");
     }
 }
 

@@ -137,7 +137,7 @@ fn what_falls_fast_does_not_tunnel() {
     for shape in [circle(7), rect(7, 7), polygon(&[(-20, -12), (20, -12), (0, 23)])] {
         let mut region = Region::new().with_gravity(at(0, -6_400));
         put(&mut region, 1, fixed(rect(300, 7), at(0, 0)));
-        put(&mut region, 2, moving(shape, at(0, 2_000)));
+        put(&mut region, 2, moving(shape.clone(), at(0, 2_000)));
         run(&mut region, 300);
         assert!(body(&region, 2).position().y > Fx::ZERO, "{shape:?}");
     }

@@ -13,12 +13,12 @@ use crate::scenes::{at, body, circle, cm, fixed, moving, polygon, put, rect, run
 fn the_mass_of_a_body_is_its_area_times_its_density_within_the_limits_of_masses() {
     let mass = |spec: BodySpec, density: Fx| {
         let mut region = Region::new();
-        put(&mut region, 1, spec.with_density(density));
+        put(&mut region, 1, spec.clone().with_density(density));
         assert_eq!(body(&region, 1).mass(), spec.with_density(density).mass, "told as it becomes");
         body(&region, 1).mass()
     };
     let crate_ = moving(rect(50, 100), Vec2::ZERO);
-    assert_eq!(mass(crate_, Fx::from_int(30)), Fx::from_int(60));
+    assert_eq!(mass(crate_.clone(), Fx::from_int(30)), Fx::from_int(60));
     let ramp = moving(polygon(&[(-100, -100), (200, -100), (-100, 200)]), Vec2::ZERO);
     assert_eq!(mass(ramp, Fx::from_int(2)), Fx::from_int(9));
     for (density, limit) in [
@@ -28,7 +28,7 @@ fn the_mass_of_a_body_is_its_area_times_its_density_within_the_limits_of_masses(
         (Fx::ZERO, MASS_MIN),
         (Fx::MIN, MASS_MIN),
     ] {
-        assert_eq!(mass(crate_, density), limit, "{density}");
+        assert_eq!(mass(crate_.clone(), density), limit, "{density}");
     }
 }
 
@@ -140,12 +140,12 @@ fn a_body_without_rules_has_the_bytes_that_it_had_before_there_were_any() {
     let bytes = |spec: BodySpec| wire::encode(&spec);
     let usual = moving(circle(20), Vec2::ZERO);
     // The role is the last but one byte of this spec, as `fixed_rotation` is the last.
-    assert_eq!(bytes(usual).split_last_chunk::<2>().map(|(_, end)| *end), Some([0, 0]));
-    let ruled = BodySpec { restitution_rule: CombineRule::Minimum, ..usual };
+    assert_eq!(bytes(usual.clone()).split_last_chunk::<2>().map(|(_, end)| *end), Some([0, 0]));
+    let ruled = BodySpec { restitution_rule: CombineRule::Minimum, ..usual.clone() };
     let end = [4, 255, 255, 255, 255, 15, 255, 255, 255, 255, 15, 0, 2, 0];
-    assert!(bytes(ruled).ends_with(&end), "{:?}", bytes(ruled));
-    for spec in [usual, ruled, BodySpec { sensor: true, ..ruled }] {
-        assert_eq!(wire::decode::<BodySpec>(&bytes(spec), 256), Ok(spec));
+    assert!(bytes(ruled.clone()).ends_with(&end), "{:?}", bytes(ruled));
+    for spec in [usual, ruled.clone(), BodySpec { sensor: true, ..ruled }] {
+        assert_eq!(wire::decode::<BodySpec>(&bytes(spec.clone()), 256), Ok(spec));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
-    Body, BodySpec, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
-    RegionCommand, RegionRecorder, RegionReply, Shape, Spring, StepEvents, Touch,
+    Body, BodySpec, Compound, CompoundPart, Filter, JointId, JointKind, JointSpec, Motion, Motor,
+    Polygon, Pose, Region, RegionCommand, RegionRecorder, RegionReply, SegmentChain, Shape, Spring,
+    StepEvents, Touch,
 };
 use metatopia_types::{Digest, ObjectId, wire};
 
@@ -27,6 +28,14 @@ pub(crate) fn rect(half_x: i64, half_y: i64) -> Shape {
 
 pub(crate) fn capsule(half: i64, radius: i64) -> Shape {
     Shape::Capsule { half: cm(half), radius: cm(radius) }
+}
+
+/// Returns a compound that must be one, of shapes at these places.
+pub(crate) fn compound(parts: &[(Shape, (i64, i64))]) -> Shape {
+    let part =
+        |(shape, (x, y)): &(Shape, (i64, i64))| CompoundPart::new(shape.clone()).at(at(*x, *y));
+    let parts: Vec<CompoundPart> = parts.iter().map(part).collect();
+    Shape::Compound(Compound::new(&parts).expect("a scene's compounds have parts"))
 }
 
 /// Returns a polygon that must be one.
@@ -91,7 +100,7 @@ impl Scene {
     }
 }
 
-pub(crate) const SCENES: [Scene; 8] = [
+pub(crate) const SCENES: [Scene; 10] = [
     Scene { name: "billiards", build: billiards, commands: nothing, digest: "7393d47f994da352" },
     Scene { name: "bulldozer", build: bulldozer, commands: nothing, digest: "7736115224a14699" },
     Scene { name: "turntable", build: turntable, commands: nothing, digest: "89482549870949e0" },
@@ -105,6 +114,13 @@ pub(crate) const SCENES: [Scene; 8] = [
         digest: "78c3f94c82b3be24",
     },
     Scene { name: "mobile", build: mobile, commands: rearrange_joints, digest: "13dc61ca84a6c260" },
+    Scene {
+        name: "tumbler",
+        build: tumbler,
+        commands: rearrange_compounds,
+        digest: "b18fceffd96cb82b",
+    },
+    Scene { name: "hollow", build: hollow, commands: nothing, digest: "4002747ee430af16" },
 ];
 
 impl Scene {
@@ -220,6 +236,25 @@ fn crowd() -> Region {
             ..moving(circle(30), at(index % 8 * 180 - 630, index / 8 * 300 - 600))
         };
         put(&mut region, 10 + index as u64, walker);
+    }
+    region
+}
+
+/// Builds a hollow of one chain, into which balls, crates, capsules and hexagons fall.
+fn hollow() -> Region {
+    let mut region = Region::new().with_gravity(at(0, -981));
+    yard(&mut region, 1_000);
+    let points: Vec<Vec2> = (-8..=8_i64).map(|n| at(n * 110, n * n * 11 - 600)).collect();
+    let chain = SegmentChain::new(&points, false).expect("a scene's points are a chain");
+    for (id, segment) in (100..).zip(chain.bodies(&fixed(circle(50), Vec2::ZERO))) {
+        put(&mut region, id, segment);
+    }
+    let hexagon = polygon(&[(30, 0), (15, 26), (-15, 26), (-30, 0), (-15, -26), (15, -26)]);
+    let shapes = [circle(25), rect(30, 20), capsule(25, 15), hexagon];
+    for (id, n) in (10..).zip(0..32_i64) {
+        let shape = shapes[n as usize % shapes.len()].clone();
+        let place = at(n % 8 * 150 - 530 + n, n / 8 * 110 + 100);
+        put(&mut region, id, BodySpec { restitution: cm(20), ..moving(shape, place) });
     }
     region
 }
@@ -415,6 +450,72 @@ fn rearrange_joints(step: u64) -> Vec<RegionCommand> {
         45 => Some(RegionCommand::SetMotor(JointId(41), motor(300))),
         50 => Some(RegionCommand::SetMotor(JointId(43), motor(9))),
         55 => Some(RegionCommand::MoveTarget(JointId(70), at(step as i64 % 500 - 250, 200))),
+        _ => None,
+    });
+    commands
+}
+
+/// Returns a compound: an L, a cross, a dumb-bell or a comb.
+pub(crate) fn joinery(kind: u64) -> Shape {
+    match kind % 4 {
+        0 => compound(&[(rect(30, 8), (0, 0)), (rect(8, 22), (-22, 30))]),
+        1 => compound(&[(rect(28, 7), (0, 0)), (capsule(14, 7), (0, 0)), (rect(7, 28), (0, 0))]),
+        2 => compound(&[(capsule(22, 7), (0, 0)), (circle(14), (-24, 0)), (circle(12), (24, 2))]),
+        _ => {
+            let tooth = polygon(&[(-10, 0), (10, 0), (0, 30)]);
+            let back = (rect(30, 7), (0, 0));
+            let teeth = [-22, 0, 22].map(|x| (tooth.clone(), (x, 12)));
+            compound(&[&[back], &teeth[..]].concat())
+        }
+    }
+}
+
+/// Builds a drum that turns, of four walls that are one body, with compounds and others in it; a sensor of two
+/// discs is in its middle.
+fn tumbler() -> Region {
+    let mut region = Region::new().with_gravity(at(0, -1_000)).with_hits(Some(Fx::ONE));
+    yard(&mut region, 500);
+    let (high, wide) = (rect(20, 270), rect(270, 20));
+    let walls =
+        [(high.clone(), (-250, 0)), (high, (250, 0)), (wide.clone(), (0, -250)), (wide, (0, 250))];
+    let mut drum = BodySpec::new(compound(&walls), Motion::Kinematic, Vec2::ZERO);
+    drum.spin = cm(60);
+    put(&mut region, 5, drum);
+    let discs = compound(&[(circle(60), (-80, 0)), (circle(60), (80, 0))]);
+    put(&mut region, 6, BodySpec { sensor: true, ..fixed(discs, Vec2::ZERO) });
+    for index in 0..24_u64 {
+        let shape = match index % 6 {
+            0..=3 => joinery(index % 6),
+            4 => circle(15),
+            _ => rect(18, 12),
+        };
+        let spec = BodySpec {
+            restitution: cm(index as i64 % 3 * 20),
+            spin: cm(index as i64 * 31 % 200),
+            ..moving(shape, at(index as i64 % 5 * 80 - 160, index as i64 / 5 * 80 - 160))
+        };
+        put(&mut region, 10 + index, spec.with_density(Fx::from_int(8)));
+    }
+    region
+}
+
+/// Rearranges the bodies, gives some of them another shape, and stops the drum.
+fn rearrange_compounds(step: u64) -> Vec<RegionCommand> {
+    let mut commands = rearrange(step);
+    let object = ObjectId(10 + step / 7 % 24);
+    commands.extend(match step % 50 {
+        5 => {
+            let comb = moving(joinery(step / 50), at(0, 100));
+            Some(RegionCommand::Insert(object, Box::new(comb)))
+        }
+        15 => Some(RegionCommand::SetShape(object, Box::new(joinery(step / 50)), Fx::ONE)),
+        25 => Some(RegionCommand::SetShape(object, Box::new(circle(14)), Fx::ONE)),
+        35 => Some(RegionCommand::OverlappingShape(
+            Box::new(joinery(step / 50)),
+            Pose::default(),
+            Filter::ALL,
+        )),
+        45 => Some(RegionCommand::SetSpin(ObjectId(5), cm(step as i64 % 3 * 60))),
         _ => None,
     });
     commands

@@ -72,7 +72,7 @@ fn sizes_of_capsules_and_polygons_have_the_limits_of_their_motion() {
     let negative = Shape::Capsule { half: Fx::ONE, radius: cm(-1) };
     assert!(refused(&mut region, negative, Motion::Static));
     let large = polygon(&[(-2_000, -2_000), (2_000, -2_000), (0, 2_000)]);
-    assert!(refused(&mut region, large, Motion::Dynamic));
+    assert!(refused(&mut region, large.clone(), Motion::Dynamic));
     assert!(!refused(&mut region, large, Motion::Static));
     let smallest = capsule(7, 7);
     put(&mut region, 2, moving(smallest, at(5_000, 0)));
@@ -88,7 +88,7 @@ fn every_shape_comes_to_rest_on_every_other_one_and_sleeps() {
             // A trough, so that nothing rolls away.
             put(&mut region, 2, fixed(rect(50, 300), at(-130, 300)));
             put(&mut region, 3, fixed(rect(50, 300), at(130, 300)));
-            put(&mut region, 4, moving(lower, at(-10, 60)));
+            put(&mut region, 4, moving(lower.clone(), at(-10, 60)));
             put(&mut region, 5, moving(upper, at(10, 170)));
             for _ in 0..900 {
                 region.step();
@@ -117,8 +117,8 @@ fn shapes_that_are_pushed_together_do_not_sink_into_each_other() {
                     },
                     ..spec
                 };
-                put(&mut region, 1, turned(fixed(left, at(0, 0)), turn));
-                let mover = turned(moving(right, at(200, 7 * turn)), 4 * turn);
+                put(&mut region, 1, turned(fixed(left.clone(), at(0, 0)), turn));
+                let mover = turned(moving(right.clone(), at(200, 7 * turn)), 4 * turn);
                 put(&mut region, 2, BodySpec { velocity: at(-300, 0), ..mover });
                 for _ in 0..240 {
                     region.apply_impulse(ObjectId(2), at(-5, 0)).expect("it is dynamic");
@@ -128,7 +128,7 @@ fn shapes_that_are_pushed_together_do_not_sink_into_each_other() {
                     let own = offset.rotate(still.angle().wrapping_neg());
                     let depth = still.shape().nearest(own).distance(own);
                     // The nearest part of the mover is no nearer than its inscribed circle.
-                    let inscribed = inscribed(right);
+                    let inscribed = inscribed(right.clone());
                     assert!(
                         depth > inscribed.saturating_sub(cm(3)),
                         "{m} into {n}, turn {turn}: {depth} of {inscribed} m left"
@@ -144,7 +144,7 @@ fn inscribed(shape: Shape) -> Fx {
     match shape {
         Shape::Circle { radius } | Shape::Capsule { radius, .. } => radius,
         Shape::Rect { half } => half.x.min(half.y),
-        Shape::Segment(_) => Fx::ZERO,
+        Shape::Segment(_) | Shape::Compound(_) => Fx::ZERO,
         Shape::Polygon(polygon) => {
             let corners: Vec<Vec2> = polygon.corners().collect();
             let sides = corners.iter().zip(corners.iter().cycle().skip(1));
@@ -162,7 +162,7 @@ fn a_ray_meets_each_shape_where_it_begins() {
         for turn in 0..7_i64 {
             let mut region = Region::new();
             let angle = Angle::from_radians(Fx::from_ratio(turn * 9, 10));
-            let spec = moving(shape, at(100, 200));
+            let spec = moving(shape.clone(), at(100, 200));
             put(&mut region, 1, BodySpec { pose: Pose { angle, ..spec.pose }, ..spec });
             for from in [at(-300, 200), at(100, 700), at(400, 470), at(-150, -100)] {
                 let (hit, _) = region.ray_cast(from, at(100, 200), ObjectId(9));
@@ -187,7 +187,7 @@ fn a_ray_meets_each_shape_where_it_begins() {
 fn the_nearest_point_and_the_area_agree_with_what_a_shape_contains() {
     for (n, shape) in all_shapes().into_iter().enumerate() {
         let mut region = Region::new();
-        put(&mut region, 1, fixed(shape, Vec2::ZERO));
+        put(&mut region, 1, fixed(shape.clone(), Vec2::ZERO));
         let solid = body(&region, 1);
         let mut covered = 0_i64;
         for x in -50..50 {
@@ -238,7 +238,7 @@ fn a_ball_rolls_off_a_slope_and_a_crate_with_friction_stays() {
     };
     for (shape, moves) in [(circle(30), true), (rect(30, 30), false)] {
         let mut region = Region::new().with_gravity(at(0, -1_000));
-        put(&mut region, 1, slope);
+        put(&mut region, 1, slope.clone());
         let start = at(0, 90);
         let angle = Angle::from_radians(cm(-30));
         let spec = BodySpec { friction: Fx::ONE, ..moving(shape, start) };

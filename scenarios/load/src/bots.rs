@@ -12,8 +12,10 @@ use metatopia_client_driver::{GenesisTrust, NodeUrl};
 use serde::Serialize;
 use tokio::time::Instant;
 
-pub(crate) use self::player::bot_name;
-use self::{pattern::Pattern, player::BotPlayer};
+pub(crate) use self::{
+    pattern::Pattern,
+    player::{BotPlayer, bot_name},
+};
 pub use self::{reread::lost, tally::ActTally};
 use crate::LoadError;
 

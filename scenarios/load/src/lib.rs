@@ -2,9 +2,9 @@
 //!
 //! [`bots`] plays many players with keys over real sessions, and reads every turn again to see
 //! whether an act with a receipt was lost. [`onlooker`] stands among them and weighs what it is
-//! sent. [`crossing`] lets bots walk over a border. [`thousand`] and [`large`] measure a sim alone,
-//! without sockets. A [`figure`] is shown with its promised bound, and with the [`machine`] that it
-//! was measured on. This crate starts no server and attacks none: benches that start and kill
+//! sent. [`logins`] lets newcomers in. [`crossing`] lets bots walk over a border. [`thousand`] and
+//! [`large`] measure a sim alone, without sockets. A [`figure`] is shown with its promised bound, and with
+//! the [`machine`] that it was measured on. This crate starts no server and attacks none: benches that start and kill
 //! servers are commands of the program, and attacks are in `tests/abuse`.
 //!
 //! ```
@@ -20,6 +20,7 @@ pub mod bots;
 pub mod crossing;
 pub mod figure;
 pub mod large;
+pub mod logins;
 pub mod machine;
 pub mod onlooker;
 pub mod process;

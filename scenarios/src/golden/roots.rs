@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "461e9357f3c195fa9db829b30de606dd234eb3c8dc8fe29487274acdb6899e4a"),
-    (Height(1), "8ed3e21da1a9a97b2bcfa6a82a93be5ad463186f8388240cca9c7b7d9c0e3362"),
-    (Height(2), "72d35f100e896df188395b4d9e474c8062bab5501f334bd1fa6bdabca39aca5b"),
-    (Height(10), "8aa8d227501efbc4f1a182ad258c76a14b3b5ff6daf855b4fc9121236e578414"),
-    (Height(50), "a322a7eb5adbb9e32e97155f3be3999db1b5e7a61005772bc5dc40922952c883"),
-    (Height(100), "c423c8435d494f896a72323d2599ec85314265397ad5f680672f7230290ed64b"),
-    (Height(200), "504fb4681e49b7c502a6bca11536ad3cc2e63564c8928418e5338075c436611f"),
-    (Height(300), "7487d4b7c6eafbd86938dd59dafb861315ff021103f94bad006df479b3162afd"),
-    (Height(499), "3b0ff6dcecd71d66a4ce277afa21b201f516c6d10056c2dd4f5af8c765bda903"),
-    (Height(500), "a724312a4364589cacb5498ad1e8de38b9d34ce10cd1ce602689318063fc711d"),
+    (Height(0), "9bd3c241c1b3f0502ae880c5adc5e21a7fb7a386ca751273dc4b80bbd6f08dde"),
+    (Height(1), "f63fc84269438fb7f8947a269ea509887c40c0f2abf97128aa37015427814a4e"),
+    (Height(2), "a35f1664b962e2f81661afba44ba81c10d3da3b78186eb1ec086866fd89d85a1"),
+    (Height(10), "c203d131d579a690fbea583bb7425a3f23e546e2a147479f1927fd0481f3d780"),
+    (Height(50), "ea2af2e90f76799ca6991a1d03cf76c9ac3aad960ddb019f030972694a7f6c77"),
+    (Height(100), "c96cb62115ed3daf1b4a391f7ad1c3fceffddadf807cc2bac8236a1c3ceb6ad9"),
+    (Height(200), "587a8caa32f49cc9e7a926737b7088a6204fcecd4f95af3574e432e64558ae28"),
+    (Height(300), "8a723ed68a628e779276b3ee9ec3300b53692f14a208bcabbb6e82cc8ef75d7c"),
+    (Height(499), "7cdf25c48a605081ce129343e9818e2312660faca61e824d9cbb43a5babf926d"),
+    (Height(500), "d2b1ce5caa444d86435c543737a3b49fb982e6f98372f41d68770ef2c110f24b"),
 ];

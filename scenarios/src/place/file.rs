@@ -62,6 +62,8 @@ pub(super) struct PlaceFile {
     pub(super) border_bytes: Option<Spanned<Setting>>,
     /// Packages that run as ports to Rust.
     pub(super) ports: Option<Spanned<Setting>>,
+    /// Names that scripts ask for, each on from a height.
+    pub(super) flags: Option<Spanned<Setting>>,
     /// The ground that bodies keep to.
     pub(super) ground: Option<Spanned<GroundFile>>,
     /// Metres a second squared.
@@ -178,6 +180,14 @@ pub(super) struct ObjectFile {
     pub(super) capsule: Option<Spanned<NumberPair>>,
     /// The corners of a convex polygon, counter-clockwise; `at` is its centre of mass.
     pub(super) corners: Option<Spanned<Vec<NumberPair>>>,
+    /// Points of the place, in place of `at`: between two of them that follow each other is a thin piece.
+    pub(super) line: Option<Spanned<Vec<NumberPair>>>,
+    /// Whether a piece leads from the last point back to the first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) closed: bool,
+    /// Of a line of one piece: the point before and the point after it in the line of which it is a part.
+    pub(super) before: Option<NumberPair>,
+    pub(super) after: Option<NumberPair>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) motion: MotionFile,
     pub(super) velocity: Option<NumberPair>,

@@ -14,6 +14,7 @@ use toml::Spanned;
 
 use super::{
     file::{MotionFile, ObjectFile, ScriptFile},
+    line::LinePiece,
     read::noted,
     rules::written,
     state,
@@ -47,15 +48,16 @@ impl TomlSource<'_> {
         for object in objects {
             let described = object.get_ref();
             if let Some(mark) = &described.mark {
-                if !described.places.is_empty() {
-                    mistakes.push(self.mistake(mark, "a mark names one thing: write `at`"));
+                if described.count() != 1 || !described.places.is_empty() {
+                    let told = "a mark names one thing: write `at`, or a `line` of two points";
+                    mistakes.push(self.mistake(mark, told));
                 }
                 if marks.insert(mark.get_ref().as_str(), next).is_some() {
                     let message = format!("two things have the mark {:?}", mark.get_ref());
                     mistakes.push(self.mistake(mark, message));
                 }
             }
-            next = next.plus(described.places.len().max(1) as u64);
+            next = next.plus(described.count());
         }
         marks
     }
@@ -72,23 +74,18 @@ impl TomlSource<'_> {
         let described = object.get_ref();
         let before = mistakes.len();
         let licence = noted(self.object_licence(described, context), mistakes);
-        let places = noted(self.object_places(object), mistakes);
-        let shape = noted(self.shape(object), mistakes);
-        self.materials(described, shape, mistakes);
-        let angle = noted(self.angle(described), mistakes);
+        let bodies = self.bodies(object, mistakes);
         let scripts = noted(self.scripts(described, context), mistakes);
         let owner = noted(self.owner(described), mistakes);
         let spawner = noted(self.spawner(described, first, context), mistakes);
         let filter = noted(self.filter(described), mistakes);
-        let body = shape.zip(angle).zip(filter);
-        let (Some(licence), Some((places, numbered)), Some(((shape, angle), filter))) =
-            (licence, places, body)
-        else {
+        let (Some(licence), Some(bodies), Some(filter)) = (licence, bodies, filter) else {
             return Vec::new();
         };
+        let numbered = !described.places.is_empty() || bodies.len() > 1;
         let (scripts, owner) = (scripts.unwrap_or_default(), owner.flatten());
         let mut specs = Vec::new();
-        for (n, place) in (1..).zip(places) {
+        for (n, body) in (1..).zip(bodies) {
             let name =
                 if numbered { format!("{} {n}", described.name) } else { described.name.clone() };
             let spec = ObjectSpec {
@@ -97,7 +94,7 @@ impl TomlSource<'_> {
                 owner,
                 look: described.look(),
                 text: described.text.clone(),
-                body: BodySpec { filter, ..described.body(shape, place, angle) },
+                body: BodySpec { filter, ..body },
                 scripts: scripts.clone(),
                 licence,
                 spawner: spawner.flatten(),
@@ -122,18 +119,47 @@ impl TomlSource<'_> {
         described.licence.as_ref().map_or(Ok(context.licence), |stated| self.licence(stated))
     }
 
-    /// Returns the places of an object, and whether they are numbered.
-    fn object_places(&self, object: &Spanned<ObjectFile>) -> Result<(Vec<Vec2>, bool), Mistake> {
+    /// Returns the bodies of all objects that a table describes, without their filters, and notes what is wrong
+    /// with them.
+    fn bodies(
+        &self,
+        object: &Spanned<ObjectFile>,
+        mistakes: &mut Vec<Mistake>,
+    ) -> Option<Vec<BodySpec>> {
+        let described = object.get_ref();
+        let angle = noted(self.angle(described), mistakes);
+        if described.line.is_some() {
+            self.materials(described, None, mistakes);
+            return noted(self.pieces(object, angle?), mistakes);
+        }
+        if described.closed || described.before.is_some() || described.after.is_some() {
+            let told = "`closed`, `before` and `after` are for a `line`";
+            mistakes.push(self.mistake(object, told));
+        }
+        let places = noted(self.object_places(object), mistakes);
+        let shape = noted(self.shape(object), mistakes);
+        self.materials(described, shape.as_ref(), mistakes);
+        let (places, shape, angle) = (places?, shape?, angle?);
+        let body = |place| described.body(shape.clone(), place, angle);
+        Some(places.into_iter().map(body).collect())
+    }
+
+    fn object_places(&self, object: &Spanned<ObjectFile>) -> Result<Vec<Vec2>, Mistake> {
         let described = object.get_ref();
         match (described.at, described.places.as_slice()) {
-            (Some(at), []) => Ok((vec![at.vec2()], false)),
-            (None, [_, ..]) => Ok((described.places.iter().map(|at| at.vec2()).collect(), true)),
+            (Some(at), []) => Ok(vec![at.vec2()]),
+            (None, [_, ..]) => Ok(described.places.iter().map(|at| at.vec2()).collect()),
             _ => Err(self.mistake(object, "an object needs `at`, or `places`, not both")),
         }
     }
 
     /// Notes what physics would round to its bounds. Whoever wrote a number is told, and not given another.
-    fn materials(&self, described: &ObjectFile, shape: Option<Shape>, mistakes: &mut Vec<Mistake>) {
+    fn materials(
+        &self,
+        described: &ObjectFile,
+        shape: Option<&Shape>,
+        mistakes: &mut Vec<Mistake>,
+    ) {
         for (name, number, low, high) in [
             ("mass", &described.mass, MASS_MIN, MASS_MAX),
             ("friction", &described.friction, Fx::ZERO, FRICTION_MAX),
@@ -185,6 +211,7 @@ impl TomlSource<'_> {
             let at = at.or_else(|| described.rect.as_ref().map(Spanned::span));
             let at = at.or_else(|| described.capsule.as_ref().map(Spanned::span));
             let at = at.or_else(|| described.corners.as_ref().map(Spanned::span));
+            let at = at.or_else(|| described.line.as_ref().map(Spanned::span));
             self.mistake_in(at.unwrap_or_else(|| object.span()), error)
         })?;
         spec.check().map_err(|error| self.mistake(object, error))?;
@@ -258,8 +285,10 @@ impl TomlSource<'_> {
                 let polygon = Polygon::new(&points);
                 Ok(Shape::Polygon(polygon.map_err(|error| self.mistake(corners, error))?))
             }
-            _ => Err(self
-                .mistake(object, "an object needs one of `box`, `disc`, `capsule` and `corners`")),
+            _ => Err(self.mistake(
+                object,
+                "an object needs one of `box`, `disc`, `capsule`, `corners` and `line`",
+            )),
         }
     }
 
@@ -315,7 +344,7 @@ impl ObjectFile {
         Look::plain(self.color.0, self.shape.unwrap_or(usual_shape(self.disc.is_some())))
     }
 
-    fn body(&self, shape: Shape, place: Vec2, angle: Angle) -> BodySpec {
+    pub(super) fn body(&self, shape: Shape, place: Vec2, angle: Angle) -> BodySpec {
         let motion = match self.motion {
             MotionFile::Static => Motion::Static,
             MotionFile::Kinematic => Motion::Kinematic,
@@ -339,34 +368,40 @@ impl ObjectFile {
         set(&mut body.linear_damping, self.damping.as_ref());
         set(&mut body.angular_damping, self.spin_damping.as_ref().or(self.damping.as_ref()));
         let density = self.density.as_ref().map(|density| density.get_ref().0);
-        density.map_or(body, |density| body.with_density(density))
+        match density {
+            Some(density) => body.with_density(density),
+            None => body,
+        }
     }
 
     /// Describes an object. `mark` is how states of scripts name it, `usual` the licence of the place.
     pub(super) fn of(spec: &ObjectSpec, mark: Option<&String>, usual: AssetLicence) -> Self {
         let ObjectSpec { kind, name, owner, look, text, body, licence, .. } = spec;
-        let standard = BodySpec::new(body.shape, body.motion, body.pose.position);
+        let standard = BodySpec::new(body.shape.clone(), body.motion, body.pose.position);
         let other = |own: Fx, usual: Fx| (own != usual).then_some(Number(own));
         let double = |half: Fx| half.saturating_add(half);
         let (mut rect, mut disc, mut capsule, mut corners) = (None, None, None, None);
-        match body.shape {
+        match &body.shape {
             Shape::Rect { half } => rect = Some(Vec2::new(double(half.x), double(half.y)).into()),
-            Shape::Circle { radius } => disc = Some(Number(radius)),
+            Shape::Circle { radius } => disc = Some(Number(*radius)),
             Shape::Capsule { half, radius } => {
-                capsule = Some(Vec2::new(double(half), radius).into());
+                capsule = Some(Vec2::new(double(*half), *radius).into());
             }
             Shape::Polygon(polygon) => {
                 corners = Some(polygon.corners().map(Into::into).collect());
             }
-            // No place has one. Whoever reads two corners says that they are no polygon.
-            Shape::Segment(segment) => corners = Some(segment.ends().map(Into::into).to_vec()),
+            Shape::Segment(_) | Shape::Compound(_) => {}
         }
+        let piece = LinePiece::of(body);
+        let is_piece = piece.is_some();
+        let LinePiece { line, before, after } = piece.unwrap_or_default();
         let (degrees, turn) = shown_angle(body.pose.angle);
         Self {
             kind: kind.clone(),
             name: name.clone(),
             mark: mark.cloned().map(written),
-            at: Some(body.pose.position.into()),
+            // The points of a piece say where it is.
+            at: (!is_piece).then(|| body.pose.position.into()),
             places: Vec::new(),
             degrees: degrees.map(|whole| written(Number(whole))),
             turn: turn.map(|turn| written(Number(turn))),
@@ -375,6 +410,10 @@ impl ObjectFile {
             disc: disc.map(written),
             capsule: capsule.map(written),
             corners: corners.map(written),
+            line: line.map(written),
+            closed: false,
+            before,
+            after,
             motion: match body.motion {
                 Motion::Static => MotionFile::Static,
                 Motion::Kinematic => MotionFile::Kinematic,

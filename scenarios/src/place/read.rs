@@ -73,7 +73,7 @@ impl Place {
         let mut first = ObjectId(1);
         for object in &described.objects {
             objects.extend(source.objects(object, first, &context, &mut mistakes));
-            first = first.plus(object.get_ref().places.len().max(1) as u64);
+            first = first.plus(object.get_ref().count());
         }
         // Joints hold things by their numbers, so no thing may be missing.
         let joints = if mistakes.len() == before {

@@ -171,7 +171,7 @@ pub(super) fn written<T>(value: T) -> Spanned<T> {
 
 impl PlaceFile {
     /// Returns the settings that stand in no table, by their names.
-    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 18] {
+    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 19] {
         [
             ("objects_max", &mut self.objects_max),
             ("avatars_max", &mut self.avatars_max),
@@ -191,6 +191,7 @@ impl PlaceFile {
             ("border_things", &mut self.border_things),
             ("border_bytes", &mut self.border_bytes),
             ("ports", &mut self.ports),
+            ("flags", &mut self.flags),
         ]
     }
 

@@ -137,6 +137,7 @@ impl PlaceFile {
             border_things: None,
             border_bytes: None,
             ports: None,
+            flags: None,
             ground: None,
             gravity: None,
             tier: None,

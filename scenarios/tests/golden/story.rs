@@ -59,7 +59,7 @@ pub(crate) fn play() -> Played {
         offers: BTreeMap::new(),
     };
     for height in (1..=TURNS).map(Height) {
-        let mut dice = Stream::new(&[10; 32], "golden plaza", &[height.0]);
+        let mut dice = Stream::new(&[26; 32], "golden plaza", &[height.0]);
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);
@@ -497,6 +497,9 @@ fn kind(act: &Act) -> &'static str {
         Act::NameFriends { .. } => "NameFriends",
         Act::Vouch { .. } => "Vouch",
         Act::CancelRecovery => "CancelRecovery",
+        Act::Forget { .. } => "Forget",
+        Act::Club(_) => "Club",
+        Act::SetProfile { .. } => "SetProfile",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -34,6 +34,7 @@ pub(crate) const READING: &[Operation] = &[
     ("ray", "let p = self_.pos; let c = 0;", "c = ray(p, p);"),
     ("find things", "let c = 0;", "c = find(\"crate\");"),
     ("allowed", "let ada = find(\"ada\")[0]; let c = 0;", "c = allowed(ada, \"move\");"),
+    ("is_member", "let ada = find(\"ada\")[0]; let c = 0;", "c = is_member(ada, \"abc\");"),
     ("origin", "let c = 0;", "c = self_.origin; c = self_.text; c = self_.angle;"),
     (
         "whose it is",

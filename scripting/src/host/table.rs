@@ -186,6 +186,8 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "at most 16 other objects within radius metres, nearest first";
     "ray"(from: Vec2, to: Vec2) -> Any, 10_000 ns, Reads(world::ray),
         "the first other object on the straight way between two points, as #{object, pos, distance}, or ()";
+    "flag"(name: Text) -> Bool, 500 ns, Reads(world::flag),
+        "is the feature flag of this name on? admins say from which turn on: admin flag";
     "now"() -> Fixed, 200 ns, Reads(world::now), "simulated seconds since the world began";
     "random"() -> Fixed, 500 ns, Writes(world::random),
         "a random number from 0 up to, not including, 1";
@@ -214,6 +216,10 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "asks a person in hearing to allow \"move\" or \"dress\"; on_answer(who, what, accepted) tells";
     "allowed"(who: Object, what: Text) -> Bool, 500 ns, Reads(world::allowed),
         "does the person allow it? It lasts until they leave or take it back";
+    "is_member"(who: Object, club: Text) -> Bool, 1000 ns, Reads(world::is_member),
+        "is the person in the club of this name? The name passes to whoever takes it next";
+    "is_member"(who: Object, club: Int) -> Bool, 1000 ns, Reads(world::is_member),
+        "the same by the number of the club, which no other club gets";
     "carry"(who: Object, to: Vec2) -> Unit, 24_000 ns, Writes(world::carry),
         "puts a person who allows \"move\" somewhere else";
     "dress"(who: Object, color: Int) -> Unit, 2000 ns, Writes(world::dress),

@@ -4,7 +4,7 @@ use metatopia_math::{Angle, Fx};
 use metatopia_types::Outline;
 
 use super::{numbers::fixed_of, wrong_types};
-use crate::{ErrorKind, HostFault, ObjectView, ScriptContext, ThingJoint, Value};
+use crate::{ErrorKind, HostFault, NamedClub, ObjectView, ScriptContext, ThingJoint, Value};
 
 type WorldResult = Result<Value, HostFault>;
 
@@ -23,6 +23,13 @@ pub(super) fn presence(scene: &mut ScriptContext, args: &[Value]) -> WorldResult
     match args {
         [Value::Object(id)] => Ok(Value::Text(scene.presence(*id).into())),
         _ => Err(wrong_types("presence", args)),
+    }
+}
+
+pub(super) fn flag(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Text(name)] => Ok(Value::Bool(scene.is_flag_on(name))),
+        _ => Err(wrong_types("flag", args)),
     }
 }
 
@@ -222,6 +229,15 @@ pub(super) fn allowed(scene: &mut ScriptContext, args: &[Value]) -> WorldResult 
         [Value::Object(who), Value::Text(what)] => scene.allowed(*who, what).map(Value::Bool),
         _ => Err(wrong_types("allowed", args)),
     }
+}
+
+pub(super) fn is_member(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    let (who, club) = match args {
+        [Value::Object(who), Value::Text(name)] => (who, NamedClub::Name(name)),
+        [Value::Object(who), Value::Int(number)] => (who, NamedClub::Number(*number)),
+        _ => return Err(wrong_types("is_member", args)),
+    };
+    Ok(Value::Bool(scene.is_member(*who, club)))
 }
 
 pub(super) fn carry(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {

@@ -18,7 +18,7 @@ use super::{
     fields::{Fields, refused},
     gone,
 };
-use crate::{HostFault, ScriptEffect, Value, suggest::closest};
+use crate::{HostFault, NamedClub, ScriptEffect, Value, suggest::closest};
 
 /// What an offer may say of itself.
 const FIELDS: [&str; 4] = ["give", "take", "text", "tag"];
@@ -70,6 +70,12 @@ impl ScriptContext {
         let permission = permission(what)?;
         self.person(who)?;
         Ok(self.view.allows(self.object, who, permission))
+    }
+
+    /// Says whether an object is the avatar of somebody who is in a club.
+    #[must_use]
+    pub fn is_member(&self, who: ObjectId, club: NamedClub<'_>) -> bool {
+        self.view.is_member(who, club)
     }
 
     /// Puts a person who allows it somewhere else, where they stand still.

@@ -211,6 +211,9 @@ fn a_gone_object_is_an_error_that_can_be_asked_for() {
     assert_eq!(gone("from.pos").unwrap_err().kind, ErrorKind::Gone);
     assert_eq!(gone("push(from, vec2(1, 0));").unwrap_err().kind, ErrorKind::Gone);
     assert!(gone("send(from, \"t\", 1);").is_ok());
+    let part = gone("state.on = flag(\"fair\");").unwrap();
+    assert_eq!(part.state.unwrap().0["on"], Value::Bool(false), "nobody agreed on flags");
+    assert_eq!(gone("flag(1)").unwrap_err().kind, ErrorKind::Type);
     let part = gone("state.there = exists(from); state.here = exists(self_);").unwrap();
     let state = part.state.unwrap().0;
     assert_eq!((&state["there"], &state["here"]), (&Value::Bool(false), &Value::Bool(true)));

@@ -86,6 +86,22 @@ fn an_offer_is_as_its_fields_say_and_a_question_asks_for_a_permission() {
 }
 
 #[test]
+fn a_script_asks_whether_a_person_is_in_a_club_by_its_name_or_its_number() {
+    let mut told = Vec::new();
+    for club in ["\"gardeners\"", "\"Gardeners\"", "3", "-3"] {
+        for who in ["ada", "other", "self_"] {
+            let call = format!("{PERSON} log(is_member({who}, {club}));");
+            if touched(world(), &call).unwrap().log == ["true"] {
+                told.push(format!("{who} {club}"));
+            }
+        }
+    }
+    assert_eq!(told, ["ada \"gardeners\"", "ada 3"]);
+    let error = touched(world(), "is_member(other, true);").unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Type);
+}
+
+#[test]
 fn an_offer_that_cannot_be_meant_is_refused() {
     for (call, kind, words) in [
         ("offer(ada, #{})", ErrorKind::Argument, "an offer gives a thing, takes one, or both"),

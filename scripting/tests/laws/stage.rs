@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    AlongRay, Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
+    AlongRay, Call, Draft, Event, Handler, NamedClub, Nearby, ObjectView, ObjectWrites, Package,
     PackageAuthor, ScriptError, ScriptHandler, ScriptOutput, ScriptState, Value, WorldView,
     limits::GAS_PER_CALL_MAX,
 };
@@ -111,6 +111,12 @@ impl WorldView for World {
 
     fn allows(&self, _: ObjectId, _: ObjectId, permission: Permission) -> bool {
         self.allowed.contains(&permission)
+    }
+
+    /// Ada is a gardener.
+    fn is_member(&self, who: ObjectId, club: NamedClub<'_>) -> bool {
+        let gardeners = matches!(club, NamedClub::Name("gardeners") | NamedClub::Number(3));
+        who == ObjectId(3) && gardeners
     }
 
     /// Each thing is a point on the way, or is not met.

@@ -1,8 +1,9 @@
 //! Amendments: decides whether an admin may change the charter or an agreed number.
 
-use metatopia_types::{Act, PublicKey, Refusal};
+use metatopia_types::{Act, Blob, PublicKey, Refusal, limits::BORDER_ORDER_BYTES_MAX};
 
 use super::{
+    border::border_order_of,
     changes::StateChange,
     context::{ActContext, ActResult},
 };
@@ -45,12 +46,18 @@ impl State {
 }
 
 impl World {
-    /// Says whether somebody who is logged in could amend a value, or change who votes, after the last applied
-    /// turn, and by what. Nothing changes.
+    /// Says whether somebody who is logged in could amend a value, change who votes, have words forgotten, or order
+    /// something about tickets or a border, after the last applied turn, and by what. `blob` is the one that the act
+    /// names, if it names one. Nothing changes.
     ///
     /// # Errors
-    /// The rule that refuses it; [`Refusal::NoParameter`] if the act is neither.
-    pub fn may_change(&self, author: &PublicKey, act: &Act) -> Result<Warrant, Refusal> {
+    /// The rule that refuses it; [`Refusal::NoParameter`] if the act is none of them.
+    pub fn may_change(
+        &self,
+        author: &PublicKey,
+        act: &Act,
+        blob: Option<&Blob>,
+    ) -> Result<Warrant, Refusal> {
         match act {
             Act::Amend { name, value } => {
                 let warrant = self.state.may(author, Right::Charter, &ActTarget::SIM)?;
@@ -60,6 +67,26 @@ impl World {
             Act::SetChange(change) => {
                 let warrant = self.state.may(author, Right::Servers, &ActTarget::SIM)?;
                 self.state.check_set_change(change, &*self.tools().verify, warrant)?;
+                Ok(warrant)
+            }
+            Act::Forget { height, body } => {
+                let (right, target) = self.state.forget_request(*author, *height, *body);
+                let warrant = self.state.may(author, right, &target)?;
+                self.state.check_forget(*author, *height, *body)?;
+                Ok(warrant)
+            }
+            Act::Ticket(order) => {
+                let warrant = self.state.may(author, Right::Admit, &ActTarget::SIM)?;
+                self.state.check_ticket(author, order, &*self.tools().verify)?;
+                Ok(warrant)
+            }
+            Act::Border { order } => {
+                let warrant = self.state.may(author, Right::Borders, &ActTarget::SIM)?;
+                // Nobody waits for the hash of a blob that is too long to be an order.
+                let is_it =
+                    |blob: &&Blob| blob.0.len() > BORDER_ORDER_BYTES_MAX || blob.id() == *order;
+                let order = border_order_of(blob.filter(is_it))?;
+                self.state.border_change(order).map_err(Refusal::BadBorder)?;
                 Ok(warrant)
             }
             _ => Err(Refusal::NoParameter),

@@ -1,7 +1,7 @@
 //! Borders: what servers hear of neighbours, who approaches, and what admins order.
 
 use metatopia_types::{
-    Act, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HandsMark,
+    Act, Blob, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HandsMark,
     HearRefusal, PassRefusal, Refusal, SignedEnvelope, SimId,
     limits::{BORDERS_MAX, PASSES_MAX},
 };
@@ -129,39 +129,51 @@ impl ActContext<'_> {
     /// Decides an order about a border.
     pub(super) fn border(&self, order: BlobId) -> ActResult {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
-        let change = match self.border_order(order)? {
-            BorderOrder::Open { head, offices } => self.open_border(&head, &offices),
-            BorderOrder::Close { neighbour } => self
-                .known_border(neighbour)
-                .map(|border| BorderChange::Open(neighbour, Box::new(border.clone()), false)),
-            BorderOrder::Sever { neighbour } => self.sever(neighbour),
-        };
+        let change = self.state.border_change(self.border_order(order)?);
         let change = change.map_err(Refusal::BadBorder)?;
         Ok(vec![StateChange::Border(change), player])
     }
 
     /// Returns the order about a border that a blob of the turn holds.
     pub(super) fn border_order(&self, order: BlobId) -> Result<BorderOrder, Refusal> {
-        let blob = self.executor.blobs.get(&order).ok_or(Refusal::NoBlob)?;
-        BorderOrder::decode(&blob.0).map_err(|_| Refusal::BadBorder(BorderRefusal::NoOrder))
+        border_order_of(self.executor.blobs.get(&order).copied())
+    }
+}
+
+/// Returns the order about a border that its blob holds, if the blob is there.
+pub(super) fn border_order_of(blob: Option<&Blob>) -> Result<BorderOrder, Refusal> {
+    let blob = blob.ok_or(Refusal::NoBlob)?;
+    BorderOrder::decode(&blob.0).map_err(|_| Refusal::BadBorder(BorderRefusal::NoOrder))
+}
+
+impl State {
+    /// Returns what an order about a border changes, or the rule that refuses it.
+    pub(super) fn border_change(&self, order: BorderOrder) -> Result<BorderChange, BorderRefusal> {
+        match order {
+            BorderOrder::Open { head, offices } => self.border_to_open(&head, &offices),
+            BorderOrder::Close { neighbour } => self
+                .known_border(neighbour)
+                .map(|border| BorderChange::Open(neighbour, Box::new(border.clone()), false)),
+            BorderOrder::Sever { neighbour } => self.border_to_sever(neighbour),
+        }
     }
 
     fn known_border(&self, neighbour: SimId) -> Result<&Border, BorderRefusal> {
-        self.state.borders.all.get(&neighbour).ok_or(BorderRefusal::NoBorder)
+        self.borders.all.get(&neighbour).ok_or(BorderRefusal::NoBorder)
     }
 
-    fn open_border(
+    fn border_to_open(
         &self,
         head: &GenesisHead,
         offices: &[GenesisHead],
     ) -> Result<BorderChange, BorderRefusal> {
-        let (square, set) = neighbour_of(self.state, head, offices)?;
+        let (square, set) = neighbour_of(self, head, offices)?;
         let neighbour = head.id();
-        let border = match self.state.borders.all.get(&neighbour) {
+        let border = match self.borders.all.get(&neighbour) {
             Some(border) if border.frozen => return Err(BorderRefusal::Frozen),
             // Numbers go on: what the neighbour judged before is never judged again.
             Some(border) => border.clone(),
-            None if self.state.borders.all.len() >= BORDERS_MAX => {
+            None if self.borders.all.len() >= BORDERS_MAX => {
                 return Err(BorderRefusal::TooMany);
             }
             None => Border::new(square, &set),
@@ -169,13 +181,13 @@ impl ActContext<'_> {
         Ok(BorderChange::Open(neighbour, Box::new(border), true))
     }
 
-    fn sever(&self, neighbour: SimId) -> Result<BorderChange, BorderRefusal> {
+    fn border_to_sever(&self, neighbour: SimId) -> Result<BorderChange, BorderRefusal> {
         let border = self.known_border(neighbour)?;
         let heard = border.crossing.heard.as_ref().ok_or(BorderRefusal::NotSilent)?;
         if heard.said.taken_up < border.crossing.said.epoch {
             return Err(BorderRefusal::Severed);
         }
-        if self.state.clock.time.since(heard.at) < SILENCE_MS {
+        if self.clock.time.since(heard.at) < SILENCE_MS {
             return Err(BorderRefusal::NotSilent);
         }
         Ok(BorderChange::Sever(neighbour))

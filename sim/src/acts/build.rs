@@ -63,7 +63,7 @@ impl ActContext<'_> {
             Build::Resize { object, outline } => {
                 self.check_moved(build, *object)?;
                 let shape = shape(*outline)?;
-                let mass = self.mass_resized(*object, shape);
+                let mass = self.mass_resized(*object, shape.clone());
                 on(*object, ObjectEdit::Resize(shape, mass, drawn(*outline)))
             }
             Build::MakeOf { object, material } => on(*object, self.make_of(*object, *material)?),
@@ -182,7 +182,7 @@ impl ActContext<'_> {
         body: BodySpec,
         packages: Vec<PackageId>,
     ) -> Result<StateChange, Refusal> {
-        let footprint = Footprint { shape: body.shape, pose: body.pose };
+        let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_place(&footprint, body.motion)?;
         self.state.check_slots(body.motion)?;
         let more = QuotaUse::of(&object, body.motion, packages.len());
@@ -328,8 +328,8 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
         Shape::Capsule { half, radius } => (radius.min(half), half.saturating_add(radius)),
         // Physics knows no thinner polygon.
         Shape::Polygon(_) => (SIZE_MIN, shape.reach()),
-        // Nobody builds a thin line.
-        Shape::Segment(_) => return Err(Refusal::BadSize),
+        // Nobody builds a thin line, nor what is of several shapes.
+        Shape::Segment(_) | Shape::Compound(_) => return Err(Refusal::BadSize),
     };
     if least < SIZE_MIN || most > rules.size_max.saturating_mul(Fx::HALF) {
         return Err(Refusal::BadSize);

@@ -9,8 +9,8 @@ use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
 use metatopia_scripting::{Event, Handler, limits::GAS_PER_CALL_MIN};
 use metatopia_types::{
-    GovernOrder, Look, LotId, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange,
-    TicketOrder,
+    ClubId, GovernOrder, Look, LotId, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId,
+    SetChange, TicketOrder,
 };
 
 use super::{
@@ -21,12 +21,13 @@ use super::{
     land::{LandChange, apply_land_change},
     offers::Settlement,
     private::MailChange,
+    profile::NewProfile,
     publish::NewPackage,
     report::ReportChange,
 };
 use crate::{
     limits::{BUILD_BYTES_MAX, UNDONE_PER_ACT_MAX},
-    rules::{KeyFriends, RecordedOrder, ToldWords, Warrant},
+    rules::{Club, ForgottenWords, KeyFriends, RecordedOrder, ToldWords, Warrant},
     scripts::{Hearers, Sender},
     space::Lot,
     state::{Charter, Object, Player, State},
@@ -107,6 +108,14 @@ pub(super) enum StateChange {
     Mail(MailChange),
     /// Sets what is kept of the friends of a key.
     Friends(PublicKey, Box<KeyFriends>),
+    /// Drops words, and has every server drop them.
+    ForgetWords(ForgottenWords),
+    /// Tells somebody of an invite by a newcomer (true) or another member.
+    Invited(Box<SpokenLine>, bool),
+    /// Sets a club, or ends it.
+    Club(ClubId, Option<Box<Club>>),
+    /// Sets what is kept of a person's profile.
+    Profile(Box<NewProfile>),
     /// Changes the queue of reports.
     Report(Box<ReportChange>),
     /// Records what was done by more than everybody's right.
@@ -134,6 +143,8 @@ pub(crate) struct ActEffects {
     pub(crate) chat: Vec<SpokenLine>,
     /// Words that people are told.
     pub(crate) told: Vec<ToldWords>,
+    /// Words that every server drops.
+    pub(crate) forgotten: Vec<ForgottenWords>,
     /// How much the acts used of what a turn bounds.
     pub(super) counts: TurnCounts,
     /// The compiled source of the packages that came.
@@ -161,6 +172,8 @@ pub(super) struct TurnCounts {
     pub(super) deliveries: usize,
     /// The same, of each speaker.
     pub(super) deliveries_by: BTreeMap<PublicKey, usize>,
+    /// Reports that were filed.
+    pub(super) reports: usize,
     /// Words that each person was told by newcomers (true), and by others.
     pub(super) told_to: BTreeMap<(PublicKey, bool), usize>,
     /// Authors who told somebody something.
@@ -173,7 +186,8 @@ pub(super) struct TurnCounts {
     pub(super) published_bytes: u64,
     /// Packages that it was asked to compile.
     pub(super) publishes: usize,
-    /// Acts of which the turn checks what others signed: evidence, words that a report shows, and land orders.
+    /// Acts of which the turn checks what they carry signed: evidence, words that a report shows, profiles, and
+    /// land orders.
     pub(super) checks: usize,
     /// The same, of each author, with those beyond what one may ask for.
     pub(super) checks_by: BTreeMap<PublicKey, usize>,
@@ -202,6 +216,9 @@ impl TurnCounts {
         match change {
             StateChange::Rotate(..) => self.rotations = self.rotations.saturating_add(1),
             StateChange::Lot(..) => self.count_build(author),
+            StateChange::Report(change) if matches!(**change, ReportChange::File(_)) => {
+                self.reports = self.reports.saturating_add(1);
+            }
             StateChange::GoHome(..) => {
                 self.homecomers.insert(author);
             }
@@ -211,6 +228,13 @@ impl TurnCounts {
             }
             _ => {}
         }
+    }
+
+    /// Counts what an author told a person.
+    fn count_told(&mut self, by: PublicKey, to: PublicKey, newcomer: bool) {
+        let of_reader = self.told_to.entry((to, newcomer)).or_default();
+        *of_reader = of_reader.saturating_add(1);
+        self.told_by.insert(by);
     }
 
     /// Counts a building step of this author.
@@ -283,11 +307,7 @@ pub(super) fn apply_change(
             effects.counts.set_changes += 1;
         }
         StateChange::Expose(key) => state.governance.expose(key, state.clock.height),
-        StateChange::Publish(new) => {
-            let NewPackage { package, weight, handler, leaving } = *new;
-            effects.compiled.insert(package.id(), handler);
-            state.publish(author, package, weight, &leaving);
-        }
+        StateChange::Publish(new) => publish(state, effects, author, *new),
         StateChange::Resume(script) => resume(state, effects, author, script),
         StateChange::Hands(step) => apply_hand_step(state, effects, author, step),
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
@@ -301,6 +321,10 @@ pub(super) fn apply_change(
         StateChange::UndoOf(key, since, warrant) => state.undo_of(author, warrant, (key, since)),
         StateChange::Mail(change) => apply_mail_change(state, effects, author, change),
         StateChange::Friends(key, kept) => state.people.friends.set(key, *kept),
+        StateChange::ForgetWords(words) => forget_words(state, effects, words),
+        StateChange::Invited(line, newcomer) => tell_invite(effects, author, *line, newcomer),
+        StateChange::Club(id, club) => state.set_club(id, club.map(|club| *club)),
+        StateChange::Profile(new) => set_profile(state, *new),
         StateChange::Report(change) => state.change_reports(*change),
         StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {
@@ -310,6 +334,35 @@ pub(super) fn apply_change(
         }
     }
     Ok(())
+}
+
+/// Adds a package that was compiled.
+fn publish(state: &mut State, effects: &mut ActEffects, author: PublicKey, new: NewPackage) {
+    let NewPackage { package, weight, handler, leaving } = new;
+    effects.compiled.insert(package.id(), handler);
+    state.publish(author, package, weight, &leaving);
+}
+
+/// Drops words from the state, and has servers drop them.
+fn forget_words(state: &mut State, effects: &mut ActEffects, words: ForgottenWords) {
+    state.forget_words(words);
+    effects.forgotten.push(words);
+}
+
+/// Tells a person of an invite, which counts as words that she is told.
+///
+/// # Panics
+/// When the line is for nobody.
+fn tell_invite(effects: &mut ActEffects, by: PublicKey, line: SpokenLine, newcomer: bool) {
+    let to = line.hearer.expect("an invite is for one person");
+    effects.counts.count_told(by, to, newcomer);
+    effects.chat.push(line);
+}
+
+/// Keeps what a person says of herself.
+fn set_profile(state: &mut State, new: NewProfile) {
+    let NewProfile { key, rank, kept, picture } = new;
+    state.people.profiles.set(key, rank, kept, picture);
 }
 
 /// Changes a mailbox. Its owner hears of what is put into it.
@@ -325,9 +378,7 @@ fn apply_mail_change(
     };
     state.governance.told = state.governance.told.saturating_add(1);
     told.number = state.governance.told;
-    let of_reader = effects.counts.told_to.entry((told.to, told.words.newcomer)).or_default();
-    *of_reader = of_reader.saturating_add(1);
-    effects.counts.told_by.insert(told.words.by());
+    effects.counts.count_told(told.words.by(), told.to, told.words.newcomer);
     state.people.mailboxes.put(told.to, told.number, told.words.clone());
     effects.told.push(told);
 }
@@ -343,6 +394,9 @@ fn resume(state: &mut State, effects: &mut ActEffects, author: PublicKey, script
 fn log_in(state: &mut State, key: &PublicKey) {
     state.governance.login(key);
     state.appoint();
+    if state.players.get(key).is_some_and(|player| player.since.regular.is_some()) {
+        state.people.clubs.grow_up(key);
+    }
 }
 
 /// Gives an avatar a name and a look, if it is there.

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{Blob, BlobId, Height, ObjectId, PublicKey, Tick, limits::CHAT_BYTES_MAX};
+use metatopia_types::{
+    Blob, BlobId, ClubName, Height, ObjectId, PublicKey, Tick, limits::CHAT_BYTES_MAX,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -24,6 +26,9 @@ pub const WHISPERED: u8 = 2;
 /// nearby. Nobody can speak on it but scripts.
 pub const SHOUTED: u8 = 3;
 
+/// The channel of a line that the members of a club hear.
+pub const CLUB: u8 = 4;
+
 /// One line, as clients get it. Its words are not part of the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenLine {
@@ -31,12 +36,14 @@ pub struct SpokenLine {
     pub height: Height,
     /// The tick in which it was said.
     pub tick: Tick,
-    /// [`NEARBY`], [`EVERYWHERE`], [`WHISPERED`] or [`SHOUTED`].
+    /// [`NEARBY`], [`EVERYWHERE`], [`WHISPERED`], [`SHOUTED`] or [`CLUB`].
     pub channel: u8,
-    /// The object that spoke.
+    /// The object that spoke; 0 for somebody without an avatar.
     pub speaker: ObjectId,
     /// The only person who hears a whispered line.
     pub hearer: Option<PublicKey>,
+    /// The club whose members alone hear the line.
+    pub club: Option<ClubName>,
     /// The player whose avatar spoke; nobody if it was a thing.
     pub player: Option<PublicKey>,
     /// The speaker's name at that moment.
@@ -68,12 +75,14 @@ pub struct ChatEntry {
     pub height: Height,
     /// The tick in which it was said.
     pub tick: Tick,
-    /// [`NEARBY`], [`EVERYWHERE`] or [`SHOUTED`].
+    /// [`NEARBY`], [`EVERYWHERE`], [`WHISPERED`], [`SHOUTED`] or [`CLUB`].
     pub channel: u8,
     /// The object that spoke.
     pub speaker: ObjectId,
     /// The hash of the words.
     pub body: BlobId,
+    /// The player whose avatar spoke; nobody if it was a thing.
+    pub by: Option<PublicKey>,
 }
 
 /// The last [`CHAT_LINES_MAX`] lines, oldest first.
@@ -81,14 +90,30 @@ pub struct ChatEntry {
 pub struct ChatIndex(pub VecDeque<ChatEntry>);
 
 impl ChatIndex {
-    /// Adds a line, and forgets the oldest one if there are too many.
+    /// Adds a line, and forgets the oldest one if there are too many. What the sim whispers in somebody's name, an
+    /// invite or a report, is in no turn, and pushes out nothing.
     pub(crate) fn add(&mut self, line: &SpokenLine) {
+        if line.channel == WHISPERED && line.player.is_some() {
+            return;
+        }
         let body = Blob(line.text.as_bytes().to_vec()).id();
-        let SpokenLine { height, tick, channel, speaker, .. } = *line;
-        self.0.push_back(ChatEntry { height, tick, channel, speaker, body });
+        let SpokenLine { height, tick, channel, speaker, player: by, .. } = *line;
+        self.0.push_back(ChatEntry { height, tick, channel, speaker, body, by });
         if self.0.len() > CHAT_LINES_MAX {
             self.0.pop_front();
         }
+    }
+}
+
+impl ChatIndex {
+    /// Returns the lines of a turn with these words.
+    pub(crate) fn at(&self, height: Height, body: BlobId) -> impl Iterator<Item = &ChatEntry> {
+        self.0.iter().filter(move |line| line.height == height && line.body == body)
+    }
+
+    /// Forgets the lines of a turn with these words.
+    pub(crate) fn forget(&mut self, height: Height, body: BlobId) {
+        self.0.retain(|line| line.height != height || line.body != body);
     }
 }
 
@@ -123,6 +148,7 @@ mod tests {
             speaker: ObjectId(1),
             player: None,
             hearer: None,
+            club: None,
             name: "bell".to_owned(),
             place: Vec2::ZERO,
             text: "dong".to_owned(),

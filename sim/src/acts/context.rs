@@ -84,6 +84,9 @@ impl<'a> ActContext<'a> {
             Act::NameFriends { friends, need } => self.name_friends(friends, *need),
             Act::Vouch { old, new } => self.vouch(*old, new),
             Act::CancelRecovery => self.cancel_recovery(),
+            Act::Forget { height, body } => self.forget(*height, *body),
+            Act::Club(order) => self.club(order),
+            Act::SetProfile { profile } => self.set_profile(*profile),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     limits::{CHECKED_PER_AUTHOR_MAX, CHECKED_PER_TURN_MAX, SENDINGS_PER_AUTHOR_MAX},
+    rules::{ActTarget, Right},
     scripts::{Programs, Sender, canonical_order},
     state::{State, Tools},
 };
@@ -114,8 +115,9 @@ impl<'a> ActExecutor<'a> {
     }
 }
 
-/// Counts an act that asks for checks of signatures: evidence against a server, private words that a report
-/// shows, an order for a land office. A turn checks so many of them and no more, whether or not they are good.
+/// Counts an act that asks for checks of signatures, or for a search: evidence against a server, private words
+/// that a report shows, a profile, an order for a land office, words to be forgotten. A turn checks so many of
+/// them and no more, whether or not they are good.
 fn charge_checks(state: &State, act: &SignedEnvelope, counts: &mut TurnCounts) {
     counts.is_checked = false;
     let author = act.envelope.author;
@@ -124,9 +126,18 @@ fn charge_checks(state: &State, act: &SignedEnvelope, counts: &mut TurnCounts) {
         Act::FileReport { about: ReportSubject::Words { .. }, .. } => {
             state.present.contains_key(&author)
         }
+        Act::SetProfile { .. } => state.present.contains_key(&author),
         Act::Land { .. } => state.land.is_some() && state.players.contains(&author),
+        // Reports are searched for what they show.
+        Act::Forget { .. } => state.present.contains_key(&author),
         _ => false,
     };
+    let moderates = || state.may(&author, Right::Moderate, &ActTarget::SIM).is_ok();
+    if matches!(act.envelope.act, Act::Forget { .. }) && moderates() {
+        // What others ask for never keeps a moderator from it.
+        counts.is_checked = true;
+        return;
+    }
     if !asks {
         return;
     }

@@ -63,6 +63,7 @@ impl ActContext<'_> {
             speaker: ObjectId(0),
             player: None,
             hearer: Some(owner),
+            club: None,
             name: "the sim".to_owned(),
             place: Vec2::ZERO,
             text,

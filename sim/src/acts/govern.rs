@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Pose};
 use metatopia_types::{
-    Act, GovernOrder, GroundArea, LandOrder, ObjectId, PublicKey, Refusal, RoleRight, ScriptId,
-    Title,
+    Act, Blob, BlobId, GovernOrder, GroundArea, LandOrder, ObjectId, PublicKey, Refusal, RoleRight,
+    ScriptId, Title,
     limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 
@@ -22,7 +22,7 @@ use crate::{
         Sanction, Warrant, build_word,
     },
     space::{Area, Footprint, Land, distance_to},
-    state::{State, World, is_line},
+    state::{Charter, State, World, is_line},
 };
 
 /// Characters of a new value that are recorded.
@@ -55,10 +55,31 @@ impl ActContext<'_> {
             GovernOrder::Decide { report, ruling, reason } => {
                 changes.extend(self.decide_report(*report, *ruling, reason)?);
             }
+            GovernOrder::SetHouseRules { text } => {
+                let charter = self.with_house_rules(*text)?;
+                changes.push(StateChange::Charter(Box::new(charter)));
+            }
             _ => changes.push(StateChange::Govern(Box::new(order.clone()))),
         }
         changes.push(StateChange::Player(self.author(), player));
         Ok(changes)
+    }
+
+    /// Returns the charter with the house rules that a blob of the turn holds, or with none.
+    fn with_house_rules(&self, text: Option<BlobId>) -> Result<Charter, Refusal> {
+        let house_rules = match text {
+            None => String::new(),
+            Some(blob) => {
+                let blob = self.executor.blobs.get(&blob).ok_or(Refusal::NoBlob)?;
+                let text = String::from_utf8(blob.0.clone()).map_err(|_| Refusal::BadText)?;
+                // Nothing is said by no order that names a blob, so that its record tells which it was.
+                if text.is_empty() { Err(Refusal::BadText) } else { Ok(text) }?
+            }
+        };
+        let mut charter = self.state.charter.clone();
+        charter.introduction.house_rules = house_rules;
+        charter.introduction.check().map_err(|_| Refusal::BadText)?;
+        Ok(charter)
     }
 
     /// Returns the record of the act, if the author does it by more than everybody's right.
@@ -92,6 +113,7 @@ impl ActContext<'_> {
                 _ => return None,
             },
             Act::Lot(order) => OrderedDeed::Lot { word: order.verb().to_owned(), lot: order.lot() },
+            Act::Forget { height, body } => self.forget_deed(*height, *body),
             _ => return None,
         };
         let (height, by) = (self.state.clock.height, self.author());
@@ -131,6 +153,7 @@ impl State {
             | GovernOrder::Unban { .. }
             | GovernOrder::Mute { .. }
             | GovernOrder::Undo { .. }
+            | GovernOrder::Unprofile { .. }
             | GovernOrder::Unmute { .. } => (Right::Moderate, person),
             GovernOrder::Freeze { object }
             | GovernOrder::Thaw { object }
@@ -141,9 +164,10 @@ impl State {
                 (Right::Moderate, ActTarget { thing, whereabouts, ..ActTarget::SIM })
             }
             GovernOrder::Announce { .. } => (Right::Announce, ActTarget::SIM),
-            GovernOrder::SetLand { .. } | GovernOrder::RemoveLand { .. } => {
-                (Right::Charter, ActTarget::SIM)
-            }
+            GovernOrder::SetLand { .. }
+            | GovernOrder::RemoveLand { .. }
+            | GovernOrder::SetHouseRules { .. } => (Right::Charter, ActTarget::SIM),
+            GovernOrder::EndClub { club } => self.end_club_request(*club)?,
             GovernOrder::Decide { report, .. } => self.ruling_request(*report)?,
         })
     }
@@ -178,6 +202,7 @@ impl State {
             }
             GovernOrder::SetLand { name, area, title } => self.check_land(name, *area, *title),
             GovernOrder::RemoveLand { name } => self.check_land_there(name),
+            GovernOrder::EndClub { club } => self.people.clubs.club(*club).map(drop),
             GovernOrder::NameAdmin { key } => {
                 need(!admins.contains(key), Refusal::AlreadySo)?;
                 self.check_trusted(key)?;
@@ -214,14 +239,24 @@ impl State {
             }
             GovernOrder::Return { object } => need(!self.is_held(*object), Refusal::Held),
             GovernOrder::Decide { reason, .. } => check_reason(reason),
-            GovernOrder::Undo { key, seconds } => {
-                need(*seconds > 0, Refusal::OutOfRange)?;
-                let since = self.governance.seconds_ago(*seconds);
-                let did = people.traces.since(key, since).next().is_some();
-                need(did, Refusal::NothingToUndo)
+            GovernOrder::Undo { key, seconds } => self.check_undo(key, *seconds),
+            GovernOrder::Unprofile { key } => {
+                let kept = people.profiles.all.get(key);
+                need(kept.is_some_and(|kept| kept.signed.is_some()), Refusal::AlreadySo)
             }
             GovernOrder::Announce { text } => self.check_message(text),
+            GovernOrder::SetHouseRules { text } => self.check_house_rules(*text),
         }
+    }
+
+    /// Checks that a key did something in so many seconds that can be undone.
+    fn check_undo(&self, key: &PublicKey, seconds: u32) -> Result<(), Refusal> {
+        if seconds == 0 {
+            return Err(Refusal::OutOfRange);
+        }
+        let since = self.governance.seconds_ago(seconds);
+        let did = self.people.traces.since(key, since).next().is_some();
+        if did { Ok(()) } else { Err(Refusal::NothingToUndo) }
     }
 
     /// Checks that an order is not about a key that was given up: it would reach nobody.
@@ -230,6 +265,14 @@ impl State {
             Some(key) => Err(Refusal::Rotated(self.key_now(*key))),
             None => Ok(()),
         }
+    }
+
+    /// Checks that these are other house rules than those that hold. The words themselves are in a blob, which
+    /// only a turn has.
+    fn check_house_rules(&self, text: Option<BlobId>) -> Result<(), Refusal> {
+        let now = self.charter.introduction.house_rules.as_bytes();
+        let now = (!now.is_empty()).then(|| Blob(now.to_vec()).id());
+        if text == now { Err(Refusal::AlreadySo) } else { Ok(()) }
     }
 
     /// Checks that a text can be the message of the day.
@@ -310,8 +353,10 @@ impl State {
             }),
             GovernOrder::Ban { key, seconds, reason } => {
                 let ban = Sanction { by, until: until(seconds), reason };
+                self.ban_from_clubs(&key, seconds.is_none());
                 self.recounted(key, |state| state.people.set_ban(key, Some(ban)));
-                // What pests filed and told others goes with them.
+                // What pests filed, and told others or of themselves, goes with them.
+                self.people.profiles.take_away(&key);
                 self.people.reports.forget_open_of(&key);
                 for told_by in self.keys_of(key) {
                     self.people.mailboxes.forget_all_of(&told_by);
@@ -332,6 +377,8 @@ impl State {
                 self.set_land(&name, Some(land));
             }
             GovernOrder::RemoveLand { name } => self.set_land(&name, None),
+            GovernOrder::EndClub { club } => self.set_club(club, None),
+            GovernOrder::Unprofile { key } => self.people.profiles.take_away(&key),
             GovernOrder::Announce { text } => {
                 self.governance.motd = (!text.is_empty()).then_some(Motd { text, by });
             }
@@ -339,6 +386,7 @@ impl State {
             GovernOrder::Kick { .. }
             | GovernOrder::Return { .. }
             | GovernOrder::Decide { .. }
+            | GovernOrder::SetHouseRules { .. }
             | GovernOrder::Undo { .. } => {}
         }
         // Who is first in line may be another one now.
@@ -357,7 +405,10 @@ impl State {
             self.suspend_script(*script, self.clock.tick.plus(1));
         }
         self.put_down(id, None);
+        self.stop_motors(id);
         self.stop_body(id);
+        // What cannot turn has no spin to lose.
+        let _ = self.bodies.set_spin(id, Fx::ZERO);
         self.people.frozen.insert(id, FrozenThing { by, scripts });
     }
 

@@ -1,8 +1,9 @@
 //! Joints that builders make and take off: decides whether, and does it.
 
-use metatopia_math::Vec2;
+use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    Body, Joint, JointError, JointId, JointKind, JointSpec, MissingBody, Motion,
+    Body, Joint, JointError, JointId, JointKind, JointSpec, MissingBody, Motion, Motor, Spring,
+    limits::JOINT_LENGTH_MAX,
 };
 use metatopia_types::{Build, BuiltJoint, ObjectId, Refusal};
 
@@ -119,7 +120,7 @@ impl State {
         kind: BuiltJoint,
     ) -> Result<JointSpec, MissingBody> {
         let facing = |id: ObjectId| self.bodies.body(id).map_or_else(Default::default, Body::angle);
-        let (limits, motor) = (None, None);
+        let (limits, motor, length) = (None, None, body.position().distance(at));
         let physics = match kind {
             BuiltJoint::Hinge => JointKind::Revolute { limits, motor },
             BuiltJoint::Weld => JointKind::Weld { spring: None },
@@ -127,15 +128,20 @@ impl State {
                 let axis = along.wrapping_sub(to.map_or_else(Default::default, facing)).direction();
                 JointKind::Prismatic { axis, limits, motor }
             }
-            BuiltJoint::Rod => {
-                let length = body.position().distance(at);
-                JointKind::Distance { min: length, max: length, spring: None }
+            BuiltJoint::Motor { speed, strength } => {
+                JointKind::Revolute { limits, motor: Some(Motor { speed, strength }) }
+            }
+            BuiltJoint::Rod => JointKind::Distance { min: length, max: length, spring: None },
+            BuiltJoint::Rope => JointKind::Distance { min: Fx::ZERO, max: length, spring: None },
+            BuiltJoint::Spring { frequency, damping } => {
+                let spring = Some((length, Spring { frequency, damping }));
+                JointKind::Distance { min: Fx::ZERO, max: JOINT_LENGTH_MAX, spring }
             }
         };
         let spec = self.bodies.joint_at(to, body.id(), at, physics)?;
-        Ok(match kind {
-            // A rod keeps both apart, so they may meet.
-            BuiltJoint::Rod => JointSpec { anchor_b: Vec2::ZERO, collide: true, ..spec },
+        Ok(match physics {
+            // What is between both keeps them apart, so they may meet.
+            JointKind::Distance { .. } => JointSpec { anchor_b: Vec2::ZERO, collide: true, ..spec },
             _ => spec,
         })
     }
@@ -164,6 +170,12 @@ impl State {
         for joint in self.joints_with(id, other) {
             self.bodies.unjoin(joint.id());
         }
+    }
+
+    /// Stops the motors of the hinges of a thing, for good.
+    pub(super) fn stop_motors(&mut self, id: ObjectId) {
+        let hinges: Vec<JointId> = self.bodies.joints_of(id).map(Joint::id).collect();
+        hinges.into_iter().for_each(|hinge| self.bodies.drive_hinge(hinge, None));
     }
 
     /// Brings joints of a thing back, as far as their other ends stand and nothing has too many.

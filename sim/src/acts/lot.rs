@@ -43,7 +43,9 @@ impl ActContext<'_> {
             LotOrder::Name { lot, .. }
             | LotOrder::Give { lot, .. }
             | LotOrder::Open { lot, .. }
-            | LotOrder::Shut { lot, .. } => {
+            | LotOrder::Shut { lot, .. }
+            | LotOrder::OpenToClub { lot, .. }
+            | LotOrder::ShutToClub { lot } => {
                 let changed = self.state.changed_lot(self.state.lot(*lot)?, order)?;
                 StateChange::Lot(*lot, Some(Box::new(changed)))
             }
@@ -68,7 +70,7 @@ impl ActContext<'_> {
         self.state.check_lot_share(&self.author(), ground.square_metres())?;
         self.state.check_nothing_of_others(&area, &self.author())?;
         let (name, holder) = (name.to_owned(), self.author());
-        Ok(Lot { name, area, holder, friends: Default::default() })
+        Ok(Lot { name, area, holder, friends: Default::default(), club: None })
     }
 
     /// Decides whether the avatar goes home.
@@ -152,17 +154,26 @@ impl State {
                 need(lot.holder != *to, Refusal::AlreadySo)?;
                 self.check_lot_share(to, lot.square_metres())?;
                 changed.holder = *to;
-                // The new holder chooses friends.
+                // The new holder chooses friends, and a club.
                 changed.friends.clear();
+                changed.club = None;
             }
             LotOrder::Open { to, .. } => {
                 self.check_player(to)?;
-                need(!lot.lets(to), Refusal::AlreadySo)?;
+                need(!lot.names(to), Refusal::AlreadySo)?;
                 need(lot.friends.len() < LOT_FRIENDS_MAX, Refusal::ListFull)?;
                 changed.friends.insert(*to);
             }
             LotOrder::Shut { to, .. } => {
                 need(changed.friends.remove(to), Refusal::AlreadySo)?;
+            }
+            LotOrder::OpenToClub { club, .. } => {
+                self.people.clubs.club(*club)?;
+                need(lot.club != Some(*club), Refusal::AlreadySo)?;
+                changed.club = Some(*club);
+            }
+            LotOrder::ShutToClub { .. } => {
+                need(changed.club.take().is_some(), Refusal::AlreadySo)?;
             }
             LotOrder::Claim { .. } | LotOrder::Return { .. } | LotOrder::SendHome { .. } => {}
         }

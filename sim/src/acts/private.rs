@@ -35,13 +35,8 @@ impl ActContext<'_> {
         if SealedWords::decode(&blob.0).is_none() {
             return Err(Refusal::BadSeal);
         }
-        let counts = self.counts;
-        // Newcomers keep nobody else from telling her something.
         let newcomer = player.since.regular.is_none();
-        let of_reader = counts.told_to.get(&(to, newcomer)).copied().unwrap_or(0);
-        if of_reader >= TOLD_PER_TURN_MAX || counts.told_by.contains(&self.author()) {
-            return Err(Refusal::TooOften);
-        }
+        self.check_told(to, newcomer)?;
         let words = KeptWords {
             act: SignedEnvelope { envelope: self.envelope.clone(), signature: self.signature },
             newcomer,
@@ -52,6 +47,14 @@ impl ActContext<'_> {
         let told = ToldWords { to, number: 0, name: player.name.clone(), words };
         let put = StateChange::Mail(MailChange::Put(Box::new(told)));
         Ok(vec![StateChange::Player(self.author(), player), put])
+    }
+
+    /// Checks that the author may tell this person something in this turn. Newcomers keep nobody else from it.
+    pub(super) fn check_told(&self, to: PublicKey, newcomer: bool) -> Result<(), Refusal> {
+        let counts = self.counts;
+        let of_reader = counts.told_to.get(&(to, newcomer)).copied().unwrap_or(0);
+        let is_much = of_reader >= TOLD_PER_TURN_MAX || counts.told_by.contains(&self.author());
+        if is_much { Err(Refusal::TooOften) } else { Ok(()) }
     }
 
     /// Decides that words leave the author's mailbox.

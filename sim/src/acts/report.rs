@@ -1,9 +1,12 @@
 //! Reports: decides what people tell moderators, and what moderators decide about it.
 
+use std::collections::BTreeSet;
+
 use metatopia_math::Vec2;
 use metatopia_physics::Body;
 use metatopia_types::{
-    GovernOrder, ObjectId, PublicKey, Refusal, ReportSubject, Ruling, limits::REPORT_BYTES_MAX,
+    GovernOrder, ObjectId, PublicKey, Refusal, ReportSubject, RoleRight, Ruling,
+    limits::REPORT_BYTES_MAX,
 };
 
 use super::{
@@ -12,6 +15,7 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
+    limits::{MODERATORS_TOLD_MAX, REPORTS_TOLD_PER_TURN_MAX},
     rules::{ActTarget, FiledReport, GivenRuling, OrderedDeed, Right},
     state::{State, is_line},
 };
@@ -56,8 +60,42 @@ impl ActContext<'_> {
             ruling: None,
             opened,
         };
-        let file = StateChange::Report(Box::new(ReportChange::File(Box::new(report))));
-        Ok(vec![StateChange::Player(self.author(), player), file])
+        let mut changes = vec![StateChange::Player(self.author(), player)];
+        changes.extend(self.calls_moderators(&report).map(StateChange::Chat));
+        changes.push(StateChange::Report(Box::new(ReportChange::File(Box::new(report)))));
+        Ok(changes)
+    }
+
+    /// Returns the lines by which those who may rule on a new report hear of it, if they are here: admins first.
+    /// Neither its words nor what it is about are told, and nobody who is muted is heard, so that a report is no way
+    /// to shout at moderators. Of newcomers one report a turn is told.
+    fn calls_moderators(&self, report: &FiledReport) -> impl Iterator<Item = SpokenLine> {
+        let state = self.state;
+        let number = state.governance.reports.saturating_add(1);
+        let told = if report.newcomer { 1 } else { REPORTS_TOLD_PER_TURN_MAX };
+        let muted = state.people.mute(&report.by, state.governance.time).is_some();
+        let room = match self.counts.reports < told && !muted {
+            true => MODERATORS_TOLD_MAX,
+            false => 0,
+        };
+        let governance = &state.governance;
+        let named = governance.admins.iter().chain(&governance.temp_admin);
+        let given = state
+            .people
+            .roles
+            .iter()
+            .filter(|(_, role)| role.rights.contains_key(&RoleRight::Moderate));
+        let keys = named.chain(given.map(|(key, _)| key));
+        let (right, target) = state.right_to_rule(report);
+        let judges = keys.filter(|key| {
+            **key != report.by
+                && state.present.contains_key(key)
+                && state.may(key, right, &target).is_ok()
+                && state.check_judge(report, key).is_ok()
+        });
+        let hearers: BTreeSet<PublicKey> = judges.copied().take(room).collect();
+        let text = format!("I have filed report {number}");
+        hearers.into_iter().map(move |hearer| self.whispered(hearer, text.clone()))
     }
 
     /// Decides whether the author takes back a report.
@@ -89,25 +127,32 @@ impl ActContext<'_> {
 
     /// Returns the line by which a reporter hears what was decided. Nobody else hears it.
     fn told(&self, number: u64, report: &FiledReport, given: &GivenRuling) -> SpokenLine {
-        let avatar = self.state.present.get(&self.author()).copied();
-        let body = avatar.and_then(|avatar| self.state.bodies.body(avatar));
-        let name = self.state.players.get(&self.author()).map(|player| player.name.clone());
         let (about, ruling) = (&report.name, given.ruling.word());
         let reason = match given.reason.as_str() {
             "" => String::new(),
             reason => format!(": {reason}"),
         };
+        let text = format!("Your report {number} about {about} was {ruling}{reason}");
+        self.whispered(report.by, text)
+    }
+
+    /// Returns a line of the author that one person hears.
+    fn whispered(&self, hearer: PublicKey, text: String) -> SpokenLine {
+        let avatar = self.state.present.get(&self.author()).copied();
+        let body = avatar.and_then(|avatar| self.state.bodies.body(avatar));
+        let name = self.state.players.get(&self.author()).map(|player| player.name.clone());
         SpokenLine {
             height: self.state.clock.height,
             tick: self.tick(),
             channel: WHISPERED,
-            // A moderator without an avatar speaks from nowhere.
+            // Who has no avatar speaks from nowhere.
             speaker: avatar.unwrap_or(ObjectId(0)),
             player: Some(self.author()),
-            hearer: Some(report.by),
+            hearer: Some(hearer),
+            club: None,
             name: name.unwrap_or_default(),
             place: body.map_or(Vec2::ZERO, Body::position),
-            text: format!("Your report {number} about {about} was {ruling}{reason}"),
+            text,
         }
     }
 }
@@ -135,11 +180,16 @@ impl State {
     /// Returns the right that a ruling on a report needs, and whom it is about: a ruling is for who has more to
     /// say than the person. About a permanent admin only permanent admins rule, for there is nobody above.
     pub(super) fn ruling_request(&self, number: u64) -> Result<(Right, ActTarget<'_>), Refusal> {
-        let accused = self.people.reports.open(number)?.accused.as_ref();
+        Ok(self.right_to_rule(self.people.reports.open(number)?))
+    }
+
+    /// Returns the right that a ruling on this report needs, and whom it is about.
+    fn right_to_rule<'a>(&self, report: &'a FiledReport) -> (Right, ActTarget<'a>) {
+        let accused = report.accused.as_ref();
         if accused.is_some_and(|key| self.governance.admins.contains(key)) {
-            return Ok((Right::Appoint, ActTarget::SIM));
+            return (Right::Appoint, ActTarget::SIM);
         }
-        Ok((Right::Moderate, ActTarget { person: accused, ..ActTarget::SIM }))
+        (Right::Moderate, ActTarget { person: accused, ..ActTarget::SIM })
     }
 
     /// Checks that nobody rules about herself, but for a permanent admin who is the only one: there is nobody

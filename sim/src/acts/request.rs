@@ -1,7 +1,7 @@
 //! Requests: which right an act needs, and to what.
 
 use metatopia_physics::{Body, Pose};
-use metatopia_types::{Act, Build, LandOrder, ObjectId, Refusal};
+use metatopia_types::{Act, Build, ClubOrder, LandOrder, ObjectId, Refusal};
 
 use super::{
     build::{check_size, shape},
@@ -40,7 +40,20 @@ impl ActContext<'_> {
             | Act::NameFriends { .. }
             | Act::Vouch { .. }
             | Act::Approach { .. } => (Right::Attend, ActTarget::SIM),
-            Act::Say { .. } | Act::Tell { .. } => (Right::Speak, ActTarget::SIM),
+            Act::SetProfile { profile } if self.clears_profile(*profile) => {
+                (Right::Attend, ActTarget::SIM)
+            }
+            // An invite tells somebody something, and the name of a club is words.
+            Act::Say { .. }
+            | Act::Tell { .. }
+            | Act::SetProfile { .. }
+            | Act::Club(
+                ClubOrder::Say { .. }
+                | ClubOrder::Invite { .. }
+                | ClubOrder::Found { .. }
+                | ClubOrder::Rename { .. },
+            ) => (Right::Speak, ActTarget::SIM),
+            Act::Club(_) => (Right::Attend, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
@@ -56,6 +69,11 @@ impl ActContext<'_> {
             },
             // That a key is not lost is a fact which its signature proves, also of who is banned.
             Act::Hear { .. } | Act::CancelRecovery => (Right::Testify, ActTarget::SIM),
+            // What is beyond what a turn searches for is refused later.
+            Act::Forget { .. } if !self.counts.is_checked => (Right::Attend, ActTarget::SIM),
+            Act::Forget { height, body } => {
+                self.state.forget_request(self.author(), *height, *body)
+            }
             Act::Border { .. } => (Right::Borders, ActTarget::SIM),
             Act::Govern(order) => self.state.govern_request(order)?,
             Act::Lot(order) => self.state.lot_request(order)?,

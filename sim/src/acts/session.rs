@@ -92,6 +92,7 @@ impl ActContext<'_> {
         changes.push(StateChange::Login(self.author()));
         changes.push(StateChange::BoundSeatless);
         changes.extend(self.warned_at_login());
+        changes.extend(self.invited_at_login());
         Ok(changes)
     }
 

@@ -41,7 +41,7 @@ impl State {
         let (mut object, body) = made(blueprint, owner)?;
         let body = made_of(material, body);
         object.spawner = Some(spawner);
-        let footprint = Footprint { shape: body.shape, pose: body.pose };
+        let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_ground(&footprint, body.motion)?;
         self.check_slots(body.motion)?;
         if let Some(owner) = owner {
@@ -133,7 +133,10 @@ impl State {
 
 /// Returns a body that is made of a material. Physics clamps the numbers.
 fn made_of(material: &ThingMaterial, body: BodySpec) -> BodySpec {
-    let body = material.density.map_or(body, |density| body.with_density(density));
+    let body = match material.density {
+        Some(density) => body.with_density(density),
+        None => body,
+    };
     let rule = |said: Option<SurfaceRule>, usual| match said {
         None => usual,
         Some(SurfaceRule::Average) => CombineRule::Average,

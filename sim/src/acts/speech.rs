@@ -26,7 +26,8 @@ impl ActContext<'_> {
         let text = words(blob).ok_or(Refusal::BadText)?;
         let speaker = session.presence.avatar().ok_or(Refusal::NoSeat)?;
         let avatar = self.state.bodies.body(speaker).ok_or(Refusal::NoSeat)?;
-        self.check_heard(player.spoke)?;
+        self.check_quiet()?;
+        self.check_slow(player.spoke)?;
         player.spoke = Some(self.state.governance.time);
         let line = SpokenLine {
             height: self.state.clock.height,
@@ -35,6 +36,7 @@ impl ActContext<'_> {
             speaker,
             player: Some(self.author()),
             hearer: None,
+            club: None,
             name: player.name.clone(),
             place: avatar.position(),
             text: text.to_owned(),
@@ -47,12 +49,22 @@ impl ActContext<'_> {
         Ok(changes)
     }
 
+    /// Checks that public words are heard now. Those of moderators always are.
+    fn check_quiet(&self) -> Result<(), Refusal> {
+        let left = self.state.charter.parameters.chat.quiet_for(self.state.clock.time);
+        self.check_unless_moderator(left.map(Refusal::QuietHours))
+    }
+
     /// Checks that somebody who spoke last at this governance time is heard now. Moderators always are.
-    fn check_heard(&self, spoke: Option<u64>) -> Result<(), Refusal> {
-        let (chat, clock) = (&self.state.charter.parameters.chat, &self.state.clock);
-        let quiet = chat.quiet_for(clock.time).map(Refusal::QuietHours);
-        let slow = chat.slow_for(spoke, self.state.governance.time).map(Refusal::SlowMode);
-        let Some(why) = quiet.or(slow) else { return Ok(()) };
+    pub(super) fn check_slow(&self, spoke: Option<u64>) -> Result<(), Refusal> {
+        let chat = &self.state.charter.parameters.chat;
+        let left = chat.slow_for(spoke, self.state.governance.time);
+        self.check_unless_moderator(left.map(Refusal::SlowMode))
+    }
+
+    /// Checks that there is no reason not to hear the author, or that the author moderates.
+    fn check_unless_moderator(&self, why: Option<Refusal>) -> Result<(), Refusal> {
+        let Some(why) = why else { return Ok(()) };
         let moderates = self.state.may(&self.author(), Right::Moderate, &ActTarget::SIM);
         if moderates.is_ok() { Ok(()) } else { Err(why) }
     }

@@ -193,7 +193,7 @@ fn refusal_beside(counts: &TurnCounts, act: Act) -> Option<Refusal> {
     }
     let area = crate::space::Area::of_ground(GroundArea { x: 10, y: 10, width: 8, depth: 8 });
     let (name, friends) = ("hers".to_owned(), Default::default());
-    state.set_lot(LotId(1), Some(Lot { name, area, holder: author, friends }));
+    state.set_lot(LotId(1), Some(Lot { name, area, holder: author, friends, club: None }));
     let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), test_turn());
     let tools = Tools::new(Arc::new(Ed25519));
     let executor = ActExecutor::new(&programs, &tools, &panics, &turn);

@@ -1,28 +1,18 @@
 //! Tickets: decides which ones admins issue, and which ones new keys use.
 
-use metatopia_types::{Pass, PublicKey, Refusal, TicketOrder};
+use metatopia_types::{Pass, PublicKey, Refusal, TicketOrder, Verify};
 
 use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
 };
-use crate::state::FirstLogin;
+use crate::state::{FirstLogin, State};
 
 impl ActContext<'_> {
     /// Decides an admin's order to issue a ticket, or to withdraw one of any admin.
     pub(super) fn ticket(&self, order: &TicketOrder) -> ActResult {
         let player = self.renewed_player()?;
-        let tickets = self.state.first_logins.tickets();
-        match order {
-            TicketOrder::Issue { ticket, uses, days } => {
-                if !self.executor.tools.verify.is_key(ticket) {
-                    return Err(Refusal::BadText);
-                }
-                tickets.check_issue(&self.author(), ticket, *uses, *days)?;
-            }
-            TicketOrder::Withdraw { ticket } if tickets.has_use(ticket) => {}
-            TicketOrder::Withdraw { .. } => return Err(Refusal::NoTicket),
-        }
+        self.state.check_ticket(&self.author(), order, &*self.executor.tools.verify)?;
         Ok(vec![StateChange::Player(self.author(), player), StateChange::Ticket(*order)])
     }
 
@@ -36,6 +26,29 @@ impl ActContext<'_> {
         match self.state.first_logins.tickets().has_use(&shown.ticket) {
             true => Ok(Some(shown.ticket)),
             false => Err(Refusal::NoTicket),
+        }
+    }
+}
+
+impl State {
+    /// Checks an order to issue a ticket, or to withdraw one.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub(super) fn check_ticket(
+        &self,
+        author: &PublicKey,
+        order: &TicketOrder,
+        verify: &dyn Verify,
+    ) -> Result<(), Refusal> {
+        let tickets = self.first_logins.tickets();
+        match order {
+            TicketOrder::Issue { ticket, .. } if !verify.is_key(ticket) => Err(Refusal::BadText),
+            TicketOrder::Issue { ticket, uses, days } => {
+                tickets.check_issue(author, ticket, *uses, *days)
+            }
+            TicketOrder::Withdraw { ticket } if tickets.has_use(ticket) => Ok(()),
+            TicketOrder::Withdraw { .. } => Err(Refusal::NoTicket),
         }
     }
 }

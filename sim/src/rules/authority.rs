@@ -387,7 +387,8 @@ impl State {
     pub(crate) fn may_cover(&self, author: &PublicKey, ground: &Area) -> bool {
         let charter = &self.charter;
         let open = charter.parameters.building.open_ground;
-        may_build(&charter.lands, self.lots.iter(), open, author, ground)
+        let clubs = self.people.clubs.of(author).collect();
+        may_build(&charter.lands, self.lots.iter(), open, (author, &clubs), ground)
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::crossing::{Crossing, HeardSaid, Wall};
 use crate::{
     limits::PULSE_MS,
-    state::{State, World},
+    state::{Ghosts, State, World},
     tree::Tracked,
 };
 
@@ -69,6 +69,8 @@ pub(crate) struct Borders {
     pub(crate) all: Tracked<SimId, Border>,
     /// The parcels of departures under way, by neighbour and number.
     pub(crate) parcels: Tracked<(SimId, u64), Vec<u8>>,
+    /// The bodies of neighbours that stand here as ghosts; none of a neighbour without any.
+    pub(crate) ghosts: Tracked<SimId, Ghosts>,
     /// Index: the things that are under way, by the numbers that they had here.
     pub(crate) away: BTreeMap<ObjectId, AwayThing>,
 }
@@ -154,6 +156,7 @@ impl Borders {
     pub(crate) fn touch_all(&mut self) {
         self.all.touch_all();
         self.parcels.touch_all();
+        self.ghosts.touch_all();
     }
 }
 
@@ -197,6 +200,9 @@ impl State {
         let Some(proved) = proved else {
             return Ok(BelievedDispatch { worth: Worth::Links, followed, proved: None });
         };
+        if !self.is_frame_at_line(neighbour, &proved.said.frame) {
+            return Err(HearRefusal::BadSaid);
+        }
         let worth = match heard {
             Some(heard) if heard.proved_at == proved.at => Worth::Fork,
             Some(heard) if heard.said.height >= proved.said.height => {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{ObjectId, PublicKey, Tick, Title};
 
-use super::{authority::Rank, governance::DAY_MS};
+use super::{authority::Rank, governance::DAY_MS, profiles::KeepRank};
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
     state::{Player, Presence, State},
@@ -164,6 +164,7 @@ impl State {
             let held = known.map(|known| known.name.clone());
             self.note_name(&key, held.as_deref(), Some(&player.name));
         }
+        self.people.profiles.restand(&key, KeepRank::of(&player));
         self.players.insert(key, player);
         self.census.move_entry(key, before, after);
     }
@@ -260,6 +261,8 @@ impl State {
         // Who owns nothing has no scripts to pay for.
         self.owners.remove(&Some(*key));
         self.people.friends.take(key);
+        self.leave_clubs(key);
+        self.people.profiles.take(key);
         self.forgotten.push((*key, gone.since));
     }
 

@@ -2,9 +2,18 @@
 //! agree on are in [`metatopia_types::limits`], those of scripts in
 //! [`metatopia_scripting::limits`].
 
+mod people;
+
 use metatopia_math::Fx;
 use metatopia_scripting::limits::TOPIC_BYTES_MAX;
 
+pub use self::people::{
+    CLUB_INVITE_MS, CLUB_INVITES_MAX, CLUB_MEMBERS_MAX, CLUBS_MAX, CLUBS_OF_NEWCOMERS_MAX,
+    CLUBS_PER_PERSON_MAX, FORGOTTEN_DAY_MS, FORGOTTEN_KEPT, FORGOTTEN_OWN_KEPT,
+    FORGOTTEN_OWN_PER_DAY, HISTORY_DAYS_MAX, INVITES_TO_PERSON_BY_NEWCOMERS_MAX,
+    INVITES_TO_PERSON_MAX, PICTURES_KIB_MAX, PICTURES_OF_NEWCOMERS_KIB_MAX, PROFILE_MS,
+    PROFILES_MAX, PROFILES_OF_NEWCOMERS_MAX,
+};
 pub use metatopia_types::limits::HANDS_MAX;
 
 /// Lanes remembered at once. 64 Ki windows of about 120 B are 8 MiB in memory and on disk.
@@ -179,9 +188,6 @@ pub const SECTOR_OPENINGS_MAX: usize = 128;
 /// Bytes of what a sim says that there is to see.
 pub const DESCRIPTION_BYTES_MAX: usize = 1_024;
 
-/// Bytes of what people agree to before they enter.
-pub const HOUSE_RULES_BYTES_MAX: usize = 4 * 1_024;
-
 /// Tags of a sim.
 pub const TAGS_MAX: usize = 8;
 
@@ -275,7 +281,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 213 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 231 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
@@ -351,7 +357,8 @@ pub const LAND_LAPSES_PER_TURN: usize = 16;
 pub const LAND_KEYS_CHANGED_MAX: usize = 240;
 
 /// Acts of one turn of which something is checked that others signed: evidence, private words that a report
-/// shows, orders for a land office. Two signatures, or a signature and four keys, take some 100 microseconds.
+/// shows, orders for a land office; or for which all reports are searched, as words to be forgotten are. Two
+/// signatures, or a signature and four keys, take some 100 microseconds.
 pub const CHECKED_PER_TURN_MAX: usize = 64;
 
 /// Such acts of one author.
@@ -394,6 +401,19 @@ pub const NEAR_BORDER_METRES: i32 = 48;
 
 /// So far behind an open border a sim's own bodies still move, in metres.
 pub const BORDER_BAND_METRES: i32 = 2;
+
+/// How far from the main thing of a mechanism the rest of it may be, to go over a border with it: no neighbour puts
+/// things far from the line by saying that they are joined to one at the line.
+pub const MECHANISM_REACH_METRES: i32 = 24;
+
+/// So near a line a body is that the neighbour has a ghost of, and so far a ghost reaches over it, in metres.
+pub const GHOST_METRES: i32 = 4;
+
+/// A sim makes a border frame no sooner than so many milliseconds after the last one: five a second.
+pub const FRAME_MS: u64 = 200;
+
+/// Ticks for which a ghost goes on as its frame said: half a second. Then it stands still.
+pub const GHOST_TICKS: u64 = 30;
 
 /// Most things that came over one border and count against nobody's quotas, unless the charter says another
 /// number.
@@ -447,6 +467,13 @@ pub const REPORTS_OF_NEWCOMERS_MAX: usize = 128;
 
 /// Open reports of one person.
 pub const REPORTS_PER_PERSON_MAX: usize = 4;
+
+/// Moderators who hear of one new report: whoever is left out finds it in the queue.
+pub const MODERATORS_TOLD_MAX: usize = 8;
+
+/// New reports of a turn of which moderators hear. For each, all roles are looked through: 4,096 at most, in
+/// some 0.2 ms.
+pub const REPORTS_TOLD_PER_TURN_MAX: usize = 2;
 
 /// Reports that the state remembers after they were decided, so that their reporters hear of it.
 pub const REPORTS_DECIDED_KEPT: usize = 256;
@@ -516,6 +543,12 @@ pub const PORTS_MAX: usize = 16;
 /// Turns from an act that names a port to the first turn in which it runs: a server that lacks it learns that
 /// before, as it learns of changes of who votes.
 pub const PORT_NOTICE: u64 = metatopia_types::limits::SET_LAG;
+
+/// Feature flags of a sim, each of at most 43 B in the charter: that stays within a leaf with all else.
+pub const FLAGS_MAX: usize = 32;
+
+/// Bytes of the name of a feature flag.
+pub const FLAG_NAME_BYTES_MAX: usize = 32;
 
 /// Friends whom one person names for a lost key. In the types, an act names as many.
 pub const FRIENDS_MAX: usize = 8;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_types::{LotId, ObjectId, PublicKey, Refusal};
+use metatopia_types::{ClubId, LotId, ObjectId, PublicKey, Refusal};
 
 use super::governance::DAY_MS;
 use crate::{
@@ -20,14 +20,17 @@ pub(crate) struct Lots {
     pub(crate) all: Tracked<LotId, Lot>,
     /// Index: the lots of each holder.
     held: BTreeMap<PublicKey, BTreeSet<LotId>>,
+    /// Index: the lots that are open to clubs.
+    open: BTreeSet<(ClubId, LotId)>,
 }
 
 impl Lots {
-    /// Builds the index of holders.
+    /// Builds the indexes.
     pub(crate) fn index(&mut self) {
-        self.held = BTreeMap::new();
+        (self.held, self.open) = (BTreeMap::new(), BTreeSet::new());
         for (id, lot) in self.all.iter() {
             self.held.entry(lot.holder).or_default().insert(*id);
+            self.open.extend(lot.club.map(|club| (club, *id)));
         }
     }
 
@@ -48,6 +51,9 @@ impl Lots {
 
     /// Sets a lot, or removes it.
     fn set(&mut self, id: LotId, lot: Option<Lot>) {
+        if let Some(club) = self.all.get(&id).and_then(|before| before.club) {
+            self.open.remove(&(club, id));
+        }
         if let Some(before) = self.all.get(&id)
             && let Some(held) = self.held.get_mut(&before.holder)
         {
@@ -60,6 +66,7 @@ impl Lots {
         match lot {
             Some(lot) => {
                 self.held.entry(lot.holder).or_default().insert(id);
+                self.open.extend(lot.club.map(|club| (club, id)));
                 self.all.insert(id, lot);
             }
             None => drop(self.all.remove(&id)),
@@ -84,7 +91,7 @@ impl State {
 
     /// Makes one key the holder and the friend of whatever another one was.
     pub(crate) fn move_lots(&mut self, old: PublicKey, new: PublicKey) {
-        let all = self.lots.all.iter().filter(|(_, lot)| lot.lets(&old));
+        let all = self.lots.all.iter().filter(|(_, lot)| lot.names(&old));
         let lots: Vec<(LotId, Lot)> = all.map(|(id, lot)| (*id, lot.clone())).collect();
         for (id, mut lot) in lots {
             if lot.holder == old {
@@ -94,6 +101,16 @@ impl State {
                 lot.friends.insert(new);
             }
             self.set_lot(id, Some(lot));
+        }
+    }
+
+    /// Closes the lots that are open to a club.
+    pub(super) fn shut_lots_to(&mut self, club: ClubId) {
+        let all = self.lots.open.range((club, LotId(0))..=(club, LotId(u64::MAX)));
+        let lots: Vec<LotId> = all.map(|(_, lot)| *lot).collect();
+        for id in lots {
+            let lot = self.lots.all.get(&id).cloned();
+            self.set_lot(id, lot.map(|lot| Lot { club: None, ..lot }));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{Height, PublicKey, SignedEnvelope, wire};
+use metatopia_types::{Act, BlobId, Height, PublicKey, SignedEnvelope, wire};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -161,6 +161,39 @@ impl Mailboxes {
     pub(crate) fn empty(&mut self, to: PublicKey, up_to: u64) {
         let numbers = self.of(to, 0).map(|(number, _)| number);
         let numbers: Vec<u64> = numbers.take_while(|number| *number <= up_to).collect();
+        numbers.into_iter().for_each(|number| self.forget(number));
+    }
+
+    /// Returns who told these words, and who was told them, of each mailbox that has them.
+    pub(crate) fn parties(
+        &self,
+        height: Height,
+        body: BlobId,
+    ) -> impl Iterator<Item = [PublicKey; 2]> {
+        self.words_at(height, body).map(|((to, _), words)| [words.by(), to])
+    }
+
+    /// Returns the words of a turn that a mailbox has by this blob.
+    fn words_at(
+        &self,
+        height: Height,
+        body: BlobId,
+    ) -> impl Iterator<Item = (MailPlace, &KeptWords)> {
+        let is_it = move |words: &KeptWords| {
+            let act = &words.act.envelope.act;
+            words.height == height && matches!(act, Act::Tell { sealed, .. } if *sealed == body)
+        };
+        let all = self.all.iter().filter(move |(_, words)| is_it(words));
+        all.map(|(place, words)| (*place, words))
+    }
+
+    /// Forgets words that this key told or was told; of anybody, if it is none.
+    pub(crate) fn forget_words(&mut self, height: Height, body: BlobId, by: Option<PublicKey>) {
+        let all = self.words_at(height, body);
+        let own =
+            all.filter(|((to, _), words)| by.is_none_or(|by| [words.by(), *to].contains(&by)));
+        let numbers = own.map(|((_, number), _)| number);
+        let numbers: Vec<u64> = numbers.collect();
         numbers.into_iter().for_each(|number| self.forget(number));
     }
 

@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Build, GovernOrder, GroundArea, Height, LotId, ObjectId, PublicKey, ReportSubject, RoleRight,
-    Ruling, ScriptId, SetChange, SimId, Square, TicketOrder,
+    BlobId, Build, GovernOrder, GroundArea, Height, LotId, ObjectId, PublicKey, ReportSubject,
+    RoleRight, Ruling, ScriptId, SetChange, SimId, Square, TicketOrder,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    authority::Warrant, bans::Sanction, friends::Friends, mailbox::Mailboxes, reports::Reports,
-    rotations::RotatedKey, traces::Traces,
+    authority::Warrant, bans::Sanction, clubs::Clubs, forgotten::Forgotten, friends::Friends,
+    mailbox::Mailboxes, profiles::Profiles, reports::Reports, rotations::RotatedKey,
+    traces::Traces,
 };
 use crate::{
     limits::{ENDINGS_PER_TURN_MAX, FROZEN_MAX, ORDERS_KEPT, ROLES_MAX},
@@ -135,6 +136,15 @@ pub enum OrderedDeed {
         /// Why, in a line.
         reason: String,
     },
+    /// Words were forgotten.
+    Forget {
+        /// The turn that brought them.
+        height: Height,
+        /// The blob that held them.
+        body: BlobId,
+        /// Who said them, if the state knew; nobody means a thing, or that it did not.
+        person: Option<PublicKey>,
+    },
 }
 
 /// Returns the word for a step of building.
@@ -191,6 +201,12 @@ pub(crate) struct People {
     pub(crate) mailboxes: Mailboxes,
     /// Whom people named as friends, for a lost key, and the recoveries under way.
     pub(crate) friends: Friends,
+    /// The words that servers were told to drop.
+    pub(crate) forgotten: Forgotten,
+    /// People with channels of their own.
+    pub(crate) clubs: Clubs,
+    /// What people say of themselves.
+    pub(crate) profiles: Profiles,
     /// Index: what ends by time.
     pub(super) endings: BTreeSet<(u64, Ending, PublicKey)>,
     /// Index: how many areas all roles have.
@@ -200,12 +216,14 @@ pub(crate) struct People {
 impl People {
     /// Returns what a successor keeps: whom and what moderators stopped, and which keys were given
     /// up. Its admins are others, so nobody has a role any more, and its record, its queue, its traces and its
-    /// mailboxes begin: words are sealed for one sim. Lists of friends go on, recoveries do not.
+    /// mailboxes begin: words are sealed for one sim. Clubs, profiles and lists of friends go on, recoveries do
+    /// not.
     pub(crate) fn succeed(&self) -> Self {
         let (roles, orders) = (Tracked::default(), Tracked::default());
         let (reports, traces) = (Reports::default(), Traces::default());
-        let mailboxes = Mailboxes::default();
-        let mut kept = Self { roles, orders, reports, traces, mailboxes, ..self.clone() };
+        let (mailboxes, forgotten) = (Mailboxes::default(), Forgotten::default());
+        let mut kept =
+            Self { roles, orders, reports, traces, mailboxes, forgotten, ..self.clone() };
         kept.friends.drop_recoveries();
         kept.index();
         kept
@@ -223,6 +241,9 @@ impl People {
         self.traces.all.touch_all();
         self.mailboxes.all.touch_all();
         self.friends.all.touch_all();
+        self.forgotten.all.touch_all();
+        self.clubs.all.touch_all();
+        self.profiles.touch_all();
     }
 
     /// Builds the index of what ends.
@@ -244,6 +265,8 @@ impl People {
         self.traces.index();
         self.mailboxes.index();
         self.friends.index();
+        self.forgotten.index();
+        self.clubs.index();
     }
 
     /// Says whether one more key may have a role.
@@ -282,6 +305,7 @@ impl State {
     pub(crate) fn end_by_time(&mut self) {
         self.people.traces.pass(self.governance.time);
         self.people.mailboxes.pass(self.governance.time);
+        self.people.clubs.pass(self.governance.time);
         for _ in 0..ENDINGS_PER_TURN_MAX {
             let Some((ending, key)) = self.people.take_ended(self.governance.time) else { break };
             match ending {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use metatopia_types::{Height, PublicKey, Refusal, ReportSubject, Ruling};
+use metatopia_types::{BlobId, Height, PublicKey, Refusal, ReportSubject, Ruling};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -156,6 +156,22 @@ impl Reports {
         }
     }
 
+    /// Returns the report of a turn that shows the private words in this blob.
+    pub(crate) fn showing(&self, height: Height, body: BlobId) -> Option<&FiledReport> {
+        self.all.iter().map(|(_, report)| report).find(|report| shows(report, height, body))
+    }
+
+    /// Forgets what reports of a turn show of the private words in this blob.
+    pub(crate) fn forget_opened(&mut self, height: Height, body: BlobId) {
+        let showing = self.all.iter().filter(|(_, report)| shows(report, height, body));
+        let numbers: Vec<u64> = showing.map(|(number, _)| *number).collect();
+        for number in numbers {
+            if let Some(report) = self.all.get_mut(&number) {
+                report.opened = None;
+            }
+        }
+    }
+
     /// Makes everything that is said of one key be said of another.
     pub(crate) fn change_key(&mut self, old: &PublicKey, new: PublicKey) {
         // What a report about a person names is who is accused.
@@ -179,6 +195,12 @@ impl Reports {
         }
         self.index();
     }
+}
+
+/// Says whether a report of this turn still shows the private words in this blob.
+fn shows(report: &FiledReport, height: Height, body: BlobId) -> bool {
+    let is_it = matches!(report.about, ReportSubject::Words { opened, .. } if opened == body);
+    report.height == height && report.opened.is_some() && is_it
 }
 
 impl World {

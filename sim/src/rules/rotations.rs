@@ -34,6 +34,15 @@ impl State {
         now
     }
 
+    /// Returns the same for a key that is lent, and lends what it finds.
+    pub(crate) fn newest_key<'a>(&'a self, key: &'a PublicKey) -> &'a PublicKey {
+        let mut now = key;
+        while let Some(rotated) = self.people.rotated.get(now) {
+            now = &rotated.to;
+        }
+        now
+    }
+
     /// Returns a key with all that led to it by rotations that are remembered.
     pub(crate) fn keys_of(&self, key: PublicKey) -> Vec<PublicKey> {
         let old = self.people.rotated.iter().map(|(old, _)| *old);
@@ -186,10 +195,13 @@ impl State {
         self.people.revoke_all(old);
     }
 
-    /// Moves what is said of a key, its friends and its sanctions.
+    /// Moves what is said of a key, its friends, its clubs and its sanctions. Of a profile the new key signs
+    /// another one.
     fn move_standing(&mut self, old: PublicKey, new: PublicKey) {
         let people = &mut self.people;
         people.friends.change_owner(&old, new);
+        people.clubs.change_key(&old, new);
+        people.profiles.give_up(&old, new);
         people.reports.change_key(&old, new);
         people.traces.change_key(&old, new);
         if let Some(ban) = people.bans.get(&old).cloned() {

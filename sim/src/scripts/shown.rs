@@ -197,6 +197,7 @@ fn line(
         speaker: run.object,
         player: object.player,
         hearer: None,
+        club: None,
         name: object.name.clone(),
         place: state.bodies.body(run.object)?.position(),
         text,

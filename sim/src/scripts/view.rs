@@ -1,8 +1,8 @@
 //! The world as scripts see it at the start of a tick.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_scripting::{AlongRay, Nearby, ObjectView, WorldView};
-use metatopia_types::{Digest, ObjectId, Permission, Tick};
+use metatopia_scripting::{AlongRay, NamedClub, Nearby, ObjectView, WorldView};
+use metatopia_types::{ClubId, Digest, ObjectId, Permission, Tick};
 
 use crate::{
     limits::NAMED_LOOKED_MAX,
@@ -31,6 +31,10 @@ impl WorldView for State {
 
     fn is_away(&self, id: ObjectId) -> bool {
         self.borders.away.contains_key(&id)
+    }
+
+    fn is_flag_on(&self, name: &str) -> bool {
+        self.charter.parameters.flags.is_on(name, self.clock.height)
     }
 
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby {
@@ -64,6 +68,17 @@ impl WorldView for State {
 
     fn allows(&self, thing: ObjectId, who: ObjectId, permission: Permission) -> bool {
         self.is_allowed(thing, who, permission)
+    }
+
+    fn is_member(&self, who: ObjectId, club: NamedClub<'_>) -> bool {
+        let person = self.objects.get(&who).and_then(|object| object.player);
+        let clubs = &self.people.clubs;
+        person.is_some_and(|person| match club {
+            NamedClub::Name(name) => clubs.is_in_named(&person, name),
+            NamedClub::Number(number) => {
+                u64::try_from(number).is_ok_and(|id| clubs.of(&person).any(|own| own == ClubId(id)))
+            }
+        })
     }
 
     fn tick(&self) -> Tick {

@@ -6,6 +6,7 @@ use metatopia_physics::{
     Joint, JointEnded, JointError, JointId, JointKind, JointSpec, MissingBody, Motion, Motor,
     NearbyBody, OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError,
     Shape, StepEvents, Tier, TooManyForTier, Touch, VelocityError,
+    limits::{BODIES_MAX, GHOSTS_FROM},
 };
 use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
 
@@ -38,6 +39,7 @@ impl Bodies {
         contacts: Vec<Contact>,
         joints: Vec<Joint>,
     ) -> Result<Self, RestoreBodiesError> {
+        // Ghosts are among the bodies, and contacts name them.
         let region = Region::restore(bodies, contacts)?.with_joints(joints)?.with_bounds(bounds)?;
         Ok(Self { region: region.with_gravity(gravity).with_hits(Some(HIT_SPEED)) })
     }
@@ -72,20 +74,23 @@ impl Bodies {
         self.region = region.with_bounds(bounds).expect("all bodies were brought inside");
     }
 
-    /// Returns the body of an object.
+    /// Returns the body of an object. A ghost is no object's.
     pub(crate) fn body(&self, id: ObjectId) -> Option<&Body> {
-        self.region.body(id)
+        self.region.body(id).filter(|body| !body.is_ghost())
     }
 
     /// Returns the bodies of this sim's own objects, in the order of their ids. Numbers from
-    /// [`OBJECT_NUMBERS_END`] on are for bodies that are not ours, such as those of a neighbouring sim
-    /// near a border.
+    /// [`OBJECT_NUMBERS_END`] on are for ghosts: bodies of a neighbouring sim near a border.
     pub(crate) fn own(&self) -> &[Body] {
-        let all = self.region.bodies();
-        &all[..all.partition_point(|body| body.id().0 < OBJECT_NUMBERS_END)]
+        &self.region.bodies()[..self.own_count()]
     }
 
-    /// Returns the contacts of all bodies that touch, in the order of their ids.
+    /// Returns how many bodies are this sim's own. They come before the ghosts.
+    fn own_count(&self) -> usize {
+        self.region.bodies().partition_point(|body| !body.is_ghost())
+    }
+
+    /// Returns the contacts of all bodies that touch, ghosts among them, in the order of their ids.
     pub(crate) fn contacts(&self) -> &[Contact] {
         self.region.contacts()
     }
@@ -156,11 +161,15 @@ impl Bodies {
         self.region.touch_all();
     }
 
-    /// Simulates a tick. A step that panics has changed nothing.
+    /// Simulates a tick. A step that panics has changed nothing. Nothing is told of what ghosts did.
     pub(crate) fn step(&mut self) -> Happenings {
         let ends = |joint: &Joint| (joint.id(), (joint.spec().a, joint.spec().b));
         let joined: Vec<_> = self.region.joints().iter().map(ends).collect();
-        let StepEvents { touches, hits, joints } = self.region.step_events();
+        let StepEvents { mut touches, mut hits, joints } = self.region.step_events();
+        // A script cannot be told of a thing that is not here: to read anything of it is a mistake.
+        let are_own = |(a, b): (ObjectId, ObjectId)| a.max(b) < GHOSTS_FROM;
+        touches.retain(|touch| are_own(touch.pair()));
+        hits.retain(|hit| are_own((hit.a, hit.b)));
         let of = |ended: &JointEnded| {
             let index = joined.binary_search_by_key(&ended.id, |(id, _)| *id);
             joined[index.expect("what ended was there before the step")].1
@@ -172,11 +181,21 @@ impl Bodies {
     /// Adds the body of an object of this sim.
     pub(crate) fn insert(&mut self, id: ObjectId, spec: &BodySpec) -> Result<(), InsertError> {
         assert!(id.0 < OBJECT_NUMBERS_END, "object {id} has a number of bodies that are not ours");
+        self.make_room();
         self.region.insert(id, spec)
+    }
+
+    /// Removes a ghost if there is no place left: ghosts take none from what is the sim's own.
+    fn make_room(&mut self) {
+        let last = self.region.bodies().last().filter(|body| body.is_ghost()).map(Body::id);
+        if self.region.bodies().len() >= BODIES_MAX {
+            last.into_iter().for_each(|id| self.remove_ghost(id));
+        }
     }
 
     /// Inserts a body that was removed, as it was, but awake.
     pub(crate) fn put_back(&mut self, body: &Body) -> Result<(), InsertError> {
+        self.make_room();
         self.region.put_back(body)
     }
 
@@ -288,6 +307,59 @@ impl Bodies {
     }
 }
 
+impl Bodies {
+    /// Says whether ghosts can stand among the bodies. A tier moves the sim's own alone.
+    pub(crate) fn takes_ghosts(&self) -> bool {
+        self.region.tier().is_none()
+    }
+
+    /// Returns the ghosts, in the order of their numbers.
+    pub(crate) fn ghosts(&self) -> &[Body] {
+        &self.region.bodies()[self.own_count()..]
+    }
+
+    /// Returns the ghost of this number.
+    pub(crate) fn ghost(&self, id: ObjectId) -> Option<&Body> {
+        self.region.body(id).filter(|body| body.is_ghost())
+    }
+
+    /// Puts a ghost in under the least number that is free; none if there is no place, or no such body.
+    pub(crate) fn put_ghost(&mut self, spec: &BodySpec) -> Option<ObjectId> {
+        let numbered = self.ghosts().iter().zip(OBJECT_NUMBERS_END..);
+        let first = numbered.take_while(|(ghost, number)| ghost.id().0 == *number).count();
+        let id = ObjectId(OBJECT_NUMBERS_END.saturating_add(first as u64));
+        self.region.insert(id, spec).is_ok().then_some(id)
+    }
+
+    /// Gives a ghost another outline, pose and motion. What it touches wakes if one of these is another one.
+    pub(crate) fn set_ghost(&mut self, id: ObjectId, spec: &BodySpec) {
+        let Some(now) = self.ghost(id) else { return };
+        let is_reshaped = now.shape() != spec.shape;
+        // A ghost that was just seen can have every outline, pose and speed that a frame says.
+        if is_reshaped {
+            let _ = self.region.set_shape(id, spec.shape.clone(), spec.mass);
+        }
+        let _ = self.region.set_pose(id, spec.pose);
+        let _ = self.region.set_velocity(id, spec.velocity);
+        let _ = self.region.set_spin(id, spec.spin);
+    }
+
+    /// Has a ghost stand still.
+    pub(crate) fn stop_ghost(&mut self, id: ObjectId) {
+        if self.ghost(id).is_some() {
+            let _ = self.region.set_velocity(id, Vec2::ZERO);
+            let _ = self.region.set_spin(id, Fx::ZERO);
+        }
+    }
+
+    /// Removes a ghost, and wakes the bodies that it touched.
+    pub(crate) fn remove_ghost(&mut self, id: ObjectId) {
+        if self.ghost(id).is_some() {
+            self.region.remove(id).expect("a ghost that was just seen");
+        }
+    }
+}
+
 /// What happened to bodies in a tick.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Happenings {
@@ -310,4 +382,82 @@ pub enum RestoreBodiesError {
     /// A body is outside of the sim's ground.
     #[error(transparent)]
     OutOfBounds(#[from] OutOfBounds),
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_physics::{TierStep, TierView};
+
+    use super::*;
+
+    /// A tier that moves nothing.
+    #[derive(Debug)]
+    struct StillTier;
+
+    impl Tier for StillTier {
+        fn name(&self) -> &'static str {
+            "still"
+        }
+
+        fn bodies_max(&self) -> usize {
+            9
+        }
+
+        fn step(&mut self, _: TierView<'_>) -> TierStep {
+            TierStep::default()
+        }
+
+        fn state(&self) -> Vec<u8> {
+            Vec::new()
+        }
+
+        fn forget(&mut self) {}
+
+        fn fork(&self) -> Box<dyn Tier> {
+            Box::new(Self)
+        }
+    }
+
+    #[test]
+    fn only_newton_1_takes_ghosts() {
+        let mut bodies = Bodies::new(Bounds::MAX, Vec2::ZERO);
+        assert!(bodies.takes_ghosts());
+        bodies.set_tier(Some(Box::new(StillTier))).expect("no body is there");
+        assert!(!bodies.takes_ghosts());
+    }
+
+    fn circle(motion: Motion) -> BodySpec {
+        BodySpec::new(Shape::Circle { radius: Fx::HALF }, motion, Vec2::ZERO)
+    }
+
+    #[test]
+    fn ghosts_have_the_least_free_numbers_and_give_way_to_what_is_the_sims_own() {
+        let mut bodies = Bodies::new(Bounds::MAX, Vec2::ZERO);
+        let ghost = circle(Motion::Kinematic);
+        let put = |bodies: &mut Bodies| bodies.put_ghost(&ghost).map(|id| id.0);
+        let numbers: Vec<_> = (0..3).map(|_| put(&mut bodies)).collect();
+        assert_eq!(numbers, [0, 1, 2].map(|n| Some(OBJECT_NUMBERS_END + n)));
+        bodies.remove_ghost(ObjectId(OBJECT_NUMBERS_END + 1));
+        assert_eq!(put(&mut bodies), Some(OBJECT_NUMBERS_END + 1));
+
+        let most = BODIES_MAX as u64;
+        let spec = circle(Motion::Static);
+        (1..=most - 2).for_each(|n| bodies.insert(ObjectId(n), &spec).expect("a place"));
+        assert_eq!((bodies.own().len(), bodies.ghosts().len()), (BODIES_MAX - 2, 2));
+        assert_eq!(put(&mut bodies), None, "there is no place");
+        (most - 1..=most).for_each(|n| bodies.insert(ObjectId(n), &spec).expect("a place"));
+        assert!(bodies.ghosts().is_empty());
+        let full = bodies.insert(ObjectId(most + 1), &spec);
+        assert_eq!(full, Err(InsertError::Full(BODIES_MAX)));
+    }
+
+    #[test]
+    fn a_ghost_is_the_body_of_no_object() {
+        let mut bodies = Bodies::new(Bounds::MAX, Vec2::ZERO);
+        let id = bodies.put_ghost(&circle(Motion::Kinematic)).expect("a place");
+        assert!(bodies.ghost(id).is_some() && bodies.body(id).is_none());
+        assert!(bodies.own().is_empty() && bodies.around(Vec2::ZERO, Fx::ONE).next().is_none());
+        let hinge = JointKind::Revolute { limits: None, motor: None };
+        assert_eq!(bodies.joint_at(None, id, Vec2::ZERO, hinge), Err(MissingBody(id)));
+    }
 }

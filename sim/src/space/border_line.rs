@@ -5,7 +5,7 @@ use metatopia_physics::Bounds;
 use metatopia_types::Square;
 
 use super::{land::Area, tile::TILE_METRES};
-use crate::limits::BORDER_BAND_METRES;
+use crate::limits::{BORDER_BAND_METRES, GHOST_METRES};
 
 /// A side of a sim's ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,16 +79,12 @@ impl BorderLine {
     /// corner of the ground it is over both lines that end there: who owns the ground there is no neighbour of
     /// this sim, and either of the two that are leads to it.
     pub(crate) fn beyond(&self, place: Vec2) -> Option<Fx> {
-        let (across, along) = self.split(place);
+        let along = self.split(place).1;
         // A ground is a square, and its middle is the origin.
         let half = self.at.saturating_abs();
         let along = along.max(half.saturating_neg()).min(half);
         let is_here = self.from <= along && along <= self.to;
-        let beyond = match self.side {
-            GroundSide::East | GroundSide::North => across.saturating_sub(self.at),
-            GroundSide::West | GroundSide::South => self.at.saturating_sub(across),
-        };
-        is_here.then_some(beyond)
+        is_here.then(|| self.depth(place))
     }
 
     /// Says whether a place is so near the line, on this side or beyond it.
@@ -101,6 +97,34 @@ impl BorderLine {
     /// Returns how far a place is from the straight line that this one is a piece of.
     pub(crate) fn distance(&self, place: Vec2) -> Fx {
         self.split(place).0.saturating_sub(self.at).saturating_abs()
+    }
+
+    /// Returns the part of a size that is across the line.
+    pub(crate) const fn across(&self, size: Vec2) -> Fx {
+        self.split(size).0
+    }
+
+    /// Returns how far behind this line a place is, wherever along it; less than zero on the own ground.
+    pub(crate) fn depth(&self, place: Vec2) -> Fx {
+        let across = self.split(place).0;
+        match self.side {
+            GroundSide::East | GroundSide::North => across.saturating_sub(self.at),
+            GroundSide::West | GroundSide::South => self.at.saturating_sub(across),
+        }
+    }
+
+    /// Says whether a body may stand as a ghost on the other side of the line from its own sim: it reaches into the
+    /// strip along the line, and no further than that over it. `depth` is how far its middle is from the line on
+    /// the ground of its own sim, and `half` the half of the box around it.
+    pub(crate) fn takes_ghost(&self, depth: Fx, place: Vec2, half: Vec2) -> bool {
+        let strip = Fx::from_int(GHOST_METRES);
+        let (across, along) = self.split(half);
+        let near = depth.saturating_sub(across);
+        let place = self.split(place).1;
+        let aside = self.from.saturating_sub(place).max(place.saturating_sub(self.to));
+        depth >= Fx::from_int(-BORDER_BAND_METRES)
+            && near.saturating_abs() <= strip
+            && aside <= strip.saturating_add(along)
     }
 
     /// Returns where a place of the neighbour is in this sim.

@@ -6,7 +6,7 @@ use metatopia_physics::{Body, Pose, Shape};
 use super::land::Area;
 
 /// The ground that a body covers, or would cover.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Footprint {
     pub(crate) shape: Shape,
     pub(crate) pose: Pose,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::Vec2;
-use metatopia_types::{PublicKey, Title};
+use metatopia_types::{ClubId, PublicKey, Title};
 use serde::{Deserialize, Serialize};
 
 use super::land::{Area, Land, may_build_on_lands};
@@ -19,13 +19,21 @@ pub struct Lot {
     pub holder: PublicKey,
     /// The players whom the holder lets build there.
     pub friends: BTreeSet<PublicKey>,
+    /// The club whose members the holder lets build there.
+    pub club: Option<ClubId>,
 }
 
 impl Lot {
-    /// Says whether a player who is no admin may build there.
+    /// Says whether a player is the holder, or one of the friends.
     #[must_use]
-    pub fn lets(&self, builder: &PublicKey) -> bool {
+    pub fn names(&self, builder: &PublicKey) -> bool {
         self.holder == *builder || self.friends.contains(builder)
+    }
+
+    /// Says whether a player who is no admin, and is in these clubs, may build there.
+    #[must_use]
+    pub fn lets(&self, builder: &PublicKey, clubs: &BTreeSet<ClubId>) -> bool {
+        self.names(builder) || self.club.is_some_and(|club| clubs.contains(&club))
     }
 
     /// Returns how many square metres it has.
@@ -36,18 +44,18 @@ impl Lot {
     }
 }
 
-/// Says whether a player who is no admin may build in all of `area`. The lots lie on top of the lands, which
-/// are in their order; ground that none of them covers is open if `ground_is_open`.
+/// Says whether a player who is no admin, and is in these clubs, may build in all of `area`. The lots lie on top
+/// of the lands, which are in their order; ground that none of them covers is open if `ground_is_open`.
 pub fn may_build<'a>(
     lands: &[Land],
     lots: impl IntoIterator<Item = &'a Lot>,
     ground_is_open: bool,
-    builder: &PublicKey,
+    (builder, clubs): (&PublicKey, &BTreeSet<ClubId>),
     area: &Area,
 ) -> bool {
     let mut rest = vec![*area];
     for lot in lots.into_iter().filter(|lot| lot.area.overlaps(area)) {
-        if !lot.lets(builder) {
+        if !lot.lets(builder, clubs) {
             return false;
         }
         rest = rest.iter().flat_map(|piece| piece.outside(&lot.area)).collect();
@@ -110,12 +118,17 @@ mod tests {
             area,
             holder,
             friends: BTreeSet::from([BOB]),
+            club: Some(ClubId(3)),
         };
         let lots = [lot(area(4, 4, 8, 8), ADA), lot(area(8, 4, 12, 8), EVE)];
-        let may = |who: &PublicKey, area: Area| may_build(&lands, &lots, true, who, &area);
+        let (no_clubs, clubs) = (BTreeSet::new(), BTreeSet::from([ClubId(2), ClubId(3)]));
+        let may =
+            |who: &PublicKey, area: Area| may_build(&lands, &lots, true, (who, &no_clubs), &area);
 
         assert!(may(&ADA, area(5, 5, 7, 7)) && may(&BOB, area(5, 5, 7, 7)));
         assert!(!may(&EVE, area(5, 5, 7, 7)), "neither holder nor friend");
+        let by_club = may_build(&lands, &lots, true, (&EVE, &clubs), &area(5, 5, 7, 7));
+        assert!(by_club, "she is in the club");
         assert!(may(&BOB, area(6, 5, 10, 7)), "two lots whose friend he is");
         assert!(!may(&ADA, area(6, 5, 10, 7)), "half of it is Eve's");
         assert!(!may(&ADA, area(3, 5, 7, 7)), "a part of it is the park");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::Body;
+use metatopia_physics::{Body, limits::GHOSTS_FROM};
 use metatopia_types::{Emote, Movement, ObjectId};
 
 use super::{placed::PlacedTiles, tile::Tile};
@@ -49,7 +49,8 @@ impl World {
             () if b == id => Some(a),
             () => None,
         };
-        contacts.filter_map(|contact| other(contact.pair())).collect()
+        let touching = contacts.filter_map(|contact| other(contact.pair()));
+        touching.filter(|other| *other < GHOSTS_FROM).collect()
     }
 
     /// Returns the gestures of this moment, by avatar.

@@ -4,6 +4,7 @@ use metatopia_math::Fx;
 
 use super::{
     agreed_ports::AgreedPorts,
+    feature_flags::FeatureFlags,
     parameters::{FirstLogin, LandClaims, Parameters, ParametersError, Publishers},
     players::is_name,
     sim_state::Charter,
@@ -33,6 +34,7 @@ enum AmendableValue<'a> {
     Publishers(&'a mut Publishers),
     LandClaims(&'a mut LandClaims),
     Ports(&'a mut AgreedPorts),
+    Flags(&'a mut FeatureFlags),
 }
 
 /// What a sim says of its world that lies in none.
@@ -41,7 +43,7 @@ const NO_WORLD: &str = "none";
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis. `world` is the land office that it follows.
-pub const AMENDABLE: [&str; 41] = [
+pub const AMENDABLE: [&str; 43] = [
     "name",
     "world",
     "lease_ticks",
@@ -63,6 +65,7 @@ pub const AMENDABLE: [&str; 41] = [
     "chat.slow_seconds",
     "chat.quiet_from",
     "chat.quiet_until",
+    "chat.history_days",
     "gas.tick",
     "gas.script_refill",
     "gas.script_capacity",
@@ -83,6 +86,7 @@ pub const AMENDABLE: [&str; 41] = [
     "border_things",
     "border_bytes",
     "ports",
+    "flags",
 ];
 
 impl Charter {
@@ -155,6 +159,7 @@ impl Parameters {
             AmendableValue::Publishers(rule) => rule.name().to_owned(),
             AmendableValue::LandClaims(rule) => rule.name().to_owned(),
             AmendableValue::Ports(ports) => ports.to_string(),
+            AmendableValue::Flags(flags) => flags.to_string(),
         })
     }
 
@@ -191,6 +196,7 @@ impl Parameters {
             "chat.slow_seconds" => AmendableValue::Count(&mut chat.slow_seconds),
             "chat.quiet_from" => AmendableValue::Count(&mut chat.quiet_from),
             "chat.quiet_until" => AmendableValue::Count(&mut chat.quiet_until),
+            "chat.history_days" => AmendableValue::Count(&mut chat.history_days),
             "gas.tick" => AmendableValue::Amount(&mut gas.tick),
             "gas.script_refill" => AmendableValue::Amount(&mut gas.script_refill),
             "gas.script_capacity" => AmendableValue::Amount(&mut gas.script_capacity),
@@ -211,6 +217,7 @@ impl Parameters {
             "border_things" => AmendableValue::Count(&mut self.border_things),
             "border_bytes" => AmendableValue::Count(&mut self.border_bytes),
             "ports" => AmendableValue::Ports(&mut self.ports),
+            "flags" => AmendableValue::Flags(&mut self.flags),
             _ => return None,
         })
     }
@@ -240,6 +247,9 @@ fn write(to: AmendableValue<'_>, text: &str) -> Result<(), AmendError> {
         }
         AmendableValue::Ports(ports) => {
             *ports = ports.changed_by(text).map_err(|_| AmendError::Value)?;
+        }
+        AmendableValue::Flags(flags) => {
+            *flags = flags.changed_by(text).map_err(|_| AmendError::Value)?;
         }
     }
     Ok(())
@@ -314,6 +324,8 @@ mod tests {
         assert_eq!(charter.amend("building.open_ground", "yes"), Err(AmendError::Value));
         assert_eq!(charter.amend("first_login", "ajar"), Err(AmendError::Value));
         assert_eq!(charter.amend("land_claims", "all"), Err(AmendError::Value));
+        let error = charter.amend("flags", "Fair:1").expect_err("no such name of a flag");
+        assert!(matches!(error, AmendError::Parameters(ParametersError::Flags(_))), "{error}");
         let error = charter.amend("building.reach", "101").expect_err("100 m is the most");
         assert!(matches!(error, AmendError::Parameters(ParametersError::Range { .. })), "{error}");
         assert_eq!(charter, self::charter());

@@ -4,7 +4,7 @@ use metatopia_scripting::{ErrorKind, Event, FailureReport};
 use metatopia_types::{Height, Movement, ObjectId, Outcome, Root, ScriptId, Tick, ValidatorSet};
 
 use super::sim_state::State;
-use crate::rules::ToldWords;
+use crate::rules::{ForgottenWords, ToldWords};
 use crate::space::Tile;
 use crate::{
     acts::SpokenLine,
@@ -28,6 +28,8 @@ pub struct Applied {
     pub chat: Vec<SpokenLine>,
     /// Private words that people are told, in order.
     pub told: Vec<ToldWords>,
+    /// Words that every server drops, in order.
+    pub forgotten: Vec<ForgottenWords>,
     /// Forms that things showed, each to one person.
     pub forms: Vec<ShownForm>,
     /// Sounds that things made, in order.

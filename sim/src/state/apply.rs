@@ -31,8 +31,8 @@ impl World {
     ///
     /// # Panics
     /// When the turn is not the next one of this sim and engine: then the turn does not belong to this
-    /// state, and a server that went on would be wrong. Also when it runs a port that the tools lack:
-    /// [`World::missing_port`] says so before.
+    /// state, and a server that went on would be wrong. When words of it were forgotten. Also when it runs a
+    /// port that the tools lack: [`World::missing_port`] says so before.
     pub fn apply(&mut self, turn: &Turn, exec: &dyn ForkJoin) -> Applied {
         self.apply_watched(turn, exec, &mut ())
     }
@@ -54,7 +54,7 @@ impl World {
         probe.enter(Stage::Acts);
         let (outcomes, effects) = self.execute_acts(turn);
         probe.leave(Stage::Acts, self.tick(), &self.state);
-        let told = effects.told;
+        let (told, forgotten) = (effects.told, effects.forgotten);
         let mut report = TurnReport { chat: effects.chat, ..TurnReport::default() };
         // The first tick delivers the events of the acts. Gas that a tick does not use is for the
         // next ticks of this turn, and for no other turn.
@@ -91,6 +91,7 @@ impl World {
             validators: self.state.roster.newest_set().clone(),
             chat: report.chat,
             told,
+            forgotten,
             forms: report.forms,
             sounds: report.sounds,
             order: report.order,
@@ -106,6 +107,7 @@ impl World {
         assert_eq!(header.sim, self.sim(), "turns of another sim are never decided here");
         assert_eq!(header.engine, ENGINE, "turns of another engine are not applied");
         assert_eq!(header.height, self.height().plus(1), "turns are applied in order");
+        assert!(turn.body.is_whole(), "a turn of which words were forgotten is not applied");
         assert_eq!(self.missing_port(), None, "whoever lacks a port stops before its turn");
         // The budget is that of the leaves after the turn before. It must be read before anything
         // changes: a server that restored that state computes the same number.

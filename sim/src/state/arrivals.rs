@@ -54,6 +54,8 @@ impl State {
         let border = self.borders.all.get_mut(&neighbour);
         border.expect("a border that was just there").crossing = crossing;
         events.into_iter().for_each(|event| self.apply_event(neighbour, event));
+        self.drop_own_ghosts();
+        self.set_ghosts(neighbour);
     }
 
     /// Gives a silent neighbour up: what is under way to it comes home.
@@ -61,6 +63,7 @@ impl State {
         let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
         let events = border.crossing.sever();
         events.into_iter().for_each(|event| self.apply_event(neighbour, event));
+        self.drop_own_ghosts();
     }
 
     /// Judges a departure of a neighbour, and takes it if nothing speaks against it.
@@ -78,11 +81,11 @@ impl State {
         let taken = match parcel {
             None => Err(TravelRefusal::BadParcel),
             Some(Parcel::Person(person)) => self.take_person(departure, person, rules),
-            Some(Parcel::Thing(thing)) => {
+            Some(Parcel::Thing(thing, companions)) => {
                 let line = rules.line.ok_or(TravelRefusal::Closed);
                 line.and_then(|line| {
                     let to = (&line, departure.until);
-                    self.take_thing(rules.neighbour, &thing, bytes.len(), to)
+                    self.take_mechanism(rules.neighbour, (&thing, &companions), bytes.len(), to)
                 })
             }
         };
@@ -100,7 +103,9 @@ impl State {
         let key = person.key;
         let line = rules.line.ok_or(TravelRefusal::Closed)?;
         let place = line.place_here(person.position);
-        let is_at_line = line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
+        // Of who sits on something, that is looked at below.
+        let is_at_line =
+            person.mount.is_some() || line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
         let known = self.players.get(&key).cloned();
         let person = self.as_known(person, known.as_ref()).ok_or(TravelRefusal::BadParcel)?;
         if !is_at_line || !person.look.is_proper() {
@@ -125,15 +130,23 @@ impl State {
             return Err(TravelRefusal::Full);
         }
         let brought = self.check_brought(rules.neighbour, &person)?;
-        let mount = person.mount.as_deref().zip(brought.last().map(|ready| &ready.body));
-        let (place, mount_at) = match mount {
+        let on = brought.get(person.hands.len()).map(|ready| &ready.body);
+        let (place, mount_at) = match person.mount.as_deref().zip(on) {
             Some((mount, body)) => {
+                let joined: Vec<_> = person.things().skip(person.hands.len()).collect();
+                if !self.come_over(&line, &joined) {
+                    return Err(TravelRefusal::BadParcel);
+                }
                 let (place, at) = self.arrival_on(mount, body, (&line, departure.until))?;
-                (place, Some(at))
+                let places = self.places_around(&joined, at);
+                // Where the mount stands further in, so does she.
+                let seat = place.saturating_sub(at);
+                (places[0].saturating_add(seat), places)
             }
             None => {
                 let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
-                (self.arrival(place, ahead, self.charter.parameters.avatar.radius), None)
+                let radius = self.charter.parameters.avatar.radius;
+                (self.arrival(place, ahead, radius), Vec::new())
             }
         };
         // After all that may be refused: somebody idle may lose her seat by it.
@@ -145,7 +158,7 @@ impl State {
         if let Some(forgotten) = forgotten {
             self.forget(&forgotten);
         }
-        if let Err(why) = self.place_brought(avatar, &person, brought, mount_at) {
+        if let Err(why) = self.place_brought(avatar, &person, brought, &mount_at) {
             self.objects.remove(&avatar);
             self.bodies.remove(avatar).expect("the body that was just made");
             self.present.remove(&key);
@@ -277,8 +290,7 @@ impl State {
         (line, until): (&BorderLine, Millis),
     ) -> Result<(Vec2, Vec2), TravelRefusal> {
         let place = line.place_here(mount.position);
-        let seat = mount.seat.filter(|_| line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES)));
-        let seat = seat.ok_or(TravelRefusal::BadParcel)?.rotate(body.pose.angle);
+        let seat = mount.seat.ok_or(TravelRefusal::BadParcel)?.rotate(body.pose.angle);
         let ahead = self.way_ahead(until, mount.velocity, mount.waited);
         let place = self.arrival(place, ahead, body.shape.reach());
         let avatar = self.charter.parameters.ground.nearest(place.saturating_add(seat));
@@ -298,11 +310,9 @@ impl State {
         let parcel = self.borders.parcels.remove(&(neighbour, number));
         let parcel = parcel.and_then(|bytes| Parcel::decode(&bytes).ok());
         let parcel = parcel.expect("what is under way has the parcel that this sim made");
-        for thing in parcel.things() {
-            match home {
-                Some(why) => self.thing_comes_home(thing, why),
-                None => self.end_way(thing),
-            }
+        match home {
+            Some(why) => self.things_come_home(&parcel, why),
+            None => parcel.things().for_each(|thing| self.end_way(thing)),
         }
         let Parcel::Person(TravellingPerson { key, position, mount, .. }) = parcel else { return };
         let session = self.players.get(&key).and_then(|player| player.session.as_ref());

@@ -2,16 +2,19 @@
 //!
 //! All of this is passed over in a sim without borders.
 
+use std::collections::BTreeMap;
+
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
 use metatopia_scripting::limits::SEAT_REACH;
 use metatopia_types::{
-    CrossingPass, Height, Millis, NearPerson, ObjectId, Parcel, PublicKey, SimId, Traveller,
-    TravellingPerson, TravellingThing,
+    Companions, CrossingPass, Height, Millis, NearPerson, ObjectId, Parcel, PublicKey, SimId,
+    Traveller, TravellingPerson, TravellingThing,
     limits::{PARCEL_BYTES_MAX, PEOPLE_NEAR_MAX},
 };
 
 use super::{
+    mechanism::PackedMechanism,
     parameters::ParametersError,
     players::{Player, PlayerSession},
     presence::Presence,
@@ -26,6 +29,10 @@ use crate::{
 
 /// So far past the line a body departs.
 const DEPARTS_AT: Fx = Fx::HALF;
+
+/// So far past the line something takes a heavier thing along that it is joined to: the ground goes on for 2 m only,
+/// and what is long would never have its heaviest thing past the line.
+const TAKES_ALONG_AT: Fx = Fx::from_ratio(3, 2);
 
 /// Within so many metres of the edge of the ground people are looked at, whether they depart: what somebody sits
 /// on may be past a line, and the hinge that holds her gives a little.
@@ -142,14 +149,16 @@ impl State {
             Some(person) => {
                 self.may_pass(neighbour, &person) && self.brings_mount(neighbour, &person)
             }
-            None => self.may_travel(neighbour, id),
+            None => self.main_of(id).is_some_and(|main| self.may_travel(neighbour, main)),
         }
     }
 
-    /// Returns the person who decides where an object goes: whose avatar it is, or who sits on it.
+    /// Returns the person who decides where an object goes: whose avatar it is, or who sits on it or on what it is
+    /// joined to.
     fn goer(&self, id: ObjectId) -> Option<PublicKey> {
         let player = |id: ObjectId| self.objects.get(&id).and_then(|object| object.player);
-        player(id).or_else(|| self.sitter(id).and_then(player))
+        let ridden = || self.main_of(id).and_then(|main| self.sitter(main));
+        player(id).or_else(|| ridden().and_then(player))
     }
 
     /// Says whether what a person sits on may come along over the border to a neighbour. What may not holds her
@@ -204,6 +213,7 @@ impl State {
                 self.put_inside(id);
             }
         }
+        self.drop_missing_ghosts();
         self.say(&lines);
     }
 
@@ -213,8 +223,12 @@ impl State {
             return Vec::new();
         }
         let lines = open_lines(&self.charter, &self.borders);
-        let mut all: Vec<(ObjectId, &str)> =
-            self.leaving_things(&lines).into_iter().map(|(id, _)| (id, "alone")).collect();
+        let mut all: Vec<(ObjectId, &str)> = Vec::new();
+        for (main, _) in self.leaving_things(&lines) {
+            let ids = self.mechanism(main).unwrap_or_default();
+            let how = if ids.len() == 1 { "alone" } else { "joined" };
+            all.extend(ids.into_iter().map(|id| (id, how)));
+        }
         for (person, neighbour) in self.leaving_people(&lines) {
             all.extend(self.brought_along(&person, neighbour));
         }
@@ -231,11 +245,15 @@ impl State {
                 continue;
             }
             // Who sits departs as soon as one of both is past the line.
-            let bodies = core::iter::once(*avatar).chain(self.mount(*avatar));
+            let mount = self.mount(*avatar);
+            let joined = mount.and_then(|mount| self.mechanism(mount)).unwrap_or_default();
+            let bodies = core::iter::once(*avatar).chain(mount).chain(joined.into_iter().skip(1));
             let departs = |id: ObjectId| {
                 let place = self.bodies.body(id)?.position();
                 let (to, beyond) = passage(lines, place, |sim| self.may_go(sim, id))?;
-                (beyond > DEPARTS_AT).then_some((*person, to))
+                let is_joined = id != *avatar && Some(id) != mount;
+                let departs_at = if is_joined { TAKES_ALONG_AT } else { DEPARTS_AT };
+                (beyond > departs_at).then_some((*person, to))
             };
             leaving.extend(bodies.filter_map(departs).take(1));
         }
@@ -250,10 +268,16 @@ impl State {
             if ground.nearest(place) == place {
                 return None;
             }
-            let (to, beyond) = passage(lines, place, |neighbour| self.may_travel(neighbour, *id))?;
-            (beyond > DEPARTS_AT).then_some((*id, to))
+            let main = self.main_of(*id)?;
+            let (to, beyond) = passage(lines, place, |sim| self.may_travel(sim, main))?;
+            let departs_at = if main == *id { DEPARTS_AT } else { TAKES_ALONG_AT };
+            (beyond > departs_at).then_some((main, to))
         };
-        self.movable.iter().filter_map(leaving).collect()
+        let mut all: BTreeMap<ObjectId, SimId> = BTreeMap::new();
+        for (main, to) in self.movable.iter().filter_map(leaving) {
+            all.entry(main).or_insert(to);
+        }
+        all.into_iter().collect()
     }
 
     /// Returns somebody with an avatar as she is, with nothing that she brings.
@@ -271,6 +295,7 @@ impl State {
             waited,
             hands: Vec::new(),
             mount: None,
+            companions: Companions::default(),
         })
     }
 
@@ -296,13 +321,21 @@ impl State {
         let Some(person) = self.traveller_of(key, waited) else { return };
         let room = (waited, self.room_for_hands(key));
         let carried = self.carried(avatar, border.pass_of(key), room).into_iter();
-        let carried = carried.filter_map(|(id, thing)| Some((id, thing.ok()?)));
-        let (ids, mut hands): (Vec<ObjectId>, Vec<TravellingThing>) = carried.unzip();
-        let away: Vec<AwayThing> = hands.iter().map(AwayThing::of).collect();
+        let carried = carried.filter_map(|(_, packed)| packed.ok());
+        let mut carried: Vec<PackedMechanism> = carried.collect();
+        let ids: Vec<ObjectId> =
+            carried.iter().flat_map(|packed| packed.ids.iter().copied()).collect();
         // The thing that she sits on comes last.
-        let sits = ids.last().is_some_and(|last| self.mount(avatar) == Some(*last));
-        let mount = if sits { hands.pop().map(Box::new) } else { None };
-        let parcel = Parcel::Person(TravellingPerson { hands, mount, ..person });
+        let sits = |last: &PackedMechanism| self.mount(avatar) == last.ids.first().copied();
+        let last = if carried.last().is_some_and(sits) { carried.pop() } else { None };
+        let hands: Vec<TravellingThing> = carried.into_iter().map(|packed| packed.main).collect();
+        let (mount, companions) = match last {
+            Some(PackedMechanism { main, companions, .. }) => (Some(Box::new(main)), companions),
+            None => (None, Companions::default()),
+        };
+        let parcel = Parcel::Person(TravellingPerson { hands, mount, companions, ..person });
+        let away: Vec<AwayThing> = parcel.things().map(AwayThing::of).collect();
+        self.leave_frames(&parcel);
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
         assert!(bytes.len() <= PARCEL_BYTES_MAX, "{} bytes depart in one parcel", bytes.len());
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
@@ -329,6 +362,8 @@ impl State {
             let (passes, lanes) = (&said.passes, &mut border.lanes);
             lanes.retain(|key, _| passes.binary_search_by(|pass| pass.person.cmp(key)).is_ok());
             self.answer_hands(neighbour);
+            // The frame comes last: it has the place that all else leaves.
+            self.renew_frame(neighbour, line);
         }
     }
 

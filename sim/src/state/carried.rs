@@ -8,22 +8,20 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Motion};
 use metatopia_types::{
-    CrossingPass, HandRefusal, HandsMark, NearPerson, ObjectId, Origin, PassRefusal, PublicKey,
-    SimId, TravelRefusal, TravellingPerson, TravellingThing, limits::HANDS_MAX, wire,
+    Companions, CrossingPass, HandRefusal, HandsMark, NearPerson, ObjectId, Origin, PassRefusal,
+    PublicKey, SimId, TravelRefusal, TravellingPerson, TravellingThing, limits::HANDS_MAX, wire,
 };
 
 use super::{
-    sim_state::State,
-    thing_arrivals::{ReadyThing, TakenRoom, room_for},
-    world::World,
+    mechanism::PackedMechanism, sim_state::State, thing_arrivals::ReadyThing, world::World,
 };
-use crate::{rules::Border, scripts::ScriptChange};
+use crate::rules::Border;
 
 /// Whole centimetres in a metre.
 const CENTIMETRES: Fx = Fx::from_int(100);
 
 /// A thing in the hands of somebody at a border, packed to go along, or why it does not.
-pub(super) type CarriedThing = (ObjectId, Result<TravellingThing, HandRefusal>);
+pub(super) type CarriedThing = (ObjectId, Result<PackedMechanism, HandRefusal>);
 
 /// What both sims say to somebody near the border between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,7 +88,11 @@ impl State {
         let mount = self.mount(*avatar);
         let how = |id: ObjectId| if Some(id) == mount { "ridden" } else { "in hand" };
         let carried = self.all_carried(*avatar, Some(pass)).into_iter();
-        carried.filter(|(_, thing)| thing.is_ok()).map(|(id, _)| (id, how(id))).collect()
+        let each = |packed: PackedMechanism| {
+            let joined = packed.ids.into_iter().enumerate();
+            joined.map(|(at, id)| (id, if at == 0 { how(id) } else { "joined" }))
+        };
+        carried.filter_map(|(_, packed)| packed.ok()).flat_map(each).collect()
     }
 
     /// Returns the mark of these things.
@@ -105,7 +107,9 @@ impl State {
     pub(super) fn near_person(&self, person: PublicKey, avatar: ObjectId) -> NearPerson {
         let things = self.let_go(avatar);
         let reach = |id: &ObjectId| {
-            let reach = self.bodies.body(*id).map(|body| body.shape().reach());
+            let joined = self.mechanism(*id).unwrap_or_default();
+            let bodies = joined.into_iter().filter_map(|id| self.bodies.body(id));
+            let reach = bodies.map(|body| body.shape().reach()).max();
             let whole = reach.unwrap_or_default().saturating_mul(CENTIMETRES);
             u16::try_from(whole.floor_int()).unwrap_or(u16::MAX)
         };
@@ -156,10 +160,14 @@ impl State {
             if self.state_bytes_of(id) > left {
                 return Err(HandRefusal::TooMuch);
             }
-            let thing = self.packed(id, waited).ok_or(HandRefusal::HeldFast)?;
-            let bytes = wire::length(&thing).saturating_add(spare);
+            let packed = self.packed_mechanism(id, waited).ok_or(HandRefusal::HeldFast)?;
+            let PackedMechanism { ids, main, companions } = &packed;
+            // Each of them says how long it waited.
+            let bytes = wire::length(main)
+                .saturating_add(wire::length(companions))
+                .saturating_add(spare.saturating_mul(ids.len()));
             left = left.checked_sub(bytes).ok_or(HandRefusal::TooMuch)?;
-            Ok(thing)
+            Ok(packed)
         };
         // One that is too large leaves room for the smaller ones behind it.
         self.brought(avatar).map(|id| (id, pack(id))).collect()
@@ -237,60 +245,40 @@ impl State {
         person: &TravellingPerson,
     ) -> Result<Vec<ReadyThing>, TravelRefusal> {
         let things: Vec<&TravellingThing> = person.things().collect();
-        let is_double = |at: usize| things[..at].iter().any(|one| one.origin == things[at].origin);
         let has_seat = person.mount.as_ref().is_none_or(|mount| mount.seat.is_some());
-        if person.hands.len() > HANDS_MAX || !has_seat || (0..things.len()).any(is_double) {
+        let is_on_nothing = person.mount.is_none() && person.companions != Companions::default();
+        if person.hands.len() > HANDS_MAX || !has_seat || is_on_nothing {
             return Err(TravelRefusal::BadParcel);
         }
-        let (mut room, mut id) = (TakenRoom::default(), self.clock.next_object);
-        let check = |thing: &TravellingThing| {
-            id = id.plus(1);
-            self.check_thing((neighbour, id), thing, wire::length(thing), &mut room)
-        };
-        things.into_iter().map(check).collect()
+        let first = self.clock.next_object.plus(1);
+        self.check_things((neighbour, first), &things, &person.companions, wire::length)
     }
 
     /// Puts what somebody brought along where it belongs, all of it or nothing: into her hands, and under her. She
-    /// sits on her mount, which stands at `mount_at`.
+    /// sits on her mount, which stands with what is joined to it at `mount_at`.
     pub(super) fn place_brought(
         &mut self,
         avatar: ObjectId,
         person: &TravellingPerson,
         ready: Vec<ReadyThing>,
-        mount_at: Option<Vec2>,
+        mount_at: &[Vec2],
     ) -> Result<(), TravelRefusal> {
         let place = self.bodies.body(avatar).map(Body::position);
         let place = place.expect("the avatar that was just made");
         let in_hand = person.hands.len();
-        let places = core::iter::repeat_n(place, in_hand).chain(mount_at);
-        let first = self.clock.next_object;
-        let mut id = first;
-        for ((thing, ready), place) in person.things().zip(&ready).zip(places) {
-            let mut body = ready.body;
-            body.pose.position = place;
-            let object = self.guest_of(thing, id, ready.guest);
-            if self.insert_thing(id, object, &body).is_err() {
-                while id > first {
-                    id = ObjectId(id.0.saturating_sub(1));
-                    self.delete_object(id);
-                }
-                return Err(TravelRefusal::BadParcel);
-            }
-            id = id.plus(1);
+        let places: Vec<Vec2> =
+            core::iter::repeat_n(place, in_hand).chain(mount_at.iter().copied()).collect();
+        let (first, things) = (self.clock.next_object, person.things().collect::<Vec<_>>());
+        let joints = &person.companions.joints;
+        self.insert_all(&things, &ready, &places, (joints, in_hand.min(things.len())))?;
+        self.begin_scripts(&things, ready);
+        for at in 0..in_hand {
+            self.pick_up(first.plus(at as u64), avatar);
         }
-        self.clock.next_object = id;
-        let mut id = first;
-        for (at, (thing, ready)) in person.things().zip(ready).enumerate() {
-            self.byte_budget.take(room_for(thing, ready.guest.bytes as usize));
-            self.insert_scripts(id, &thing.scripts, ready.states, ScriptChange::Arrives);
-            if at < in_hand {
-                self.pick_up(id, avatar);
-            } else {
-                self.sit(avatar, Some(id));
-                // Who sits down stands still first. She goes on as what she sits on does.
-                let _ = self.bodies.set_velocity(avatar, person.velocity);
-            }
-            id = id.plus(1);
+        if person.mount.is_some() {
+            self.sit(avatar, Some(first.plus(in_hand as u64)));
+            // Who sits down stands still first. She goes on as what she sits on does.
+            let _ = self.bodies.set_velocity(avatar, person.velocity);
         }
         Ok(())
     }

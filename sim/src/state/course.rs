@@ -33,6 +33,11 @@ pub enum Unsound {
     /// The body breaks a limit, or is out of order.
     #[error("its body: {0}")]
     Body(BodyError),
+    /// Words of it were forgotten: nobody can apply it any more, whatever its header and certificate prove.
+    #[error(
+        "words of it were forgotten, so it is there as its servers signed it, and cannot be applied"
+    )]
+    Forgotten,
     /// The header commits to another body.
     #[error("its body is not the one that its header names")]
     OtherBody,
@@ -122,6 +127,9 @@ impl Course {
         }
         certificate.verify(sim, own, &*self.verify).map_err(Unsound::Certificate)?;
         turn.check_body().map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?;
+        if !turn.body.is_whole() {
+            return Err(Unsound::Forgotten);
+        }
         judge_turn(sim, turn, self.world.windows(), &self.world, &*self.verify)
             .map_err(Unsound::Void)?;
         if let Some(missing) = self.world.missing_port() {

@@ -9,8 +9,8 @@ use std::{
 use metatopia_physics::{InsertError, JointId, JointSpec};
 use metatopia_scripting::{LinkedPackage, Package};
 use metatopia_types::{
-    Height, LotId, Member, Millis, NodeContact, ObjectId, OfficeFounding, PackageId, PublicKey,
-    Roster, ScriptId, SimId, Site, Tick,
+    ClubId, Height, LotId, Member, Millis, NodeContact, ObjectId, OfficeFounding, PackageId,
+    PublicKey, Roster, ScriptId, SimId, Site, Tick,
 };
 
 use super::{
@@ -254,6 +254,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             next_object: ObjectId(1),
             next_script: ScriptId(1),
             next_lot: LotId(1),
+            next_club: ClubId(1),
             next_zone: ScriptId(1),
             failed_steps: 0,
         },

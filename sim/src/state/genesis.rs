@@ -6,7 +6,7 @@ mod object_error;
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, InsertError, JointError, JointSpec};
+use metatopia_physics::{BodySpec, InsertError, JointError, JointSpec, Shape};
 use metatopia_scripting::{
     CompileError, Package, PackageError,
     limits::{SEAT_REACH, SIGN_BYTES_MAX},
@@ -132,7 +132,7 @@ impl ObjectSpec {
     /// Returns the metres from a point to the nearest point of its outline; 0 inside.
     #[must_use]
     pub fn distance(&self, from: Vec2) -> Fx {
-        Footprint { shape: self.body.shape, pose: self.body.pose }.distance(from)
+        Footprint { shape: self.body.shape.clone(), pose: self.body.pose }.distance(from)
     }
 
     /// Checks everything but the body, which physics checks.
@@ -157,6 +157,9 @@ impl ObjectSpec {
         }
         if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
             return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
+        }
+        if matches!(self.body.shape, Shape::Compound(_)) {
+            return Err(ObjectSpecError::Compound);
         }
         if let Some(at) = self.seat.filter(|at| at.length() > Fx::from_int(SEAT_REACH)) {
             return Err(ObjectSpecError::Seat(at));

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use metatopia_types::Digest;
+use metatopia_types::{Digest, is_line, limits::HOUSE_RULES_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{
-    DESCRIPTION_BYTES_MAX, HOUSE_RULES_BYTES_MAX, PICTURE_BYTES_MAX, TAG_BYTES_MAX, TAGS_MAX,
-};
-use metatopia_types::is_line;
+use crate::limits::{DESCRIPTION_BYTES_MAX, PICTURE_BYTES_MAX, TAG_BYTES_MAX, TAGS_MAX};
 
-/// What a sim says of itself before anybody enters it. Nothing of it changes while the sim runs, so
-/// that nobody has agreed to other words than those that hold.
+pub use metatopia_types::picture_digest;
+
+/// What a sim says of itself before anybody enters it. Admins may change the house rules while the sim
+/// runs; people agree to words by their digest, and are asked again about others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Introduction {
     /// What there is to see and to do, in a few lines; empty if nothing is said.
@@ -92,12 +91,6 @@ impl Introduction {
 fn is_tag(tag: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=TAG_BYTES_MAX).contains(&tag.len()) && tag.bytes().all(known)
-}
-
-/// Returns the digest by which an introduction names a picture.
-#[must_use]
-pub fn picture_digest(picture: &[u8]) -> Digest {
-    Digest::of("metatopia picture v1", picture)
 }
 
 /// Returns the ending of the names of files of a picture's kind: `png`, `jpg` or `webp`.

@@ -5,13 +5,14 @@ use metatopia_physics::{
     Bounds, BoundsError,
     limits::{BODIES_MAX, COORDINATE_MAX, GRAVITY_MAX},
 };
-use metatopia_types::{
-    Millis,
-    limits::{GRANTS_MAX, TICKS_PER_SECOND},
-};
+use metatopia_types::limits::{GRANTS_MAX, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
-use super::agreed_ports::{AgreedPorts, AgreedPortsError};
+use super::{
+    agreed_ports::{AgreedPorts, AgreedPortsError},
+    chat_parameters::ChatParameters,
+    feature_flags::{FeatureFlags, FeatureFlagsError},
+};
 use crate::{
     limits::{
         ADVANCED_BODIES_MAX, BORDER_BYTES, BORDER_THINGS, LAND_PER_WEEK_MAX, LOTS_MAX,
@@ -23,12 +24,6 @@ use crate::{
 /// Tries that a first login takes by default: a try is one compression of blake3, some 90 ns in a
 /// program and twice that in a browser's module.
 const FIRST_LOGIN_TRIES: u64 = 6_000_000;
-
-/// Minutes of a day.
-const DAY_MINUTES: u32 = 1_440;
-
-/// The longest that people may have to wait between two lines: an hour.
-const SLOW_SECONDS_MAX: u32 = 3_600;
 
 /// The longest life that a sim can be given: a hundred years.
 const TTL_SECONDS_MAX: u64 = 100 * 365 * 86_400;
@@ -94,6 +89,8 @@ pub struct Parameters {
     pub border_bytes: u32,
     /// Packages that run as ports to Rust.
     pub ports: AgreedPorts,
+    /// Names that scripts ask for, each on from a height.
+    pub flags: FeatureFlags,
 }
 
 /// What moves the bodies of a sim. It is chosen by the genesis, and never changes.
@@ -328,53 +325,6 @@ impl LotParameters {
     }
 }
 
-/// When people are heard who are no moderators.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChatParameters {
-    /// Seconds of governance time from a line of somebody to the next one; 0 if they need not wait.
-    pub slow_seconds: u32,
-    /// The minute of the day, UTC, with which quiet hours begin.
-    pub quiet_from: u32,
-    /// The minute of the day with which they end; none are quiet if it is the one with which they begin.
-    pub quiet_until: u32,
-}
-
-impl ChatParameters {
-    /// Checks that all of them are in their ranges.
-    fn check(&self) -> Result<(), ParametersError> {
-        for (name, value, high) in [
-            ("chat.slow_seconds", self.slow_seconds, SLOW_SECONDS_MAX),
-            ("chat.quiet_from", self.quiet_from, DAY_MINUTES - 1),
-            ("chat.quiet_until", self.quiet_until, DAY_MINUTES - 1),
-        ] {
-            let (value, low, high) = (u64::from(value), 0, u64::from(high));
-            if value > high {
-                return Err(ParametersError::Count { name, value, low, high });
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns for how many more minutes only moderators are heard at this time; nothing outside of quiet hours.
-    #[must_use]
-    pub fn quiet_for(&self, time: Millis) -> Option<u32> {
-        let minute = u32::try_from(time.0 / 60_000 % u64::from(DAY_MINUTES)).ok()?;
-        // Both are counted from the beginning of the quiet hours, which may lie before midnight.
-        let since = |to: u32| (to + DAY_MINUTES - self.quiet_from) % DAY_MINUTES;
-        let (length, passed) = (since(self.quiet_until), since(minute));
-        length.checked_sub(passed).filter(|left| *left > 0)
-    }
-
-    /// Returns how many more seconds somebody waits who spoke at `spoke`, both in governance time; nothing if she
-    /// need not wait.
-    #[must_use]
-    pub fn slow_for(&self, spoke: Option<u64>, now: u64) -> Option<u32> {
-        let next = spoke?.saturating_add(u64::from(self.slow_seconds).saturating_mul(1_000));
-        let left = next.saturating_sub(now).div_ceil(1_000);
-        u32::try_from(left).ok().filter(|left| *left > 0)
-    }
-}
-
 /// The gas of scripts. One unit stands for 0.1 microseconds of the reference machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
@@ -462,12 +412,13 @@ impl Default for Parameters {
             border_things: BORDER_THINGS,
             border_bytes: BORDER_BYTES,
             ports: AgreedPorts::default(),
+            flags: FeatureFlags::default(),
         }
     }
 }
 
 /// A parameter that is outside of its range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParametersError {
     /// A turn has 1 to 60 ticks.
     #[error("{0} ticks per turn where 1 to 60 are allowed")]
@@ -496,6 +447,9 @@ pub enum ParametersError {
     /// The list of ports breaks a rule.
     #[error("ports: {0}")]
     Ports(#[from] AgreedPortsError),
+    /// The list of flags breaks a rule.
+    #[error("flags: {0}")]
+    Flags(#[from] FeatureFlagsError),
     /// A count or gas amount that is outside of its range.
     #[error("{name} is {value}, outside of {low} to {high}")]
     Count {
@@ -595,6 +549,7 @@ impl Parameters {
             }
         }
         self.ports.check()?;
+        self.flags.check()?;
         self.chat.check().and_then(|()| self.lots.check())
     }
 }

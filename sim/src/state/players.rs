@@ -24,7 +24,7 @@ pub struct Player {
     pub bot: bool,
     /// The turns since which the key counts as more than a stranger's.
     pub since: Since,
-    /// The governance time of the last line that the player said in public, also in a session before.
+    /// The governance time of the last line that the player said in public or in a club, also in a session before.
     pub spoke: Option<u64>,
     /// The session; none of who is not logged in.
     pub session: Option<PlayerSession>,

@@ -10,8 +10,8 @@ use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, Motion};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, HeaderId, Height, LotId, Millis, ObjectId, Outcome, PackageId, PublicKey,
-    Roster, ScriptId, SimId, Site, Tick, limits::OUTCOME_TURNS,
+    ActId, ClubId, Digest, HeaderId, Height, LotId, Millis, ObjectId, Outcome, PackageId,
+    PublicKey, Roster, ScriptId, SimId, Site, Tick, limits::OUTCOME_TURNS,
 };
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,8 @@ pub struct SimClock {
     pub next_script: ScriptId,
     /// The number of the next lot.
     pub next_lot: LotId,
+    /// The number of the next club.
+    pub next_club: ClubId,
     /// The first script whose zone the next tick looks at.
     pub next_zone: ScriptId,
     /// Steps of physics that failed, and left all bodies where they were. Anything but 0 is a
@@ -443,6 +445,7 @@ impl State {
         }
         self.count_players();
         self.index_names();
+        self.index_profiles();
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let zoned = self.scripts.iter().filter(|(_, script)| script.zones().next().is_some());

@@ -6,12 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_math::Vec2;
-use metatopia_physics::{Body, Bounds, Contact, Joint};
+use metatopia_physics::{Body, Contact, Joint};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, LandGrant, LeafKey, LotId, ObjectId, Outcome, PackageId, PublicKey, Root, Said,
-    SimId, ValidatorSet, leaf_hash,
+    ActId, ClubId, Digest, LandGrant, LeafKey, LotId, ObjectId, Outcome, PackageId, PublicKey,
+    Root, Said, SimId, ValidatorSet, leaf_hash,
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
     merkle, said_key,
     wire::{self, DecodeError},
@@ -22,6 +21,7 @@ use super::{
     border_turn::bounds_with,
     frozen::Frozen,
     genesis::GenesisError,
+    ghosts::GhostLeaf,
     object::Object,
     parameters::ParametersError,
     parameters::TierName,
@@ -36,9 +36,9 @@ use crate::{
     acts::BuildHistory,
     limits::TIER_BYTES_MAX,
     rules::{
-        Border, Borders, ByteBudget, FiledReport, FrozenThing, GrantedSim, KeptWords, KeyFriends,
-        LandRegister, LaneKey, LaneWindows, Lots, People, RecordedOrder, Role, RotatedKey,
-        Sanction, ThingTrace, Window,
+        Border, Borders, ByteBudget, Club, FiledReport, ForgottenWords, FrozenThing, GrantedSim,
+        KeptProfile, KeptWords, KeyFriends, LandRegister, LaneKey, LaneWindows, Lots, People,
+        RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
     },
     scripts::GasPool,
     space::{Bodies, Lot, RestoreBodiesError},
@@ -64,12 +64,12 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 220 are for what has one, in a world of as
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 231 are for what has one, in a world of as
 /// many bodies as there can be: contacts 72, scripts' numbers 14, players 32, objects 13, owners 8,
 /// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 4, the manifest 8, people's roles,
-/// bans, mutes, orders, reports and rotated keys 6, traces 5, friends 6, sealed words 2, borders 1, all else 1.
-/// Plaza's, of a quarter of the bodies, take 93.
-pub const SNAPSHOT_BYTES_MAX: usize = 284 * 1_024 * 1_024;
+/// bans, mutes, orders, reports and rotated keys 6, traces 5, friends 6, clubs 4, sealed words 2, profiles 11,
+/// borders and ghosts 1, all else 1. Plaza's, of a quarter of the bodies, take 93.
+pub const SNAPSHOT_BYTES_MAX: usize = 296 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -275,9 +275,8 @@ impl LeafReader<'_> {
         let charter: Charter = self.single(kinds::PARAMETERS)?;
         charter.parameters.check()?;
         let land = self.land(&charter)?;
-        let borders = self.borders()?;
-        let bounds = bounds_with(&charter, &borders)?;
-        let (bodies, objects) = self.bodies_and_objects(bounds, charter.parameters.gravity)?;
+        let mut borders = self.borders()?;
+        let (bodies, objects) = self.bodies_and_objects(&charter, &mut borders)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
         let scripts = self.numbered(kinds::SCRIPT)?;
@@ -405,8 +404,8 @@ impl LeafReader<'_> {
     /// Reads the bodies and the objects, which share entries.
     fn bodies_and_objects(
         &mut self,
-        bounds: Bounds,
-        gravity: Vec2,
+        charter: &Charter,
+        borders: &mut Borders,
     ) -> Result<(Bodies, Tracked<ObjectId, Object>), StateRestoreError> {
         let mut tiles = self.table::<(ObjectId, Object, Body)>(kinds::TILE)?;
         tiles.sort_by_key(|(id, ..)| *id);
@@ -418,6 +417,9 @@ impl LeafReader<'_> {
             objects.insert(id, object);
             bodies.push(body);
         }
+        // The numbers of ghosts are above all others.
+        bodies.extend(self.ghosts(borders)?);
+        let (bounds, gravity) = (bounds_with(charter, borders)?, charter.parameters.gravity);
         Ok((Bodies::restore(bounds, gravity, bodies, contacts, joints)?, objects))
     }
 
@@ -483,6 +485,23 @@ impl LeafReader<'_> {
         Ok(borders)
     }
 
+    /// Reads the bodies of neighbours that stand here as ghosts, and returns them in the order of their numbers.
+    fn ghosts(&mut self, borders: &mut Borders) -> Result<Vec<Body>, StateRestoreError> {
+        let mut all = Vec::new();
+        for (key, content) in self.take(|key| key.starts_with("ghosts/")) {
+            let neighbour = kinds::neighbour_named(&key);
+            let neighbour = neighbour.filter(|sim| key == kinds::ghosts_key(*sim));
+            let neighbour = neighbour.filter(|sim| borders.all.contains(sim));
+            let neighbour = neighbour.ok_or_else(|| StateRestoreError::UnknownLeaf(key.clone()))?;
+            let leaf: GhostLeaf = decode(key, content)?;
+            let (ghosts, bodies) = leaf.restore().ok_or(StateRestoreError::NotCanonical)?;
+            borders.ghosts.insert(neighbour, ghosts);
+            all.extend(bodies);
+        }
+        all.sort_by_key(Body::id);
+        Ok(all)
+    }
+
     /// Reads what is kept about people.
     fn people(&mut self) -> Result<People, StateRestoreError> {
         let mut people = People::default();
@@ -496,6 +515,12 @@ impl LeafReader<'_> {
         let mail = self.table::<((PublicKey, u64), KeptWords)>(kinds::MAILBOXES)?;
         people.mailboxes.all = tracked(mail);
         people.friends.all = tracked(self.table::<(PublicKey, KeyFriends)>(kinds::FRIENDS)?);
+        people.forgotten.all = tracked(self.table::<(u64, ForgottenWords)>(kinds::FORGOTTEN)?);
+        people.clubs.all = tracked(self.table::<(ClubId, Club)>(kinds::CLUBS)?);
+        let profiles = self.table::<(PublicKey, KeptProfile)>(kinds::PROFILES)?;
+        people.profiles.all = tracked(profiles);
+        let pictures = self.table::<(PublicKey, Vec<u8>)>(kinds::PICTURES)?;
+        people.profiles.pictures = tracked(pictures);
         people.orders = tracked(self.table::<(u64, RecordedOrder)>(kinds::ORDERS)?);
         Ok(people)
     }

@@ -1,14 +1,16 @@
 //! Things that arrive over a border: what is asked of them, and how they are put here.
 
-use metatopia_math::Fx;
-use metatopia_physics::{BodySpec, InsertError, Motion};
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, InsertError, Motion, Shape};
 use metatopia_scripting::{
     ScriptState, Value,
     limits::{SEAT_REACH, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
-    BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, TravellingScript,
-    TravellingThing, is_line, limits::OBJECT_NUMBERS_END, wire,
+    BorderGuest, Companions, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal,
+    TravellingJoint, TravellingScript, TravellingThing, is_line,
+    limits::{MECHANISM_JOINTS_MAX, MECHANISM_THINGS_MAX, OBJECT_NUMBERS_END},
+    wire,
 };
 
 use super::{
@@ -17,8 +19,11 @@ use super::{
     sim_state::State,
 };
 use crate::{
-    limits::{BORDER_BAND_METRES, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TIMERS_MAX},
-    scripts::{GasPool, Script, ScriptChange},
+    limits::{
+        BORDER_BAND_METRES, MECHANISM_REACH_METRES, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
+        TIMERS_MAX,
+    },
+    scripts::{GasPool, JoiningError, Script, ScriptChange},
     space::BorderLine,
 };
 
@@ -39,33 +44,146 @@ pub(super) struct TakenRoom {
 }
 
 impl State {
-    /// Takes a thing in: puts it where it would have rolled. `bytes` is the length of its parcel.
-    pub(super) fn take_thing(
+    /// Takes a thing in with what is joined to it: puts it where it would have rolled, and the rest around it. `bytes`
+    /// is the length of their parcel.
+    pub(super) fn take_mechanism(
         &mut self,
         neighbour: SimId,
-        thing: &TravellingThing,
+        (main, companions): (&TravellingThing, &Companions),
         bytes: usize,
         (line, until): (&BorderLine, metatopia_types::Millis),
     ) -> Result<(), TravelRefusal> {
-        let (id, mut room) = (self.clock.next_object, TakenRoom::default());
-        let ready = self.check_thing((neighbour, id), thing, bytes, &mut room)?;
-        let ReadyThing { mut body, states, guest } = ready;
-        let bytes = guest.bytes as usize;
-        let place = line.place_here(thing.position);
-        if !line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES)) {
+        let things: Vec<&TravellingThing> =
+            core::iter::once(main).chain(&companions.things).collect();
+        let others: usize = companions.things.iter().map(wire::length).sum();
+        let mut bytes = Some(bytes.saturating_sub(others));
+        let bytes_of =
+            |thing: &TravellingThing| bytes.take().unwrap_or_else(|| wire::length(thing));
+        let first = self.clock.next_object;
+        let ready = self.check_things((neighbour, first), &things, companions, bytes_of)?;
+        if !self.come_over(line, &things) {
             return Err(TravelRefusal::BadParcel);
         }
-        let ahead = self.way_ahead(until, thing.velocity, thing.waited);
-        body.pose.position = self.arrival(place, ahead, body.shape.reach());
-        let object = self.guest_of(thing, id, guest);
-        self.insert_thing(id, object, &body).map_err(|error| match error {
-            InsertError::Full(_) | InsertError::Occupied(_) => TravelRefusal::Full,
-            InsertError::Shape(_) | InsertError::Field(_) => TravelRefusal::BadParcel,
-        })?;
-        self.clock.next_object = id.plus(1);
-        self.byte_budget.take(room_for(thing, bytes));
-        self.insert_scripts(id, &thing.scripts, states, ScriptChange::Arrives);
+        let place = line.place_here(main.position);
+        let ahead = self.way_ahead(until, main.velocity, main.waited);
+        let place = self.arrival(place, ahead, ready[0].body.shape.reach());
+        let places = self.places_around(&things, place);
+        self.insert_all(&things, &ready, &places, (&companions.joints, 0))?;
+        self.begin_scripts(&things, ready);
         Ok(())
+    }
+
+    /// Says whether joined things of a parcel come over a line: one of them is there, and the rest of them there or
+    /// behind it.
+    pub(super) fn come_over(&self, line: &BorderLine, things: &[&TravellingThing]) -> bool {
+        let ground = self.charter.parameters.ground;
+        let places = || things.iter().map(|thing| line.place_here(thing.position));
+        let is_there = |place: Vec2| line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
+        let is_behind = |place: Vec2| ground.nearest(place) != place;
+        places().any(is_there) && places().all(|place| is_there(place) || is_behind(place))
+    }
+
+    /// Returns where joined things of a parcel stand if the first of them stands at a place. What is joined is moved
+    /// until all of it is on this sim's ground.
+    pub(super) fn places_around(&self, things: &[&TravellingThing], first: Vec2) -> Vec<Vec2> {
+        let ground = self.charter.parameters.ground;
+        let from = things[0].position;
+        let place =
+            |thing: &&TravellingThing| first.saturating_add(thing.position.saturating_sub(from));
+        if things.len() == 1 {
+            return vec![first];
+        }
+        let way = self.way_inside(things.iter().map(place));
+        let inside = |thing| ground.nearest(place(thing).saturating_add(way));
+        things.iter().map(inside).collect()
+    }
+
+    /// Checks all that speaks against the things of a parcel, which get the numbers from `first` on.
+    pub(super) fn check_things(
+        &self,
+        (neighbour, first): (SimId, ObjectId),
+        things: &[&TravellingThing],
+        companions: &Companions,
+        mut bytes_of: impl FnMut(&TravellingThing) -> usize,
+    ) -> Result<Vec<ReadyThing>, TravelRefusal> {
+        let is_double = |at: usize| things[..at].iter().any(|one| one.origin == things[at].origin);
+        let joined = &things[things.len() - companions.things.len()..];
+        // What others are joined to is the thing before them.
+        let main = things.len().checked_sub(companions.things.len() + 1).map(|at| things[at]);
+        let is_far = |thing: &&TravellingThing| {
+            main.is_none_or(|main| {
+                let away = thing.position.distance(main.position);
+                away > Fx::from_int(MECHANISM_REACH_METRES)
+            })
+        };
+        let is_large = companions.things.len() >= MECHANISM_THINGS_MAX
+            || companions.joints.len() > MECHANISM_JOINTS_MAX;
+        if is_large || (0..things.len()).any(is_double) || joined.iter().any(is_far) {
+            return Err(TravelRefusal::BadParcel);
+        }
+        let numbers: Vec<(ObjectId, ObjectId)> = things
+            .iter()
+            .zip(first.0..)
+            .map(|(thing, number)| (thing.handle, ObjectId(number)))
+            .collect();
+        let mut room = TakenRoom::default();
+        let check = |thing: &&TravellingThing| {
+            self.check_thing((neighbour, &numbers), thing, bytes_of(thing), &mut room)
+        };
+        things.iter().map(check).collect()
+    }
+
+    /// Puts things of a parcel at their places, and joins them: all of them, or nothing. Joints number the things
+    /// from that at `joined` on.
+    pub(super) fn insert_all(
+        &mut self,
+        things: &[&TravellingThing],
+        ready: &[ReadyThing],
+        places: &[Vec2],
+        (joints, joined): (&[TravellingJoint], usize),
+    ) -> Result<(), TravelRefusal> {
+        assert_eq!((things.len(), things.len()), (ready.len(), places.len()), "each has its place");
+        let mut ids = Vec::new();
+        let mut put = |state: &mut Self| {
+            for ((thing, ready), place) in things.iter().zip(ready).zip(places) {
+                let id = state.clock.next_object.plus(ids.len() as u64);
+                let mut body = ready.body.clone();
+                body.pose.position = *place;
+                let object = state.guest_of(thing, id, ready.guest);
+                state.insert_thing(id, object, &body).map_err(|error| match error {
+                    InsertError::Full(_) | InsertError::Occupied(_) => TravelRefusal::Full,
+                    InsertError::Shape(_) | InsertError::Field(_) => TravelRefusal::BadParcel,
+                })?;
+                ids.push(id);
+            }
+            let specs = Self::joints_of_parcel(joints, &ids[joined..]);
+            for spec in specs.ok_or(TravelRefusal::BadParcel)? {
+                state.check_joint(&spec).map_err(|error| match error {
+                    JoiningError::Full | JoiningError::Share | JoiningError::Held(_) => {
+                        TravelRefusal::Full
+                    }
+                    _ => TravelRefusal::BadParcel,
+                })?;
+                state.add_joint(&spec).expect("it was checked just now");
+            }
+            Ok(())
+        };
+        if let Err(why) = put(self) {
+            ids.into_iter().rev().for_each(|id| drop(self.delete_object(id)));
+            return Err(why);
+        }
+        self.clock.next_object = self.clock.next_object.plus(ids.len() as u64);
+        Ok(())
+    }
+
+    /// Puts the scripts of the things that were inserted last onto them.
+    pub(super) fn begin_scripts(&mut self, things: &[&TravellingThing], ready: Vec<ReadyThing>) {
+        let mut id = ObjectId(self.clock.next_object.0 - things.len() as u64);
+        for (thing, ready) in things.iter().zip(ready) {
+            self.byte_budget.take(room_for(thing, ready.guest.bytes as usize));
+            self.insert_scripts(id, &thing.scripts, ready.states, ScriptChange::Arrives);
+            id = id.plus(1);
+        }
     }
 
     /// Returns the object of a thing that comes as a guest.
@@ -78,11 +196,11 @@ impl State {
         Object { guest: Some(guest), ..self.object_of(thing, id) }
     }
 
-    /// Checks all that speaks against a thing that gets this number, wherever it would stand, and notes what
-    /// it will take up.
-    pub(super) fn check_thing(
+    /// Checks all that speaks against a thing, wherever it would stand, and notes what it will take up. `numbers`
+    /// are those of all things of its parcel, where they come from and here.
+    fn check_thing(
         &self,
-        (neighbour, id): (SimId, ObjectId),
+        (neighbour, numbers): (SimId, &[(ObjectId, ObjectId)]),
         thing: &TravellingThing,
         bytes: usize,
         room: &mut TakenRoom,
@@ -93,9 +211,8 @@ impl State {
             return Err(TravelRefusal::FewServers);
         }
         let body = self.body_of(thing).ok_or(TravelRefusal::BadParcel)?;
-        let own = thing.handle;
         let states = Self::states_of(thing, Some).ok_or(TravelRefusal::BadParcel)?;
-        let (states, bytes) = renamed_states(states, (own, id), bytes)?;
+        let (states, bytes) = renamed_states(states, numbers, bytes)?;
         if body.shape.reach() > rules.building.size_max {
             return Err(TravelRefusal::TooLarge);
         }
@@ -142,6 +259,7 @@ impl State {
             && body.pose.position == thing.position
             && body.velocity == thing.velocity
             && body.check().is_ok()
+            && !matches!(body.shape, Shape::Compound(_))
             && !body.sensor;
         is_right.then_some(body)
     }
@@ -255,17 +373,17 @@ pub(super) fn room_for(thing: &TravellingThing, bytes: usize) -> usize {
     bytes.saturating_add(more)
 }
 
-/// Returns what scripts remember here, and the bytes of the parcel with that. The number of the thing may be
-/// longer here than where it comes from, and a script may know it many times.
+/// Returns what scripts remember here, and the bytes of the parcel with that. The number of a thing may be longer
+/// here than where it comes from, and a script may know it many times.
 fn renamed_states(
     states: Vec<ScriptState>,
-    (own, here): (ObjectId, ObjectId),
+    numbers: &[(ObjectId, ObjectId)],
     bytes: usize,
 ) -> Result<(Vec<ScriptState>, usize), TravelRefusal> {
     let mut length = bytes;
     let rename = |state: ScriptState| {
         let before = wire::length(&state);
-        let state = with_handles(state, own, here);
+        let state = with_handles(state, numbers);
         length = length.saturating_sub(before).saturating_add(wire::length(&state));
         state.check().map_err(|_| TravelRefusal::TooLarge)?;
         Ok(state)
@@ -274,23 +392,26 @@ fn renamed_states(
     Ok((states, length))
 }
 
-/// Returns what a script remembers, with the handle of its own thing as it is here. Every other handle named
-/// something of the sim that it left, and names nothing here.
-fn with_handles(state: ScriptState, own: ObjectId, here: ObjectId) -> ScriptState {
-    let renamed = |(name, value)| (name, renamed(value, own, here));
+/// Returns what a script remembers, with the handles of the things of its parcel as they are here. Every other handle
+/// named something of the sim that it left, and names nothing here.
+fn with_handles(state: ScriptState, numbers: &[(ObjectId, ObjectId)]) -> ScriptState {
+    let renamed = |(name, value)| (name, renamed(value, numbers));
     ScriptState(state.0.into_iter().map(renamed).collect())
 }
 
 /// Returns a value with the handles of [`with_handles`].
-fn renamed(value: Value, own: ObjectId, here: ObjectId) -> Value {
+fn renamed(value: Value, numbers: &[(ObjectId, ObjectId)]) -> Value {
     match value {
-        Value::Object(id) => Value::Object(if id == own { here } else { ObjectId(0) }),
+        Value::Object(id) => {
+            let here = numbers.iter().find(|(there, _)| *there == id);
+            Value::Object(here.map_or(ObjectId(0), |(_, here)| *here))
+        }
         Value::Array(values) => {
-            Value::Array(values.into_iter().map(|value| renamed(value, own, here)).collect())
+            Value::Array(values.into_iter().map(|value| renamed(value, numbers)).collect())
         }
         Value::Map(values) => {
             let entries = values.into_iter();
-            Value::Map(entries.map(|(name, value)| (name, renamed(value, own, here))).collect())
+            Value::Map(entries.map(|(name, value)| (name, renamed(value, numbers))).collect())
         }
         other => other,
     }

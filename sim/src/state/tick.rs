@@ -65,6 +65,7 @@ pub(super) fn tick(
     let leaving = next.leases_over(now);
     steer(next, now);
     leaving.iter().for_each(|player| next.despawn(player));
+    next.tend_ghosts(now);
     let happened = step(next);
     happened.frozen.iter().for_each(|id| next.note_frozen(*id));
     next.hold_back();

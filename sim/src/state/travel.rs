@@ -1,6 +1,5 @@
 //! Things under way: how a thing leaves over a border as a parcel, and how it comes home.
 
-use metatopia_physics::Joint;
 use metatopia_types::{
     BorderGuest, HandRefusal, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller,
     TravellingScript, TravellingThing, limits::PARCEL_BYTES_MAX, wire,
@@ -25,29 +24,28 @@ pub(super) enum ThingDeparture {
 }
 
 impl State {
-    /// Says whether a thing may go over the border to a neighbour now by itself: nobody holds it or sits on it.
+    /// Says whether a thing may go over the border to a neighbour now, with what is joined to it: nobody holds it or
+    /// sits on it.
     pub(super) fn may_travel(&self, neighbour: &SimId, id: ObjectId) -> bool {
         let Some(border) = self.borders.all.get(neighbour) else { return false };
         let is_alone = !self.is_held(id) && self.sitter(id).is_none();
         is_alone && self.lets_go(id).is_ok() && border.wall(self.clock.time).is_none()
     }
 
-    /// Checks that this sim lets a thing leave, alone, in somebody's hands or under who sits on it.
+    /// Checks that this sim lets a thing leave, alone, in somebody's hands or under who sits on it. What is joined to
+    /// it is another matter.
     ///
     /// # Errors
     /// The reason for which it stays.
-    pub(super) fn lets_go(&self, id: ObjectId) -> Result<(), HandRefusal> {
+    pub(super) fn lets_go_alone(&self, id: ObjectId) -> Result<(), HandRefusal> {
         let object = self.objects.get(&id).filter(|object| object.travels);
         let object = object.ok_or(HandRefusal::NotLetGo)?;
         // What was spawned stays with its spawner, and a script on trial with what it falls back to.
         let is_on_trial = |script| {
             self.scripts.get(script).is_some_and(|script: &Script| script.fallback.is_some())
         };
-        // What somebody sits on goes with her. Every other joint holds it here.
-        let is_seat = |joint: &Joint| self.is_avatar(joint.spec().b);
         let is_free = object.spawner.is_none()
             && self.movable.contains(&id)
-            && self.bodies.joints_of(id).all(is_seat)
             && !self.people.frozen.contains(&id)
             && !object.scripts.iter().any(is_on_trial)
             && !self.is_pinned_thing(object.origin(self.charter.sim, id));
@@ -61,16 +59,16 @@ impl State {
         self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
     }
 
-    /// Sends a thing that nobody holds over a border.
+    /// Sends a thing that nobody holds over a border, with what is joined to it.
     pub(super) fn depart_thing(&mut self, id: ObjectId, neighbour: SimId) -> ThingDeparture {
         let now = self.clock.time;
         let Some(border) = self.borders.all.get(&neighbour) else { return ThingDeparture::Waits };
         let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
-        let Some(thing) = self.packed(id, now.since(heard_at)) else {
+        let Some(packed) = self.packed_mechanism(id, now.since(heard_at)) else {
             return ThingDeparture::Unfit;
         };
-        let away = AwayThing::of(&thing);
-        let parcel = Parcel::Thing(Box::new(thing));
+        let parcel = Parcel::Thing(Box::new(packed.main), packed.companions);
+        let away: Vec<AwayThing> = parcel.things().map(AwayThing::of).collect();
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
         if bytes.len() > PARCEL_BYTES_MAX {
             return ThingDeparture::Unfit;
@@ -80,7 +78,8 @@ impl State {
         // The last place under way may have gone to somebody else of this turn: it goes in the next one.
         let Ok(departure) = departure else { return ThingDeparture::Waits };
         self.borders.parcels.insert((neighbour, departure.number), bytes);
-        self.goes_away(id, away);
+        self.leave_frames(&parcel);
+        packed.ids.into_iter().zip(away).for_each(|(id, away)| self.goes_away(id, away));
         ThingDeparture::Sent
     }
 
@@ -164,12 +163,43 @@ impl State {
         away.packages.iter().for_each(|package| self.publications.release(*package, time));
     }
 
-    /// Puts a thing that comes home inside the border, where it rests, with the number that it had.
-    pub(super) fn thing_comes_home(&mut self, thing: &TravellingThing, why: HomeReason) {
+    /// Puts all things of a parcel that comes home inside the border, where they rest, and joins what was joined, as
+    /// far as the sim has room for joints.
+    pub(super) fn things_come_home(&mut self, parcel: &Parcel, why: HomeReason) {
+        let companions = parcel.companions();
+        let joined = companions.things.len() + usize::from(!companions.things.is_empty());
+        let things: Vec<&TravellingThing> = parcel.things().collect();
+        // What is joined is the end of a parcel, and comes home as it stood.
+        let (single, joined) = things.split_at(things.len() - joined);
+        let way = self.way_inside(joined.iter().map(|thing| thing.position));
+        let ground = self.charter.parameters.ground;
+        for thing in single {
+            self.thing_comes_home(thing, ground.nearest(thing.position), why);
+        }
+        for thing in joined {
+            let place = ground.nearest(thing.position.saturating_add(way));
+            self.thing_comes_home(thing, place, why);
+        }
+        let ids: Vec<ObjectId> = joined.iter().map(|thing| thing.handle).collect();
+        let specs = Self::joints_of_parcel(&companions.joints, &ids);
+        for spec in specs.expect("this sim packed these joints") {
+            if self.check_joint(&spec).is_ok() {
+                self.add_joint(&spec).expect("it was checked just now");
+            }
+        }
+    }
+
+    /// Puts a thing that comes home at a place inside the border, where it rests, with the number that it had.
+    fn thing_comes_home(
+        &mut self,
+        thing: &TravellingThing,
+        place: metatopia_math::Vec2,
+        why: HomeReason,
+    ) {
         let id = thing.handle;
         let mut body = self.body_of(thing).expect("this sim packed that body");
         let states = Self::states_of(thing, Some).expect("this sim packed these states");
-        body.pose.position = self.charter.parameters.ground.nearest(thing.position);
+        body.pose.position = place;
         (body.velocity, body.spin) = (metatopia_math::Vec2::ZERO, metatopia_math::Fx::ZERO);
         let object = Object { guest: thing.guest, ..self.object_of(thing, id) };
         self.insert_thing(id, object, &body).expect("its place was kept");

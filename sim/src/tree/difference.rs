@@ -4,8 +4,8 @@ use core::{cmp::Ordering, iter::Peekable, slice::Iter};
 
 use metatopia_physics::{Body, Contact, Joint};
 use metatopia_types::{
-    ActId, LandGrant, LeafKey, LotId, ObjectId, Outcome, PackageId, Parcel, PublicKey, Roster,
-    Said, SimId, wire,
+    ActId, ClubId, LandGrant, LeafKey, LotId, ObjectId, Outcome, PackageId, Parcel, PublicKey,
+    Roster, Said, SimId, wire,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -13,12 +13,15 @@ use super::{engine_leaf::EngineLeaf, leaf_keys as kinds};
 use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::{
-        Border, FiledReport, FrozenThing, Governance, GrantedSim, KeptWords, KeyFriends, LandWeek,
-        LaneKey, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
+        Border, Club, FiledReport, ForgottenWords, FrozenThing, Governance, GrantedSim,
+        KeptProfile, KeptWords, KeyFriends, LandWeek, LaneKey, RecordedOrder, Role, RotatedKey,
+        Sanction, ThingTrace, Window,
     },
     scripts::{GasPool, Script},
     space::Lot,
-    state::{Charter, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock},
+    state::{
+        Charter, GhostLeaf, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock,
+    },
 };
 
 /// The first leaf in which two states differ, and the first field in it.
@@ -101,7 +104,7 @@ impl Iterator for Differing<'_> {
 #[must_use]
 pub fn is_of_body_or_script(key: &LeafKey) -> bool {
     let kind = key.0.split('/').next().unwrap_or_default();
-    [kinds::TILE, kinds::SCRIPT, kinds::JOINTS].contains(&kind)
+    [kinds::TILE, kinds::SCRIPT, kinds::JOINTS, kinds::GHOSTS].contains(&kind)
         || key.0.starts_with(kinds::CONTACTS)
 }
 
@@ -235,11 +238,15 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
         kinds::FRIENDS => {
             named(content, |(key, _): &(PublicKey, KeyFriends)| format!("player {key}"))
         }
+        kinds::CLUBS => named(content, |(id, _): &(ClubId, Club)| format!("club {id}")),
         kinds::TRACES => named(content, |(id, _): &(ObjectId, ThingTrace)| format!("object {id}")),
         kinds::REPORTS => named(content, |(n, _): &(u64, FiledReport)| format!("report {n}")),
         kinds::MAILBOXES => named(content, |((to, n), _): &((PublicKey, u64), KeptWords)| {
             format!("words {n} to player {to}")
         }),
+        kinds::FORGOTTEN => {
+            named(content, |(n, _): &(u64, ForgottenWords)| format!("forgotten words {n}"))
+        }
         kinds::ORDERS => named(content, |(n, _): &(u64, RecordedOrder)| format!("order {n}")),
         kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
         _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
@@ -282,6 +289,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
             Said::decode(content).ok().map(|said| format!("{said:#?}"))
         }
         kinds::NEIGHBOUR => text::<Border>(content),
+        kinds::GHOSTS => text::<GhostLeaf>(content),
         kinds::PARCEL => Parcel::decode(content).ok().map(|parcel| format!("{parcel:#?}")),
         kinds::TIER => {
             let digest = blake3::hash(content);
@@ -304,10 +312,14 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::FROZEN => text::<Vec<(ObjectId, FrozenThing)>>(content),
         kinds::LOTS => text::<Vec<(LotId, Lot)>>(content),
         kinds::FRIENDS => text::<Vec<(PublicKey, KeyFriends)>>(content),
+        kinds::CLUBS => text::<Vec<(ClubId, Club)>>(content),
+        kinds::PROFILES => text::<Vec<(PublicKey, KeptProfile)>>(content),
+        kinds::PICTURES => text::<Vec<(PublicKey, Vec<u8>)>>(content),
         kinds::ROTATED => text::<Vec<(PublicKey, RotatedKey)>>(content),
         kinds::TRACES => text::<Vec<(ObjectId, ThingTrace)>>(content),
         kinds::REPORTS => text::<Vec<(u64, FiledReport)>>(content),
         kinds::MAILBOXES => text::<Vec<((PublicKey, u64), KeptWords)>>(content),
+        kinds::FORGOTTEN => text::<Vec<(u64, ForgottenWords)>>(content),
         kinds::ORDERS => text::<Vec<(u64, RecordedOrder)>>(content),
         kinds::OUTCOMES => text::<Vec<(ActId, Outcome)>>(content),
         _ if key.0.starts_with(kinds::CONTACTS) => text::<Vec<Contact>>(content),

@@ -14,14 +14,14 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 35] = [
-    (kinds::CLOCK, 2),
-    (kinds::PARAMETERS, 4),
+const FORMATS: [(&str, u32); 40] = [
+    (kinds::CLOCK, 3),
+    (kinds::PARAMETERS, 5),
     (kinds::GOVERNANCE, 3),
     (kinds::VALIDATORS, 1),
     (kinds::FIRST_LOGINS, 1),
     (kinds::READINESS, 1),
-    (kinds::CHAT, 1),
+    (kinds::CHAT, 2),
     (kinds::PLAYERS, 3),
     (kinds::WINDOWS, 1),
     (kinds::HISTORIES, 3),
@@ -37,9 +37,10 @@ const FORMATS: [(&str, u32); 35] = [
     (kinds::LAND, 2),
     (kinds::GRANTS, 1),
     (kinds::GRANTED, 2),
-    (kinds::NEIGHBOUR, 2),
+    (kinds::NEIGHBOUR, 3),
     (kinds::PARCEL, 2),
-    (kinds::LOTS, 1),
+    (kinds::GHOSTS, 1),
+    (kinds::LOTS, 2),
     (kinds::ROLES, 2),
     (kinds::BANS, 1),
     (kinds::MUTES, 1),
@@ -50,6 +51,10 @@ const FORMATS: [(&str, u32); 35] = [
     (kinds::TRACES, 2),
     (kinds::MAILBOXES, 1),
     (kinds::FRIENDS, 1),
+    (kinds::FORGOTTEN, 1),
+    (kinds::CLUBS, 1),
+    (kinds::PROFILES, 2),
+    (kinds::PICTURES, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

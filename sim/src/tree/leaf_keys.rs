@@ -38,6 +38,8 @@ pub(crate) const NEIGHBOUR: &str = "neighbour";
 /// What is under way to a neighbour.
 pub(crate) const PARCEL: &str = "parcel";
 pub(crate) const OUTCOMES: &str = "outcomes";
+/// The bodies of a neighbour that stand here near the line.
+pub(crate) const GHOSTS: &str = "ghosts";
 /// Ground that people took.
 pub(crate) const LOTS: &str = "lots";
 pub(crate) const ROLES: &str = "roles";
@@ -55,6 +57,14 @@ pub(crate) const REPORTS: &str = "reports";
 pub(crate) const MAILBOXES: &str = "mailboxes";
 /// Whom people named as friends, for a lost key, and the recoveries under way.
 pub(crate) const FRIENDS: &str = "friends";
+/// The words that servers were told to drop.
+pub(crate) const FORGOTTEN: &str = "forgotten";
+/// People with channels of their own.
+pub(crate) const CLUBS: &str = "clubs";
+/// What people say of themselves.
+pub(crate) const PROFILES: &str = metatopia_types::PROFILES_LEAF;
+/// The pictures of profiles.
+pub(crate) const PICTURES: &str = "pictures";
 /// What was ordered of late.
 pub(crate) const ORDERS: &str = "orders";
 
@@ -95,6 +105,11 @@ pub(crate) fn known_key(neighbour: SimId) -> LeafKey {
 /// Returns the key of the leaf with a parcel that is under way to a neighbour.
 pub(crate) fn parcel_key(neighbour: SimId, number: u64) -> LeafKey {
     LeafKey(format!("{PARCEL}/{neighbour}/{number}"))
+}
+
+/// Returns the key of the leaf with the ghosts of a neighbour's bodies.
+pub(crate) fn ghosts_key(neighbour: SimId) -> LeafKey {
+    LeafKey(format!("{GHOSTS}/{neighbour}"))
 }
 
 /// Returns the key of a piece of the state of the tier.

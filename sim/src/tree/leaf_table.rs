@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use metatopia_types::{
     Digest,
-    limits::{LEAF_BYTES_MAX, SHELF_BYTES_MAX},
+    limits::{LEAF_BYTES_MAX, PROFILES_LEAF_BYTES_MAX, SHELF_BYTES_MAX},
     wire,
 };
 
@@ -33,6 +33,10 @@ impl CutRule {
     /// By hexadecimal digits, into leaves as large as there may be.
     const WIDE: Self =
         Self { digit_bits: 4, entries_bytes_max: LEAF_BYTES_MAX - COUNT_BYTES_MAX, covers: false };
+
+    /// By hexadecimal digits, into leaves of which one is a small answer.
+    const NARROW: Self =
+        Self { entries_bytes_max: PROFILES_LEAF_BYTES_MAX - COUNT_BYTES_MAX, ..Self::WIDE };
 
     /// By quarters of the plane, into shelves of a map.
     const SHELVES: Self =
@@ -118,19 +122,26 @@ impl LeafTable<8> {
     pub(super) fn shelves() -> Self {
         Self::cut_by(CutRule::SHELVES)
     }
+}
 
+impl LeafTable<32> {
+    /// Returns a table of what is kept of people, each leaf of which is a small answer.
+    pub(super) fn narrow() -> Self {
+        Self::cut_by(CutRule::NARROW)
+    }
+}
+
+impl<const N: usize> LeafTable<N> {
     /// Returns the prefix of the leaf that a key is in, and how many leaves come before it; nothing if
-    /// there are no leaves.
-    pub(super) fn shelf_of(&self, key: &[u8; 8]) -> Option<(Digits, usize)> {
+    /// no leaf is there.
+    pub(super) fn shelf_of(&self, key: &[u8; N]) -> Option<(Digits, usize)> {
         let prefix = self.leaf_of(key);
         self.leaves.get(&prefix)?;
         let before = self.leaves.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(&*prefix)));
         let before = before.count();
         Some((prefix, before))
     }
-}
 
-impl<const N: usize> LeafTable<N> {
     /// Returns a table without entries.
     fn cut_by(rule: CutRule) -> Self {
         let (entries, leaves, touched) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());

@@ -1,16 +1,16 @@
-//! The leaves of what is kept about people: ten tables, each cut by its keys.
+//! The leaves of what is kept about people: fourteen tables, each cut by its keys.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_types::{
-    Digest, Height, LeafKey, ObjectId, PublicKey, Root, StateProof, merkle, wire,
+    ClubId, Digest, Height, LeafKey, ObjectId, PublicKey, Root, StateProof, merkle, wire,
 };
 use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        BANS, FRIENDS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, PARAMETERS, REPORTS, ROLES,
-        ROTATED, TRACES, table_leaf_key,
+        BANS, CLUBS, FORGOTTEN, FRIENDS, FROZEN, GOVERNANCE, MAILBOXES, MUTES, ORDERS, PARAMETERS,
+        PICTURES, PROFILES, REPORTS, ROLES, ROTATED, TRACES, table_leaf_key,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     leaves::StateLeaves,
@@ -20,7 +20,7 @@ use super::{
 use crate::rules::People;
 
 /// The tables of what is kept about people.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct PeopleTables {
     roles: LeafTable<32>,
     bans: LeafTable<32>,
@@ -31,15 +31,42 @@ pub(super) struct PeopleTables {
     traces: LeafTable<8>,
     mailboxes: LeafTable<40>,
     friends: LeafTable<32>,
+    forgotten: LeafTable<8>,
+    clubs: LeafTable<8>,
+    pictures: LeafTable<32>,
+    /// Shared with who proves profiles of a state that has passed.
+    profiles: Arc<LeafTable<32>>,
     /// Shared with who proves orders of a state that has passed.
     orders: Arc<LeafTable<8>>,
+}
+
+impl Default for PeopleTables {
+    fn default() -> Self {
+        Self {
+            roles: LeafTable::default(),
+            bans: LeafTable::default(),
+            mutes: LeafTable::default(),
+            frozen: LeafTable::default(),
+            rotated: LeafTable::default(),
+            reports: LeafTable::default(),
+            traces: LeafTable::default(),
+            mailboxes: LeafTable::default(),
+            friends: LeafTable::default(),
+            forgotten: LeafTable::default(),
+            clubs: LeafTable::default(),
+            pictures: LeafTable::default(),
+            profiles: Arc::new(LeafTable::narrow()),
+            orders: Arc::default(),
+        }
+    }
 }
 
 impl PeopleTables {
     /// Says whether one of the tables has this name.
     pub(super) fn has(name: &str) -> bool {
         let people = [ROLES, BANS, MUTES, FROZEN, ROTATED, REPORTS, TRACES, ORDERS, MAILBOXES];
-        people.contains(&name) || name == FRIENDS
+        let said = [FRIENDS, FORGOTTEN, CLUBS, PROFILES, PICTURES];
+        people.contains(&name) || said.contains(&name)
     }
 
     /// Returns a range of the content of a leaf of the table with this name.
@@ -54,6 +81,10 @@ impl PeopleTables {
             TRACES => self.traces.part(prefix, range),
             MAILBOXES => self.mailboxes.part(prefix, range),
             FRIENDS => self.friends.part(prefix, range),
+            FORGOTTEN => self.forgotten.part(prefix, range),
+            CLUBS => self.clubs.part(prefix, range),
+            PROFILES => self.profiles.part(prefix, range),
+            PICTURES => self.pictures.part(prefix, range),
             ORDERS => self.orders.part(prefix, range),
             _ => return None,
         })
@@ -68,10 +99,17 @@ impl PeopleTables {
         put_touched(&mut self.frozen, &mut people.frozen, |id: &ObjectId| id.0.to_be_bytes());
         put_touched(&mut self.rotated, &mut people.rotated, by_key);
         put_touched(&mut self.friends, &mut people.friends.all, by_key);
+        put_touched(&mut self.clubs, &mut people.clubs.all, |id: &ClubId| id.0.to_be_bytes());
+        put_touched(&mut self.pictures, &mut people.profiles.pictures, by_key);
+        if people.profiles.all.is_touched() {
+            let profiles = Arc::make_mut(&mut self.profiles);
+            put_touched(profiles, &mut people.profiles.all, by_key);
+        }
         let by_number = |number: &u64| number.to_be_bytes();
         let by_thing = |id: &ObjectId| id.0.to_be_bytes();
         put_touched(&mut self.traces, &mut people.traces.all, by_thing);
         put_touched(&mut self.reports, &mut people.reports.all, by_number);
+        put_touched(&mut self.forgotten, &mut people.forgotten.all, by_number);
         let by_place = |(to, n): &(PublicKey, u64)| joined(&[&to.0, &n.to_be_bytes()]);
         put_touched(&mut self.mailboxes, &mut people.mailboxes.all, by_place);
         if people.orders.is_touched() {
@@ -91,6 +129,12 @@ impl PeopleTables {
         hashed += refresh_table(tree, TRACES, &mut self.traces);
         hashed += refresh_table(tree, MAILBOXES, &mut self.mailboxes);
         hashed += refresh_table(tree, FRIENDS, &mut self.friends);
+        hashed += refresh_table(tree, FORGOTTEN, &mut self.forgotten);
+        hashed += refresh_table(tree, CLUBS, &mut self.clubs);
+        hashed += refresh_table(tree, PICTURES, &mut self.pictures);
+        if !self.profiles.is_fresh() {
+            hashed += refresh_table(tree, PROFILES, Arc::make_mut(&mut self.profiles));
+        }
         if !self.orders.is_fresh() {
             hashed += refresh_table(tree, ORDERS, Arc::make_mut(&mut self.orders));
         }
@@ -99,7 +143,8 @@ impl PeopleTables {
 }
 
 impl StateLeaves {
-    /// Returns what the sim is and what was ordered, to prove it while the state goes on.
+    /// Returns what the sim is, what was ordered and what people say of themselves, to prove it while the state goes
+    /// on.
     pub(crate) fn provable_leaves(&self, height: Height) -> ProvableLeaves {
         let place = |key: &str| {
             let before = self.tree.range(..LeafKey(key.to_owned())).count();
@@ -116,13 +161,15 @@ impl StateLeaves {
             governance: single(GOVERNANCE),
             first: place(ORDERS),
             orders: Arc::clone(&self.people.orders),
+            first_profile: place(PROFILES),
+            profiles: Arc::clone(&self.people.profiles),
             nodes: Arc::clone(&self.nodes),
         }
     }
 }
 
-/// What the sim is and what was ordered up to one turn, to be proved. Clones are cheap: they share what is
-/// in it.
+/// What the sim is, what was ordered and what people say of themselves up to one turn, to be proved. Clones are
+/// cheap: they share what is in it.
 #[derive(Debug, Clone)]
 pub struct ProvableLeaves {
     height: Height,
@@ -133,6 +180,9 @@ pub struct ProvableLeaves {
     /// The place of the first leaf of orders. The others follow it.
     first: u32,
     orders: Arc<LeafTable<8>>,
+    /// The place of the first leaf of profiles. The others follow it.
+    first_profile: u32,
+    profiles: Arc<LeafTable<32>>,
     nodes: Arc<merkle::Tree>,
 }
 
@@ -182,6 +232,19 @@ impl ProvableLeaves {
         Some(StateProof {
             key: table_leaf_key(ORDERS, &digits),
             content: self.orders.content(&digits),
+            place,
+        })
+    }
+
+    /// Returns the leaf that holds what is kept of a person's profile, if anything is, with its path to the root;
+    /// nothing if there is no such leaf.
+    #[must_use]
+    pub fn profile(&self, key: &PublicKey) -> Option<StateProof> {
+        let (digits, before) = self.profiles.shelf_of(&key.0)?;
+        let place = self.nodes.proof(self.first_profile + u32::try_from(before).ok()?)?;
+        Some(StateProof {
+            key: table_leaf_key(PROFILES, &digits),
+            content: self.profiles.content(&digits),
             place,
         })
     }

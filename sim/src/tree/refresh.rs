@@ -12,8 +12,8 @@ use super::{
     leaf_keys::{
         CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES,
         JOINTS, LAND, LOTS, OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT,
-        VALIDATORS, WINDOWS, known_key, outcomes_key, parcel_key, table_leaf_key, tier_key,
-        tier_leaves, tile_table_name,
+        VALIDATORS, WINDOWS, ghosts_key, known_key, outcomes_key, parcel_key, table_leaf_key,
+        tier_key, tier_leaves, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -68,6 +68,7 @@ impl StateLeaves {
         }
         // Objects and bodies share an entry, so both lists of changes must be taken at once.
         let changes = state.bodies.take_changes();
+        self.ghosts(state, &changes.bodies);
         self.objects(state, changes.bodies);
         if changes.contacts {
             self.contacts(state);
@@ -173,6 +174,20 @@ impl StateLeaves {
             let key = parcel_key(neighbour, number);
             match state.borders.parcels.get(&(neighbour, number)) {
                 Some(parcel) => self.bytes_leaf(key, parcel.clone()),
+                None => self.drop_single(&key),
+            }
+        }
+    }
+
+    /// Encodes the ghosts of those neighbours of which one came, went or changed.
+    fn ghosts(&mut self, state: &mut State, changed: &[ObjectId]) {
+        let mut touched = state.borders.ghosts.take_touched();
+        let moved = state.borders.ghosts.iter().filter(|(_, ghosts)| ghosts.has_any(changed));
+        touched.extend(moved.map(|(neighbour, _)| *neighbour));
+        for neighbour in touched {
+            let key = ghosts_key(neighbour);
+            match state.borders.ghosts.get(&neighbour) {
+                Some(ghosts) => self.bytes_leaf(key, wire::encode(&ghosts.leaf(&state.bodies))),
                 None => self.drop_single(&key),
             }
         }

@@ -52,6 +52,11 @@ impl<K: Ord + Copy, V: Clone> Tracked<K, V> {
         self.entries.contains_key(key)
     }
 
+    /// Returns the greatest key.
+    pub(crate) fn last_key(&self) -> Option<K> {
+        self.entries.last_key_value().map(|(key, _)| *key)
+    }
+
     /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()

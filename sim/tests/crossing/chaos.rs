@@ -5,14 +5,15 @@
 use metatopia_math::{Fx, Stream, Vec2};
 use std::collections::BTreeSet;
 
-use metatopia_sim::WorldObject;
+use metatopia_physics::{JointKind, JointSpec};
+use metatopia_sim::{ObjectSpec, WorldObject};
 use metatopia_types::{
     Act, Build, Digest, Dispatch, Millis, ObjectId, Origin, PublicKey, SimId, TravelRefusal,
     Traveller,
 };
 
 use crate::{
-    rolling::{geneses, let_travel, rolling},
+    rolling::{ball, geneses, let_travel, rolling},
     town::{Place, drive, places, places_of_thing, public, step},
 };
 
@@ -161,7 +162,12 @@ fn sit_down(place: &mut Place, person: &PublicKey, dice: &mut Stream) -> bool {
     seat.is_some() && dice.below(30) > 0
 }
 
-/// Checks that everybody and everything is in one place.
+/// In these seeds the first ball pulls another one.
+const fn pulls(seed: u64) -> bool {
+    seed % 5 < 2
+}
+
+/// Checks that everybody and everything is in one place, and what is joined in the same.
 fn check_law(town: &[Place], people: &[PublicKey], balls: &[Origin], seed: u64) {
     for (p, person) in people.iter().enumerate() {
         let found = places(town, person);
@@ -171,14 +177,22 @@ fn check_law(town: &[Place], people: &[PublicKey], balls: &[Origin], seed: u64) 
         let found = places_of_thing(town, *ball);
         assert_eq!(found, 1, "seed {seed}: {ball:?} is in {found} places");
     }
+    if pulls(seed) {
+        for place in town {
+            let is_here = |origin: &Origin| place.world.objects().any(|it| it.origin == *origin);
+            let pulled = balls.last().expect("it is the last");
+            assert_eq!(is_here(&balls[0]), is_here(pulled), "seed {seed}: torn apart");
+        }
+    }
 }
 
 /// Plays a run of chaos; gives what was counted.
 fn run(seed: u64, columns: i32, servers: u8) -> Counted {
     let mut dice = Stream::new(&Digest::of("crossing chaos", &seed.to_le_bytes()).0, "chaos", &[]);
     let mut town = chaotic_town(seed, columns, servers);
-    let balls: Vec<Origin> =
-        (1..=BALLS as u64).map(|n| Origin { sim: town[0].id(), number: ObjectId(n) }).collect();
+    let balls: Vec<Origin> = (1..=BALLS as u64 + u64::from(pulls(seed)))
+        .map(|n| Origin { sim: town[0].id(), number: ObjectId(n) })
+        .collect();
     let mut judged = BTreeSet::new();
     let people: Vec<PublicKey> = (1..=PEOPLE).map(public).collect();
     for (n, person) in people.iter().enumerate() {
@@ -266,6 +280,17 @@ fn chaotic_town(seed: u64, columns: i32, servers: u8) -> Vec<Place> {
             ball.body.mass = Fx::from_int(60);
             ball.body.pose.position.y = Fx::from_int(i32::from(owner) - 2);
         }
+    }
+    if pulls(seed) {
+        let first = &all[0].objects[0];
+        let place = first.body.pose.position.saturating_sub(Vec2::new(Fx::ONE, Fx::ZERO));
+        let pulled = ball(place, &[], &Default::default());
+        let owner = first.owner;
+        all[0].objects.push(ObjectSpec { owner, ..pulled });
+        let (min, max) = (Fx::ZERO, Fx::from_ratio(3, 2));
+        let rope = JointKind::Distance { min, max, spring: None };
+        let number = ObjectId(BALLS as u64 + 1);
+        all[0].joints.push(JointSpec::new(Some(ObjectId(1)), number, rope));
     }
     if seed.is_multiple_of(3) {
         all.iter_mut().skip(1).for_each(|genesis| genesis.parameters.border_things = 1);

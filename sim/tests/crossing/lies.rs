@@ -3,9 +3,10 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::Wall;
 use metatopia_types::{
-    Act, BorderDeparture, BorderVerdict, Digest, Dispatch, DispatchedState, Header, HearRefusal,
-    Height, Look, Millis, Outcome, Parcel, PublicKey, Refusal, Root, Said, StateProof,
-    TravelRefusal, Traveller, TravellingPerson, leaf_hash,
+    Act, BorderDeparture, BorderFrame, BorderVerdict, Companions, Digest, Dispatch,
+    DispatchedState, FrameBody, Header, HearRefusal, Height, Look, Millis, Outcome, Parcel,
+    PublicKey, Refusal, Root, Said, StateProof, TravelRefusal, Traveller, TravellingPerson,
+    leaf_hash,
     limits::{DEPARTURES_MAX, ROOT_LAG, VERDICTS_MAX},
     merkle, said_key,
 };
@@ -99,6 +100,14 @@ impl Liar {
         verdicts.copied().find(|verdict| Some(verdict.number) == last)
     }
 
+    /// Tells the east of a border frame, and returns what became of the dispatch.
+    pub(crate) fn frames(&mut self, bodies: Vec<FrameBody>) -> Outcome {
+        self.said.height = self.said.height.plus(1);
+        self.said.time = self.said.time.plus(50);
+        self.said.frame = BorderFrame { made: self.said.time, bodies };
+        self.hears(self.said.encode())
+    }
+
     /// Lists nothing any more.
     pub(crate) fn forget(&mut self) {
         self.said.departures.clear();
@@ -123,6 +132,7 @@ pub(crate) fn ada() -> TravellingPerson {
         waited: 0,
         hands: vec![],
         mount: None,
+        companions: Companions::default(),
     }
 }
 
@@ -168,7 +178,9 @@ fn a_first_word_of_before_the_first_turn_is_refused_where_it_once_ended_the_sim(
     let town = town(2, 4);
     let border = town[1].world.border(&town[0].id()).expect("a border");
     assert!(border.crossing.heard.is_none());
-    let said = Said { height: Height(0), ..border.crossing.said.clone() };
+    // The east says where its bodies are on its own ground.
+    let frame = BorderFrame::empty();
+    let said = Said { height: Height(0), frame, ..border.crossing.said.clone() };
     let mut liar = Liar { town, said, parcels: Vec::new() };
     let content = liar.said.encode();
     assert_eq!(liar.hears(content), Outcome::Refused(Refusal::NotHeard(HearRefusal::BadSaid)));

@@ -3,8 +3,10 @@
 mod borders;
 mod chaos;
 mod corners;
+mod ghosts;
 mod hands;
 mod lies;
+mod mechanisms;
 mod people;
 mod rolling;
 mod seats;

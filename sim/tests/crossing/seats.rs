@@ -1,7 +1,7 @@
 //! People who sit on things that roll: they go over together, in one parcel, or neither does.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Motion, Shape};
+use metatopia_physics::{JointKind, JointSpec, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::{Genesis, ObjectSpec, WorldObject};
 use metatopia_types::{
@@ -258,6 +258,38 @@ fn a_cart_on_which_nobody_sits_keeps_its_seat_over_the_border() {
     let act = town[1].act(public(ADMIN), 1, Act::Sit { on: Some(there.id) });
     step(&mut town, 50);
     assert_ne!(town[1].outcome(&act), Outcome::Refused(Refusal::NothingToSitOn));
+}
+
+/// A cart that pulled something stayed at the line with who sat on it.
+#[test]
+fn who_sits_on_a_cart_brings_what_it_pulls() {
+    let trailer = ObjectId(2);
+    let (mut town, ada, origin) = riding_with((at(0, 0), 90, true), |founded| {
+        let spec = ball(at(20, 4), &[], &Default::default());
+        founded[0].objects.push(ObjectSpec { owner: Some(public(1)), ..spec });
+        let (length, spring) = (Fx::from_int(2), None);
+        let rod = JointKind::Distance { min: length, max: length, spring };
+        founded[0].joints.push(JointSpec::new(Some(CART), trailer, rod));
+    });
+    let pulled = Origin { number: trailer, ..origin };
+    let told = |town: &[Place]| town[0].world.border_answer(&town[1].id(), &ada).hands;
+    ride_until(&mut town, (ada, origin), |town| told(town) == [(CART, HandRefusal::NotLetGo)]);
+    let let_go = Act::Build(Build::LetTravel { object: trailer, travels: true });
+    town[0].act(public(ADMIN), 1, let_go);
+    ride_until(&mut town, (ada, origin), |town| town[0].world.avatar(&ada).is_none());
+    assert!(thing(&town[0], pulled).is_none(), "in the same parcel");
+    assert_eq!(said(&town, 0, 1).departures.len(), 1);
+
+    ride_until(&mut town, (ada, origin), |town| town[1].world.avatar(&ada).is_some());
+    let (here, sitter) = cart(&town, 1, origin);
+    let behind = thing(&town[1], pulled).expect("it came");
+    assert_eq!(sitter, town[1].world.avatar(&ada));
+    let apart = here.position.distance(behind.position).saturating_sub(Fx::from_int(2));
+    assert!(apart.saturating_abs() < Fx::HALF, "{:?} {:?}", here.position, behind.position);
+    let joints = town[1].world.joints();
+    assert_eq!(joints.iter().filter(|joint| joint.b == behind.id).count(), 1);
+    check_roots(&town);
+    town[1].restore();
 }
 
 /// Has Ada depart on this; gives what the east says.

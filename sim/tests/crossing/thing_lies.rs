@@ -1,12 +1,13 @@
 //! Parcels of things that lie about what they are: a named refusal, and nothing else changes.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_physics::{BodySpec, Compound, CompoundPart, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS, HANDS_MAX};
 use metatopia_types::{
-    Act, AssetLicence, Build, Digest, Look, ObjectId, Origin, Outcome, PackageId, Parcel, SimId,
-    TravelRefusal, Traveller, TravellingPerson, TravellingScript, TravellingThing, wire,
+    Act, AssetLicence, Build, Companions, Digest, Look, ObjectId, Origin, Outcome, PackageId,
+    Parcel, SimId, TravelRefusal, Traveller, TravellingPerson, TravellingScript, TravellingThing,
+    wire,
 };
 
 use crate::{
@@ -60,8 +61,14 @@ pub(crate) fn honest() -> TravellingThing {
     with_body(body())
 }
 
+/// Returns a shape of two parts, which no sim has.
+pub(crate) fn two_discs() -> Shape {
+    let part = CompoundPart::new(Shape::Circle { radius: Fx::HALF });
+    Shape::Compound(Compound::new(&[part.clone(), part.at(Vec2::X)]).expect("two parts"))
+}
+
 fn parcel(thing: TravellingThing) -> Vec<u8> {
-    Parcel::Thing(Box::new(thing)).encode()
+    Parcel::Thing(Box::new(thing), Companions::default()).encode()
 }
 
 /// Returns what the east says to a thing.
@@ -81,6 +88,7 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
     sensor.sensor = true;
     let mut fixed = body();
     fixed.motion = Motion::Static;
+    let of_parts = BodySpec { shape: two_discs(), ..body() };
     let long = "x".repeat(300);
     let many = |n: usize| (0..n).map(|n| (format!("{n:02}"), 1)).collect();
     let lies = [
@@ -98,6 +106,7 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
         with_body(far),
         with_body(sensor),
         with_body(fixed),
+        with_body(of_parts),
         with_script(TravellingScript { state: vec![9, 9], ..script() }),
         with_script(TravellingScript { state: state(deep), ..script() }),
         with_script(TravellingScript { timers: many(17), ..script() }),

@@ -78,6 +78,8 @@ pub(crate) struct Place {
     /// The newest header with its certificate, and the state that it proves.
     proved: Option<(Header, Certificate, SaidState)>,
     acts: Vec<SignedEnvelope>,
+    /// Another server, which was restored a while ago and applies the same turns.
+    pub(crate) twin: Option<World>,
     /// The standing of all players, as a server keeps it that never stopped.
     register: Register,
 }
@@ -119,6 +121,7 @@ impl Place {
             links: Vec::new(),
             proved: None,
             acts: Vec::new(),
+            twin: None,
             register,
         }
     }
@@ -182,6 +185,13 @@ impl Place {
         self.world = restored;
     }
 
+    /// Starts another server from a snapshot, which goes on beside this one.
+    pub(crate) fn start_twin(&mut self) {
+        let (root, tools) = (self.world.root(), self.world.tools().clone());
+        let restored = World::from_snapshot(&self.world.snapshot(), root, &tools);
+        self.twin = Some(restored.expect("what was just written"));
+    }
+
     /// Returns who proposes the next turn.
     pub(crate) fn proposer(&self) -> PublicKey {
         let height = self.world.height().plus(1);
@@ -222,6 +232,10 @@ impl Place {
         };
         let turn = Turn::of(header, body);
         let applied = self.world.apply(&turn, &Serial);
+        if let Some(twin) = &mut self.twin {
+            twin.apply(&turn, &Serial);
+            assert_eq!(twin.root(), self.world.root(), "a restored server after {height}");
+        }
         self.last = turn.id();
         // A server that was just started judges the next turn as one that never stopped.
         self.register.renew(&turn, &self.world);

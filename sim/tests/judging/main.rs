@@ -284,7 +284,7 @@ fn a_turn_from_the_wire_with_a_broken_body_is_void() {
     // What came over the wire was never through `Body::new`.
     let acts: Vec<SignedEnvelope> =
         (0..=ACTS_PER_TURN_MAX as u64).map(|seq| unsigned(envelope(ADA, 1, seq, 100))).collect();
-    let bytes = wire::encode(&(acts, Vec::<Blob>::new()));
+    let bytes = wire::encode(&(acts, Vec::<Blob>::new(), Vec::<u16>::new()));
     let body: TurnBody = wire::decode(&bytes, bytes.len()).expect("it decodes");
     let crowded = Turn { body, ..turn(1, Vec::new()) };
 

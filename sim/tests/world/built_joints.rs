@@ -1,13 +1,13 @@
 //! Joints that builders make and take off: what each kind holds, who may, and what takes it back.
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::JointSpec;
+use metatopia_physics::{JointSpec, Motion};
 use metatopia_sim::{
-    Area, JointKind, Land, Serial,
+    Area, JointKind, Land, Serial, Shape,
     limits::{OBJECT_JOINTS_MAX, OWNER_JOINTS_MAX, UNDO_ENTRIES_MAX},
 };
 use metatopia_types::{
-    Act, Blueprint, Build, BuiltJoint, GovernOrder, ObjectId, Outcome, Refusal, Title,
+    Act, Blueprint, Build, BuiltJoint, GovernOrder, ObjectId, Outcome, Outline, Refusal, Title,
     limits::LEAF_BYTES_MAX,
 };
 
@@ -16,6 +16,7 @@ use crate::{
     yard::{Backwards, Builder, Shuffled, Yard, public, vec2},
 };
 
+const ADMIN: u8 = 100;
 const HINGE: BuiltJoint = BuiltJoint::Hinge;
 const FREE: JointKind = JointKind::Revolute { limits: None, motor: None };
 
@@ -59,7 +60,8 @@ fn close(a: Fx, b: Fx) -> bool {
 #[test]
 fn each_kind_of_joint_leaves_a_pushed_thing_what_it_says() {
     let along = Angle::ZERO;
-    for kind in [HINGE, BuiltJoint::Rod, BuiltJoint::Weld, BuiltJoint::Slider { along }] {
+    let slider = BuiltJoint::Slider { along };
+    for kind in [HINGE, BuiltJoint::Rod, BuiltJoint::Weld, slider, BuiltJoint::Rope] {
         let mut yard = site(&mut Builder::new());
         let loose = place(&mut yard, 1, crate_at(3, 2));
         let at = (2, 2);
@@ -79,9 +81,80 @@ fn each_kind_of_joint_leaves_a_pushed_thing_what_it_says() {
             BuiltJoint::Slider { .. } => {
                 assert!(moved && !turned && close(seen.position.y, Fx::from_int(2)), "{seen:?}");
             }
+            BuiltJoint::Rope => assert!(moved && far < Fx::from_ratio(21, 20), "{seen:?}"),
+            other => panic!("{other:?} moves by itself"),
         }
         yard.check_leaves();
     }
+}
+
+#[test]
+fn a_motor_turns_a_thing_and_a_spring_pulls_one_back_without_a_script() {
+    let mut yard = site(&mut Builder::new());
+    let (wheel, buoy) = (place(&mut yard, 1, crate_at(6, 2)), place(&mut yard, 1, crate_at(3, 2)));
+    let motor = |speed| BuiltJoint::Motor { speed, strength: Fx::from_int(200) };
+    assert_eq!(built(&mut yard, 1, join(wheel, None, (6, 2), motor(Fx::ONE))), Outcome::Ok);
+    let spring = BuiltJoint::Spring { frequency: Fx::ONE, damping: Fx::HALF };
+    assert_eq!(built(&mut yard, 1, join(buoy, None, (2, 2), spring)), Outcome::Ok);
+    let facing = |yard: &Yard| yard.world.object(wheel).expect("it is there").angle;
+    let before = facing(&yard);
+    yard.act(1, Act::Push { object: buoy });
+    yard.idle(2);
+    let pushed = yard.world.object(buoy).expect("it is there").position.distance(vec2(2, 2));
+    yard.idle(18);
+    // Twenty turns are a second: a radian is 683 million of the 2^32 parts of a turn.
+    let turned = facing(&yard).wrapping_sub(before).to_bits();
+    assert!((500_000_000..800_000_000).contains(&turned), "{turned}");
+    yard.idle(180);
+    let rests = yard.world.object(buoy).expect("it is there").position.distance(vec2(2, 2));
+    assert!(!close(pushed, Fx::ONE) && close(rests, Fx::ONE), "{pushed} {rests}");
+
+    // Physics clamps what nobody can turn so fast, and no joint is without end.
+    let fast = motor(Fx::from_int(1 << 20));
+    assert_eq!(built(&mut yard, 1, join(buoy, Some(wheel), (5, 2), fast)), Outcome::Ok);
+    let spec = yard.world.joints().into_iter().find(|spec| spec.a == Some(wheel)).expect("it");
+    let JointKind::Revolute { motor: Some(motor), .. } = spec.kind else { panic!("{spec:?}") };
+    assert_eq!(motor.speed, metatopia_physics::limits::SPEED_MAX);
+    yard.check_leaves();
+}
+
+/// A cart with a motor to each wheel went nowhere where they were pinned at their rims, and a frozen one went on.
+#[test]
+fn a_cart_drives_by_its_motors_until_it_is_frozen() {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.gravity = Vec2::new(Fx::ZERO, Fx::from_int(-10));
+    builder.thing(Motion::Static, (0, -1), &[]);
+    let floor = builder.genesis.objects.last_mut().expect("the floor");
+    floor.body.shape = Shape::Rect { half: vec2(60, 1) };
+    let mut yard = site(&mut builder);
+    let radius = Fx::from_ratio(2, 5);
+    let wheel = |x| Blueprint {
+        outline: Outline::Disc { radius },
+        position: Vec2::new(Fx::from_ratio(x, 2), radius),
+        ..crate_at(0, 0)
+    };
+    let wheels = [place(&mut yard, 1, wheel(5)), place(&mut yard, 1, wheel(7))];
+    let top = Vec2::new(Fx::from_int(3), Fx::from_ratio(13, 10));
+    let cart = place(&mut yard, 1, Blueprint { position: top, ..crate_at(0, 0) });
+    let kind = BuiltJoint::Motor { speed: Fx::from_int(-4), strength: Fx::from_int(200) };
+    for object in wheels {
+        let at = yard.world.object(object).expect("a wheel").position;
+        let join = Build::Join { object, to: Some(cart), at, kind };
+        assert_eq!(built(&mut yard, 1, join), Outcome::Ok);
+    }
+    let x = |yard: &Yard| yard.world.object(cart).expect("it is there").position.x;
+    let before = x(&yard);
+    yard.idle(60);
+    let went = x(&yard).saturating_sub(before);
+    assert!(went > Fx::ONE, "three seconds at 1.6 metres a second, less the start: {went} m");
+    for wheel in wheels {
+        let freeze = Act::Govern(GovernOrder::Freeze { object: wheel });
+        assert_eq!(yard.try_act(ADMIN, freeze), Outcome::Ok);
+    }
+    yard.idle(20);
+    let stood = x(&yard);
+    yard.idle(40);
+    assert!(close(x(&yard), stood), "{} m", x(&yard).saturating_sub(stood));
 }
 
 #[test]
@@ -197,7 +270,7 @@ fn a_thing_and_an_owner_have_only_so_many_joints() {
     assert_eq!(built(&mut yard, 1, hinge(loose, wall)), refused(Refusal::TooManyJoints));
 
     let mut builder = Builder::new();
-    let motion = metatopia_physics::Motion::Dynamic;
+    let motion = Motion::Dynamic;
     for n in 0..OWNER_JOINTS_MAX as i32 / 8 {
         let thing = builder.thing(motion, (2 * n, 12), &[]);
         builder.genesis.joints.extend([JointSpec::new(None, thing, FREE); 8]);
@@ -278,7 +351,7 @@ fn a_deletion_is_undone_without_the_joints_whose_other_end_is_gone() {
 #[test]
 fn a_history_of_deleted_things_with_all_their_joints_fits_into_a_leaf() {
     let mut builder = Builder::new();
-    let motion = metatopia_physics::Motion::Dynamic;
+    let motion = Motion::Dynamic;
     for n in 0..UNDO_ENTRIES_MAX as i32 {
         let thing = builder.thing(motion, (2 * n - 16, 12), &[]);
         let slider = JointKind::Prismatic {

@@ -109,11 +109,20 @@ fn a_certified_turn_with_another_body_or_one_that_breaks_a_rule_is_unsound() {
     assert_eq!(check(&course, &swapped), Err(Unsound::OtherBody));
 
     let acts: [&SignedEnvelope; 2] = [&act, &act];
-    let bytes = wire::encode(&(acts.to_vec(), Vec::<Blob>::new()));
+    let bytes = wire::encode(&(acts.to_vec(), Vec::<Blob>::new(), Vec::<u16>::new()));
     let body = wire::decode::<TurnBody>(&bytes, bytes.len()).expect("the shape of a body");
     let twice = Turn::of(turn.header, body);
     let broken = Unsound::Body(BodyError::ActOrder(act.id()));
     assert_eq!(check(&course, &twice), Err(broken));
+}
+
+#[test]
+fn a_certified_turn_of_which_words_were_forgotten_is_not_followed() {
+    let (course, mut yard) = start();
+    yard.say(1, 0, "hello");
+    let turn = next(&course, &mut yard);
+    let holed = turn.without(|_| true).expect("words");
+    assert_eq!(check(&course, &holed), Err(Unsound::Forgotten));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BoundsError, Motion, Shape};
+use metatopia_physics::{BoundsError, Compound, CompoundPart, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
     Area, Charter, ENGINE, Genesis, GenesisError, IntroductionError, Land, ObjectSpecError,
@@ -303,6 +303,13 @@ fn objects_have_rules() {
     assert_eq!(error, GenesisError::NoPackage { object: 0, package });
 
     assert_eq!(object(|object| object.seat = Some(vec2(2, 1))), ObjectSpecError::Seat(vec2(2, 1)));
+
+    let of_parts = |object: &mut metatopia_sim::ObjectSpec| {
+        let disc = CompoundPart::new(Shape::Circle { radius: Fx::HALF });
+        let discs = Compound::new(&[disc.clone(), disc]).expect("two parts");
+        object.body.shape = Shape::Compound(discs);
+    };
+    assert_eq!(object(of_parts), ObjectSpecError::Compound);
 
     // A spawner stands before what it spawned, so nothing spawned itself.
     let spawner = metatopia_types::ObjectId(1);

@@ -61,7 +61,7 @@ fn the_material_stays_with_another_size_and_in_a_copy_and_is_taken_back_by_undo(
     assert_eq!(built(&mut yard, 1, steel), Outcome::Ok);
     let of_steel = body(&yard, first);
     assert_eq!(of_steel.mass, of_wood.mass.saturating_mul(Fx::from_int(8)));
-    assert_eq!((of_steel.pose, of_steel.shape), (of_wood.pose, of_wood.shape));
+    assert_eq!((of_steel.pose, &of_steel.shape), (of_wood.pose, &of_wood.shape));
 
     let Outcome::Made(copy) =
         built(&mut yard, 1, Build::Copy { object: first, position: vec2(3, 3) })

@@ -1,15 +1,21 @@
 //! Names belong to players: who first takes one keeps it.
 
-use metatopia_types::{Act, Look, Outcome, Refusal};
+use metatopia_physics::Motion;
+use metatopia_types::{
+    Act, BodyError, Build, ClubOrder, Envelope, GovernOrder, GroundArea, Lane, Look, LotOrder,
+    ObjectId, Outcome, Refusal, Seq, Title, TurnBody, limits::ENVELOPE_BYTES_MAX, wire,
+};
 
 use crate::{
     snapshots::restored,
-    yard::{Builder, Yard, public},
+    yard::{Builder, Yard, key, public},
 };
 
 fn login(name: &str) -> Act {
     Act::login(name.to_owned(), Look::default())
 }
+
+const ADMIN: u8 = 100;
 
 const TAKEN: Outcome = Outcome::Refused(Refusal::NameTaken);
 
@@ -72,4 +78,53 @@ fn names_with_signs_that_hide_are_refused() {
     let long = login(&"x".repeat(600));
     assert_eq!(yard.try_act(1, long), Outcome::Refused(Refusal::BadText));
     assert_eq!(yard.world.player_count(), 0);
+}
+
+/// Returns an act of each kind by which somebody names something.
+fn namings(name: &str, object: ObjectId) -> [Act; 7] {
+    let ground = GroundArea { x: 8, y: 8, width: 4, depth: 4 };
+    let name = name.to_owned();
+    let land = GovernOrder::SetLand { name: name.clone(), area: ground, title: Title::Open };
+    [
+        login(&name),
+        Act::Build(Build::Rename { object, name: name.clone() }),
+        Act::Club(ClubOrder::Found { name: name.clone() }),
+        Act::Lot(LotOrder::Claim { ground, name: name.clone() }),
+        Act::Amend { name: "name".to_owned(), value: name.clone() },
+        Act::Amend { name, value: "3".to_owned() },
+        Act::Govern(land),
+    ]
+}
+
+#[test]
+fn a_name_of_64_kib_is_in_no_turn_and_the_longest_one_that_is_is_refused() {
+    let mut builder = Builder::new();
+    let thing = builder.thing(Motion::Static, (2, 2), &[]);
+    let mut yard = builder.build();
+    assert_eq!(yard.try_act(ADMIN, login("Ada")), Outcome::Ok);
+
+    for act in namings(&"x".repeat(64 * 1_024), thing) {
+        let (sim, author, number) = (yard.world.sim(), public(ADMIN), act.number());
+        let (lane, seq, last_valid) = (Lane(1), Seq(90), yard.world.height().plus(9));
+        let signed = Envelope { sim, author, lane, seq, last_valid, act }.sign(&key(ADMIN));
+        let (id, bytes) = (signed.id(), wire::length(&signed));
+        let body = TurnBody::new(vec![signed], Vec::new());
+        assert_eq!(body, Err(BodyError::LongAct { id, bytes }), "act {number}");
+    }
+
+    let long = "x".repeat(ENVELOPE_BYTES_MAX - 256);
+    for act in namings(&long, thing) {
+        let number = act.number();
+        let outcome = yard.try_act(ADMIN, act);
+        assert!(matches!(outcome, Outcome::Refused(_)), "act {number}: {outcome}");
+    }
+    let player = yard.world.player(&public(ADMIN)).expect("she is here");
+    assert_eq!((player.name.as_str(), yard.world.player_count()), ("Ada", 1));
+    assert_ne!(yard.world.object(thing).expect("it stays").name, long);
+    yard.check_leaves();
+
+    // With a few letters each of them is done, but for the value that nothing has.
+    let short = namings("harbour", thing).map(|act| yard.try_act(ADMIN, act));
+    let refused = short.iter().filter(|outcome| !outcome.is_done());
+    assert_eq!(refused.collect::<Vec<_>>(), [&Outcome::Refused(Refusal::NoParameter)], "{short:?}");
 }

@@ -1,7 +1,10 @@
 //! Reports: who files them, what moderators decide, and who hears of it.
 
 use metatopia_physics::Motion;
-use metatopia_sim::{OrderedDeed, WHISPERED, World, limits::REPORTS_OF_NEWCOMERS_MAX};
+use metatopia_sim::{
+    OrderedDeed, WHISPERED, World,
+    limits::{MODERATORS_TOLD_MAX, REPORTS_OF_NEWCOMERS_MAX, REPORTS_TOLD_PER_TURN_MAX},
+};
 use metatopia_types::{
     Act, GovernOrder, ObjectId, Outcome, Pass, Refusal, ReportSubject, RoleRight, Rotation, Ruling,
     limits::{REASON_BYTES_MAX, REPORT_BYTES_MAX},
@@ -45,6 +48,48 @@ fn decide(report: u64, ruling: Ruling, reason: &str) -> Act {
 
 fn refused(why: Refusal) -> Outcome {
     Outcome::Refused(why)
+}
+
+/// Moderators had to look for reports, so nobody came for hours.
+#[test]
+fn who_may_rule_on_a_new_report_hears_of_it_and_nobody_else_does() {
+    let (_, mut yard, wall) = yard();
+    yard.act(ADA, about_thing(wall, "it blocks the door"));
+    let applied = yard.play();
+    let heard: Vec<_> = applied.chat.iter().map(|line| (line.hearer, line.channel)).collect();
+    let mut expected = [ADMIN, MODERATOR].map(|n| (Some(public(n)), WHISPERED));
+    expected.sort_unstable();
+    assert_eq!(heard, expected);
+    assert!(applied.chat.iter().all(|line| line.text == "I have filed report 1"));
+
+    // A moderator does not rule about herself, and whoever left hears nothing.
+    yard.act(BOB, about(MODERATOR, "she shouts"));
+    let heard: Vec<_> = yard.play().chat.iter().map(|line| line.hearer).collect();
+    assert_eq!(heard, [Some(public(ADMIN))]);
+    assert_eq!(yard.try_act(ADMIN, Act::Leave), Outcome::Ok);
+    yard.act(BOB, about(PEST, "he builds walls"));
+    let heard: Vec<_> = yard.play().chat.iter().map(|line| line.hearer).collect();
+    assert_eq!(heard, [Some(public(MODERATOR))]);
+}
+
+#[test]
+fn many_reports_and_many_moderators_make_few_lines() {
+    let (_, mut yard, wall) = yard();
+    for n in 20..40 {
+        yard.login(n);
+        yard.play();
+        let rights = [RoleRight::Moderate].into();
+        let grant = GovernOrder::Grant { key: public(n), rights, seconds: None };
+        assert_eq!(yard.try_act(ADMIN, Act::Govern(grant)), Outcome::Ok);
+    }
+    for n in [ADA, BOB, PEST] {
+        yard.act(n, about_thing(wall, "it blocks the door"));
+    }
+    let applied = yard.play();
+    // All of them are newcomers, of whom one is told.
+    assert_eq!(applied.chat.len(), MODERATORS_TOLD_MAX);
+    assert!(applied.chat.len() < REPORTS_TOLD_PER_TURN_MAX * MODERATORS_TOLD_MAX);
+    assert_eq!(yard.world.reports_after(0).count(), 3, "all three are in the queue");
 }
 
 #[test]

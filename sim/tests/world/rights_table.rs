@@ -8,10 +8,11 @@ use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, World, group_key};
 use metatopia_types::{
-    ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, BuiltMaterial, Digest,
-    Emote, Evidence, GovernOrder, GroundArea, HeaderId, Height, LeafKey, Look, LotId, LotOrder,
-    NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject,
-    RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder, Title, Vote, VoteKind, wire,
+    ACT_NUMBERS, Act, AssetLicence, Blob, BlobId, Blueprint, Build, BuiltJoint, BuiltMaterial,
+    ClubId, ClubOrder, Digest, Emote, Evidence, GovernOrder, GroundArea, HeaderId, Height, LeafKey,
+    Look, LotId, LotOrder, NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId,
+    Refusal, ReportSubject, RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder,
+    Title, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -21,6 +22,10 @@ const ADA: u8 = 1;
 const BOB: u8 = 2;
 const MUTED: u8 = 3;
 const BANNED: u8 = 4;
+
+/// The turn in which Bob says [`SAID`].
+const SAID_AT: Height = Height(5);
+const SAID: &[u8] = b"loud";
 
 /// An act, with how it is refused to whom no right lets, and the rights that let.
 struct Row {
@@ -82,8 +87,23 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::NameFriends { friends: vec![public(BOB)], need: 1 },
         Act::Vouch { old: public(BOB), new: NewKeyWord::new(&key(8), &public(BOB)) },
         Act::CancelRecovery,
+        // The state knows nothing of such words, so each server drops them if they are the author's.
+        Act::Forget { height: Height(1), body: nowhere },
+        Act::Club(ClubOrder::Found { name: "Rowers".to_owned() }),
+        Act::Club(ClubOrder::Invite { club: ClubId(1), key: public(ADMIN) }),
+        Act::Club(ClubOrder::Accept { club: ClubId(1) }),
+        Act::Club(ClubOrder::Decline { club: ClubId(1) }),
+        Act::Club(ClubOrder::Leave { club: ClubId(1) }),
+        Act::Club(ClubOrder::Remove { club: ClubId(1), key: public(BOB) }),
+        Act::Club(ClubOrder::HandOver { club: ClubId(1), to: public(ADA) }),
+        Act::Club(ClubOrder::Rename { club: ClubId(1), name: "Growers".to_owned() }),
+        Act::Club(ClubOrder::Dissolve { club: ClubId(1) }),
+        Act::Club(ClubOrder::Say { club: ClubId(1), body: nowhere }),
+        Act::SetProfile { profile: nowhere },
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
         Act::Approach { from: SimId(Digest::ZERO) },
+        // Of what she built herself, whatever she may do elsewhere.
+        Act::Build(Build::Undo { skip: 0 }),
     ]
     .map(open)
     .into()
@@ -136,6 +156,39 @@ fn building(thing: ObjectId) -> Vec<Row> {
     ]
 }
 
+/// Returns what is about servers and tickets.
+fn admitting() -> Vec<Row> {
+    let (server, contact) = (public(205), NodeContact::default());
+    let change = |change| row(Act::SetChange(change), Refusal::NotAdmin, &[RoleRight::Servers]);
+    let ticket = |order| row(Act::Ticket(order), Refusal::NotAdmin, &[RoleRight::Moderate]);
+    vec![
+        change(SetChange::Add { key: server, contact: contact.clone() }),
+        change(SetChange::Reserve { key: server, contact }),
+        change(SetChange::Remove { key: server }),
+        ticket(TicketOrder::Issue { ticket: public(9), uses: 1, days: 1 }),
+        ticket(TicketOrder::Withdraw { ticket: public(9) }),
+    ]
+}
+
+/// Returns what is about lots.
+fn about_lots(thing: ObjectId) -> Vec<Row> {
+    let (lot, ground) = (LotId(1), GroundArea { x: 20, y: 20, width: 8, depth: 8 });
+    let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
+    let land = |order: LotOrder| row(Act::Lot(order), Refusal::NotYours, &[RoleRight::Land]);
+    let about_lot = |order: LotOrder| land(order).on(-18, -18, 8, 8);
+    vec![
+        row(claim, Refusal::ClosedLand, &[RoleRight::Land]).on(20, 20, 8, 8),
+        about_lot(LotOrder::Name { lot, name: "orchard".to_owned() }),
+        about_lot(LotOrder::Give { lot, to: public(ADA) }),
+        about_lot(LotOrder::Open { lot, to: public(ADA) }),
+        about_lot(LotOrder::Shut { lot, to: public(ADA) }),
+        about_lot(LotOrder::OpenToClub { lot, club: ClubId(1) }),
+        about_lot(LotOrder::ShutToClub { lot }),
+        about_lot(LotOrder::Return { lot }),
+        land(LotOrder::SendHome { lot, object: thing }).on(-18, -18, 22, 22),
+    ]
+}
+
 /// Returns what is about the sim, and about people.
 fn governing(thing: ObjectId) -> Vec<Row> {
     let moderate = &[RoleRight::Moderate][..];
@@ -143,9 +196,6 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let (key, reason) = (public(BOB), String::new());
     let order = |order: GovernOrder, lets| row(Act::Govern(order), Refusal::NoRight, lets);
     let great = |order: GovernOrder| row(Act::Govern(order), Refusal::NotAdmin, &[]);
-    let contact = NodeContact::default();
-    let servers = Act::SetChange(SetChange::Add { key: public(205), contact });
-    let ticket = Act::Ticket(TicketOrder::Issue { ticket: public(9), uses: 1, days: 1 });
     let amend = Act::Amend { name: "name".to_owned(), value: "Harbour".to_owned() };
     let source = BlobId(Digest::ZERO);
     let administer = &[RoleRight::Administer][..];
@@ -153,37 +203,25 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let announce = GovernOrder::Announce { text: "hello".to_owned() };
     let build = rights(RoleRight::Build);
     let area = GroundArea { x: 1, y: 1, width: 2, depth: 2 };
+    let grant_area = GovernOrder::GrantArea { key, rights: build.clone(), area, seconds: None };
     let border = Act::Border { order: BlobId(Digest::ZERO) };
+    let forget = Act::Forget { height: SAID_AT, body: Blob(SAID.to_vec()).id() };
     let ground = GroundArea { x: 20, y: 20, width: 8, depth: 8 };
     let (name, title) = ("green".to_owned(), Title::Open);
     let set_land = GovernOrder::SetLand { name, area: ground, title };
     let remove_land = GovernOrder::RemoveLand { name: "park".to_owned() };
-    let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
-    let lot = LotId(1);
-    let land = |order: LotOrder| row(Act::Lot(order), Refusal::NotYours, &[RoleRight::Land]);
-    let about_lot = |order: LotOrder| land(order).on(-18, -18, 8, 8);
+    let house_rules = GovernOrder::SetHouseRules { text: Some(Blob(SAID.to_vec()).id()) };
     let about_thing = |of: GovernOrder| order(of, moderate).on(1, 1, 2, 2);
     vec![
-        row(claim, Refusal::ClosedLand, &[RoleRight::Land]).on(20, 20, 8, 8),
-        about_lot(LotOrder::Name { lot, name: "orchard".to_owned() }),
-        about_lot(LotOrder::Give { lot, to: public(ADA) }),
-        about_lot(LotOrder::Open { lot, to: public(ADA) }),
-        about_lot(LotOrder::Shut { lot, to: public(ADA) }),
-        about_lot(LotOrder::Return { lot }),
-        land(LotOrder::SendHome { lot, object: thing }).on(-18, -18, 22, 22),
         row(border, Refusal::NotAdmin, &[RoleRight::Borders]),
-        row(servers, Refusal::NotAdmin, &[RoleRight::Servers]),
-        row(ticket, Refusal::NotAdmin, moderate),
         row(amend, Refusal::NotAdmin, administer),
         row(Act::Govern(set_land), Refusal::NotAdmin, administer),
         row(Act::Govern(remove_land), Refusal::NotAdmin, administer),
+        row(Act::Govern(house_rules), Refusal::NotAdmin, administer),
         row(Act::Publish { source }, Refusal::NotPublisher, &[RoleRight::Script]),
         order(GovernOrder::Grant { key, rights: build.clone(), seconds: None }, administer),
         order(GovernOrder::Revoke { key, rights: build.clone() }, administer),
-        order(
-            GovernOrder::GrantArea { key, rights: build.clone(), area, seconds: None },
-            administer,
-        ),
+        order(grant_area, administer),
         order(GovernOrder::RevokeArea { key, rights: build, area }, administer),
         great(GovernOrder::Grant { key, rights: rights(RoleRight::Servers), seconds: None }),
         great(GovernOrder::Revoke { key, rights: rights(RoleRight::Administer) }),
@@ -194,17 +232,21 @@ fn governing(thing: ObjectId) -> Vec<Row> {
         order(GovernOrder::Unban { key }, moderate),
         order(GovernOrder::Mute { key, seconds: None, reason }, moderate),
         order(GovernOrder::Unmute { key }, moderate),
+        order(GovernOrder::Unprofile { key }, moderate),
         about_thing(GovernOrder::Freeze { object: thing }),
         about_thing(GovernOrder::Thaw { object: thing }),
         about_thing(GovernOrder::Return { object: thing }),
         order(decide, moderate),
+        row(forget, Refusal::NoRight, moderate),
+        order(GovernOrder::EndClub { club: ClubId(1) }, moderate),
         order(GovernOrder::Undo { key, seconds: 60 }, moderate),
         order(announce, &[RoleRight::Speak]),
     ]
 }
 
 fn rows(thing: ObjectId) -> Vec<Row> {
-    open_acts(thing).into_iter().chain(building(thing)).chain(governing(thing)).collect()
+    let more = governing(thing).into_iter().chain(admitting()).chain(about_lots(thing));
+    open_acts(thing).into_iter().chain(building(thing)).chain(more).collect()
 }
 
 /// A sim with closed ground, in which all are logged in, one of them is muted, and another one is banned.
@@ -223,9 +265,14 @@ fn world() -> (World, ObjectId) {
     let ground = GroundArea { x: -18, y: -18, width: 8, depth: 8 };
     let claim = LotOrder::Claim { ground, name: "Bob's".to_owned() };
     assert_eq!(yard.try_act(BOB, Act::Lot(claim)), Outcome::Ok);
+    let club = ClubOrder::Found { name: "Gardeners".to_owned() };
+    assert_eq!(yard.try_act(BOB, Act::Club(club)), Outcome::Ok);
     let about = ReportSubject::Person(public(MUTED));
     let report = Act::FileReport { about, words: "loud".to_owned() };
     assert_eq!(yard.try_act(BOB, report), Outcome::Ok);
+    yard.say(BOB, 1, "loud");
+    yard.play();
+    assert_eq!(yard.world.chat().0.back().map(|line| line.height), Some(SAID_AT));
     let (seconds, reason) = (None, String::new());
     let mute = GovernOrder::Mute { key: public(MUTED), seconds, reason: reason.clone() };
     assert_eq!(yard.try_act(ADMIN, Act::Govern(mute)), Outcome::Ok);
@@ -363,7 +410,18 @@ fn who_is_muted_may_do_all_but_speak_and_who_is_banned_may_only_show_facts() {
     let (world, thing) = world();
     for Row { act, .. } in rows(thing) {
         let muted = Yard::of(world.clone()).try_act(MUTED, act.clone());
-        let speaks = matches!(act, Act::Say { .. } | Act::Tell { .. });
+        let speaks = matches!(
+            act,
+            Act::Say { .. }
+                | Act::Tell { .. }
+                | Act::SetProfile { .. }
+                | Act::Club(
+                    ClubOrder::Say { .. }
+                        | ClubOrder::Invite { .. }
+                        | ClubOrder::Found { .. }
+                        | ClubOrder::Rename { .. }
+                )
+        );
         assert_eq!(muted == Outcome::Refused(Refusal::Muted), speaks, "{act:?}: {muted}");
         let banned = Yard::of(world.clone()).try_act(BANNED, act.clone());
         let shows = matches!(

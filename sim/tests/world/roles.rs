@@ -6,11 +6,12 @@ use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_scripting::{EventKind, ScriptOutput};
 use metatopia_sim::{
-    ActTarget, Area, Denied, Land, OrderedDeed, Right, Warrant, limits::HOME_TRIES,
+    ActTarget, Area, Denied, Introduction, Land, OrderedDeed, Right, Warrant, limits::HOME_TRIES,
 };
 use metatopia_types::{
-    Act, Build, GovernOrder, Look, ObjectId, Outcome, Refusal, RoleRight, Title,
-    limits::{MOTD_BYTES_MAX, REASON_BYTES_MAX},
+    Act, Blob, Build, GovernOrder, Look, ObjectId, Outcome, Refusal, RoleRight, Title,
+    forgettable_blob,
+    limits::{HOUSE_RULES_BYTES_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 
 use crate::yard::{Builder, Yard, public, vec2};
@@ -119,6 +120,73 @@ fn nobody_gives_rights_to_the_own_key_nor_to_who_has_as_much_to_say() {
     assert_eq!(yard.try_act(ADA, grant(PEST, &["build"], None)), refused(Refusal::Banned));
     assert_eq!(yard.try_act(ADA, grant(BOB, &[], None)), refused(Refusal::OutOfRange));
     assert_eq!(yard.try_act(ADA, grant(BOB, &["build"], Some(0))), refused(Refusal::OutOfRange));
+}
+
+/// Returns what somebody may do by roles, and who is an admin.
+fn powers(yard: &Yard, who: &[u8]) -> (Vec<BTreeSet<RoleRight>>, usize) {
+    let of = |n: &u8| {
+        let role = yard.world.role(&public(*n));
+        role.map(|role| role.rights.keys().copied().collect()).unwrap_or_default()
+    };
+    (who.iter().map(of).collect(), yard.world.governance().admins.len())
+}
+
+/// Two who have the same to say could have given each other what neither has.
+#[test]
+fn rights_that_go_in_a_circle_give_nobody_more() {
+    let mut yard = yard();
+    assert_eq!(yard.try_act(ADMIN, grant(ADA, &["administer"], None)), Outcome::Ok);
+    assert_eq!(yard.try_act(ADMIN, grant(BOB, &["administer"], None)), Outcome::Ok);
+    assert_eq!(yard.try_act(ADA, grant(PEST, &["moderate"], None)), Outcome::Ok);
+    let before = powers(&yard, &[ADA, BOB, PEST]);
+    for words in [&["build"][..], &["moderate"], &["speak", "land"]] {
+        for (by, to) in [(ADA, BOB), (BOB, ADA), (ADA, ADA)] {
+            let outcome = yard.try_act(by, grant(to, words, None));
+            assert_eq!(outcome, refused(Refusal::Outranked), "{by} to {to}: {words:?}");
+        }
+        // Over a third one, who has less to say.
+        for to in [ADA, BOB, PEST] {
+            let outcome = yard.try_act(PEST, grant(to, words, None));
+            assert_eq!(outcome, refused(Refusal::NoRight), "{to}: {words:?}");
+        }
+    }
+    for (by, to) in [(ADA, BOB), (BOB, ADA), (PEST, ADA)] {
+        let outcome = yard.try_act(by, grant(to, &["servers"], None));
+        assert!(matches!(outcome, Outcome::Refused(_)), "{by} to {to}: {outcome}");
+    }
+    // In one turn, whichever comes first.
+    let acts =
+        [yard.act(ADA, grant(BOB, &["build"], None)), yard.act(BOB, grant(ADA, &["build"], None))];
+    yard.play();
+    for act in acts {
+        assert_eq!(yard.outcome(&act), refused(Refusal::Outranked));
+    }
+    assert_eq!(powers(&yard, &[ADA, BOB, PEST]), before);
+    yard.check_leaves();
+}
+
+#[test]
+fn nobody_makes_the_own_key_an_admin_or_gives_it_a_great_right() {
+    let mut yard = yard();
+    assert_eq!(yard.try_act(ADMIN, grant(ADA, &["administer"], None)), Outcome::Ok);
+    assert_eq!(yard.try_act(ADMIN, grant(BOB, &["moderate", "servers"], None)), Outcome::Ok);
+    let before = powers(&yard, &[ADA, BOB, PEST]);
+    for n in [ADA, BOB, PEST] {
+        for act in [
+            name_admin(n),
+            grant(n, &["servers"], None),
+            grant(n, &["borders"], None),
+            grant(n, &["administer"], Some(60)),
+            grant(n, &["moderate"], None),
+            remove_admin(ADMIN),
+        ] {
+            let outcome = yard.try_act(n, act.clone());
+            assert!(matches!(outcome, Outcome::Refused(_)), "{n}: {act:?}: {outcome}");
+        }
+    }
+    assert_eq!(powers(&yard, &[ADA, BOB, PEST]), before);
+    assert_eq!(yard.try_act(ADMIN, name_admin(ADMIN)), refused(Refusal::AlreadySo));
+    yard.check_leaves();
 }
 
 #[test]
@@ -294,6 +362,43 @@ fn a_role_opens_what_its_rights_say_and_nothing_else() {
     assert_eq!(yard.try_act(ADA, motd("")), Outcome::Ok);
     assert_eq!(yard.world.governance().motd, None);
     assert_eq!(yard.try_act(ADA, motd("")), refused(Refusal::AlreadySo));
+}
+
+#[test]
+fn house_rules_are_changed_by_an_act_and_recorded_with_the_words_that_they_were() {
+    let mut yard = yard();
+    let mut set = |n: u8, text: &[u8]| {
+        let blob = Blob(text.to_vec());
+        let order = Act::Govern(GovernOrder::SetHouseRules { text: Some(blob.id()) });
+        let act = yard.act_with(n, order, blob);
+        // The state follows from these words, so that nothing has them forgotten.
+        assert_eq!(forgettable_blob(&act), None);
+        yard.play();
+        (yard.outcome(&act), yard.world.charter().introduction.clone())
+    };
+    let founding = set(ADA, b"Be rude.");
+    assert_eq!(founding, (refused(Refusal::NotAdmin), Introduction::default()));
+    for wrong in [&b""[..], b"\xff", b"a\x07b", &[b'x'; HOUSE_RULES_BYTES_MAX + 1]] {
+        assert_eq!(set(ADMIN, wrong).0, refused(Refusal::BadText), "{wrong:?}");
+    }
+    let (outcome, ruled) = set(ADMIN, b"Be kind.\n\nLeave the quay free.");
+    assert_eq!((outcome, ruled.house_rules.lines().count()), (Outcome::Ok, 3));
+    let digest = ruled.house_rules_digest().expect("there are some");
+    assert_eq!(set(ADMIN, b"Be kind.\n\nLeave the quay free.").0, refused(Refusal::AlreadySo));
+    let (outcome, others) = set(ADMIN, b"Be kind.");
+    assert_eq!(outcome, Outcome::Ok);
+    assert_ne!(others.house_rules_digest(), Some(digest), "people are asked again");
+    let absent = GovernOrder::SetHouseRules { text: Some(Blob(b"nobody sent this".to_vec()).id()) };
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(absent)), refused(Refusal::NoBlob));
+    let none = || Act::Govern(GovernOrder::SetHouseRules { text: None });
+    assert_eq!(yard.try_act(ADMIN, none()), Outcome::Ok);
+    assert_eq!(yard.world.charter().introduction.house_rules_digest(), None);
+    assert_eq!(yard.try_act(ADMIN, none()), refused(Refusal::AlreadySo));
+    let recorded: Vec<_> = yard.world.orders().map(|(_, order)| order.deed.clone()).collect();
+    let text = |words: &str| Some(Blob(words.as_bytes().to_vec()).id());
+    let deed = |text| OrderedDeed::Govern(GovernOrder::SetHouseRules { text });
+    let all = [text("Be kind.\n\nLeave the quay free."), text("Be kind."), None].map(deed);
+    assert_eq!(recorded, all);
 }
 
 #[test]

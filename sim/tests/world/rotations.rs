@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
+use metatopia_scripting::{Call, EventKind, ScriptError, ScriptOutput};
 use metatopia_sim::{
     Area, Land, Standings as _, World,
     limits::{ROTATED_AGAIN_MS, ROTATIONS_PER_TURN_MAX},
 };
 use metatopia_types::{
-    Act, GovernOrder, GroundArea, Look, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
-    RoleRight, Rotation, TicketOrder, Title, limits::ACTS_PER_TURN_MAX,
+    Act, Build, GovernOrder, GroundArea, LeafKey, Look, LotId, LotOrder, ObjectId, Outcome, Pass,
+    PublicKey, Refusal, RoleRight, Rotation, Tick, TicketOrder, Title, limits::ACTS_PER_TURN_MAX,
+    wire,
 };
 
+use crate::building::block;
 use crate::yard::{Builder, Yard, key, public, vec2};
 
 const ADMIN: u8 = 100;
@@ -104,6 +107,47 @@ fn an_order_about_a_key_that_was_given_up_names_the_new_one() {
         assert_eq!(outcome, refused(Refusal::Rotated(public(NEW))), "{given:?}");
     }
     assert!(yard.world.ban(&public(ADA)).is_none() && yard.world.avatar(&public(NEW)).is_some());
+}
+
+/// Returns the gas that the scripts of a key had left, and at which tick, as the leaf of owners has it.
+fn gas(world: &World, n: u8) -> Option<(i64, Tick)> {
+    let leaf = world.leaf(&LeafKey("owners".to_owned())).expect("every state has this leaf");
+    let pools: Vec<(Option<PublicKey>, (i64, Tick))> =
+        wire::decode(&leaf, leaf.len()).expect("a leaf of owners");
+    pools.into_iter().find_map(|(owner, pool)| (owner == Some(public(n))).then_some(pool))
+}
+
+/// Uses half a million gas when it is touched.
+fn spends(_: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+    Ok(ScriptOutput { gas: 500_000, ..ScriptOutput::default() })
+}
+
+#[test]
+fn gas_that_is_used_up_stays_used_up_and_things_count_by_the_new_key() {
+    let mut builder = Builder::new();
+    let spender = builder.port("spender", &[EventKind::Touch], spends);
+    let id = builder.thing(Motion::Static, (5, 5), &[spender]);
+    builder.genesis.objects[0].owner = Some(public(ADA));
+    builder.genesis.parameters.building.objects_per_player = 1;
+    builder.genesis.parameters.building.reach = Fx::from_int(100);
+    let mut yard = builder.build();
+    [ADMIN, ADA, BOB].into_iter().for_each(|n| drop(yard.login(n)));
+    yard.play();
+    yard.walk_to(BOB, vec2(4, 4));
+    assert_eq!(yard.try_act(BOB, Act::Touch { object: id }), Outcome::Ok);
+    let before = gas(&yard.world, ADA).expect("her script ran");
+    assert!(before.0 >= 0, "{before:?}");
+
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+
+    assert_eq!((gas(&yard.world, NEW), gas(&yard.world, ADA)), (Some(before), None));
+    let place = Act::Build(Build::Place(block(3, 5)));
+    assert_eq!(
+        yard.try_act(NEW, place),
+        refused(Refusal::TooManyObjects),
+        "one is all she may have"
+    );
+    restored(&yard.world);
 }
 
 #[test]

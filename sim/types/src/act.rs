@@ -6,9 +6,9 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, Look, LotOrder, NewKeyWord,
-    ObjectId, Offer, Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId, TicketOrder,
-    Verify, wire,
+    ActId, BlobId, Build, ClubOrder, Digest, Evidence, GovernOrder, Height, Lane, Look, LotOrder,
+    NewKeyWord, ObjectId, Offer, Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId,
+    TicketOrder, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -181,6 +181,20 @@ pub enum Act {
     },
     /// Says that the author's key is not lost: what friends vouched for is void.
     CancelRecovery,
+    /// Has every server forget words: one's own, or others' as a moderator. What they did stays.
+    Forget {
+        /// The turn that brought the words.
+        height: Height,
+        /// The blob that holds them.
+        body: BlobId,
+    },
+    /// Orders something about a club, or says something there.
+    Club(ClubOrder),
+    /// Shows others what the author says of herself, or takes that away.
+    SetProfile {
+        /// A blob of the same turn: a [`SentProfile`](crate::SentProfile). An empty profile takes it away.
+        profile: BlobId,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 34] = [
+pub const ACT_NUMBERS: [(&str, u16); 37] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -46,6 +46,9 @@ pub const ACT_NUMBERS: [(&str, u16); 34] = [
     ("NameFriends", 31),
     ("Vouch", 32),
     ("CancelRecovery", 33),
+    ("Forget", 34),
+    ("Club", 35),
+    ("SetProfile", 36),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -90,6 +93,9 @@ impl Act {
             Self::NameFriends { .. } => 31,
             Self::Vouch { .. } => 32,
             Self::CancelRecovery => 33,
+            Self::Forget { .. } => 34,
+            Self::Club(_) => 35,
+            Self::SetProfile { .. } => 36,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -217,6 +217,22 @@ pub enum BuiltJoint {
         /// Which way the line goes.
         along: Angle,
     },
+    /// To go anywhere no further from the place than its centre is now: a rope.
+    Rope,
+    /// To swing about the distance that its centre has from the place: a spring.
+    Spring {
+        /// How often it swings in a second, in hertz; physics clamps it.
+        frequency: Fx,
+        /// The damping ratio: 0 swings for ever, 1 not at all; physics clamps it.
+        damping: Fx,
+    },
+    /// To be turned about the place by a motor.
+    Motor {
+        /// Radians a second, counterclockwise; physics clamps it.
+        speed: Fx,
+        /// The greatest torque in newton metres; physics clamps it.
+        strength: Fx,
+    },
 }
 
 impl Build {

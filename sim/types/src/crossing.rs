@@ -5,15 +5,18 @@
 //! twice, late or never does no harm, because the next one says all that counts again.
 
 mod dispatch;
+mod frame;
 mod order;
 mod parcel;
 mod reasons;
 mod said;
 
 pub use dispatch::{DISPATCH_FORMAT, Dispatch, DispatchedState, HearRefusal, ProvedSaid, Worth};
+pub use frame::{BorderFrame, FRAME_METRE, FRAME_SPEED, FrameBody, FrameShape};
 pub use order::{BorderOrder, BorderRefusal};
 pub use parcel::{
-    BorderGuest, Parcel, ParcelError, TravellingPerson, TravellingScript, TravellingThing,
+    BorderGuest, Companions, Parcel, ParcelError, TravellingJoint, TravellingPerson,
+    TravellingScript, TravellingThing,
 };
 pub use reasons::{HandRefusal, PassRefusal, TravelRefusal};
 pub use said::{

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeSet, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GroundArea, ObjectId, PublicKey, Ruling, Title};
+use crate::{BlobId, ClubId, GroundArea, ObjectId, PublicKey, Ruling, Title};
 
 /// A right that an admin gives to a key. A role is a set of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -199,6 +199,21 @@ pub enum GovernOrder {
         /// The name of the land.
         name: String,
     },
+    /// Ends a club, as somebody who has more to say than its owner.
+    EndClub {
+        /// The number of the club.
+        club: ClubId,
+    },
+    /// Takes a person's profile away. The person may show a newer one.
+    Unprofile {
+        /// The player whom it is about.
+        key: PublicKey,
+    },
+    /// Sets what people agree to before they enter. Who is here reads it when entering again.
+    SetHouseRules {
+        /// The words, in a blob of the act; none to ask nothing of anybody.
+        text: Option<BlobId>,
+    },
 }
 
 impl GovernOrder {
@@ -223,6 +238,9 @@ impl GovernOrder {
             Self::Undo { .. } => "undo",
             Self::SetLand { .. } => "land set",
             Self::RemoveLand { .. } => "land remove",
+            Self::EndClub { .. } => "club end",
+            Self::Unprofile { .. } => "unprofile",
+            Self::SetHouseRules { .. } => "house-rules",
         }
     }
 
@@ -241,10 +259,11 @@ impl GovernOrder {
             | Self::Unban { key }
             | Self::Mute { key, .. }
             | Self::Undo { key, .. }
+            | Self::Unprofile { key }
             | Self::Unmute { key } => Some(key),
             Self::Freeze { .. } | Self::Thaw { .. } | Self::Return { .. } => None,
-            Self::Announce { .. } | Self::Decide { .. } => None,
-            Self::SetLand { .. } | Self::RemoveLand { .. } => None,
+            Self::Announce { .. } | Self::Decide { .. } | Self::SetHouseRules { .. } => None,
+            Self::SetLand { .. } | Self::RemoveLand { .. } | Self::EndClub { .. } => None,
         }
     }
 

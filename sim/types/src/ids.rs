@@ -267,4 +267,6 @@ counters! {
     ScriptId(u64);
     /// A lot of a sim, in the order of claims; 0 is never given out.
     LotId(u64);
+    /// A club of a sim, in the order of foundings; 0 is never given out.
+    ClubId(u64);
 }

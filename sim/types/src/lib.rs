@@ -34,6 +34,7 @@ mod act;
 mod act_encoding;
 mod build;
 mod certificate;
+mod club;
 mod crossing;
 mod evidence;
 mod form;
@@ -55,6 +56,7 @@ mod offer;
 mod origin;
 mod outcome;
 mod plane;
+mod profile;
 mod receipt;
 mod recovery;
 mod report;
@@ -80,10 +82,12 @@ pub use build::{
     OutlineCorners, ParseAssetLicenceError,
 };
 pub use certificate::{Certificate, CertificateError};
+pub use club::{ClubName, ClubOrder};
 pub use crossing::{
-    BorderDeparture, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass,
-    DISPATCH_FORMAT, Dispatch, DispatchedState, HandRefusal, HandsMark, HearRefusal, NearPerson,
-    Parcel, ParcelError, PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal, Traveller,
+    BorderDeparture, BorderFrame, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict,
+    Companions, CrossingPass, DISPATCH_FORMAT, Dispatch, DispatchedState, FRAME_METRE, FRAME_SPEED,
+    FrameBody, FrameShape, HandRefusal, HandsMark, HearRefusal, NearPerson, Parcel, ParcelError,
+    PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal, Traveller, TravellingJoint,
     TravellingPerson, TravellingScript, TravellingThing, Worth, said_key,
 };
 pub use evidence::{Evidence, EvidenceError};
@@ -92,8 +96,8 @@ pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding
 pub use govern::{GovernOrder, RoleRight};
 pub use ground_area::GroundArea;
 pub use ids::{
-    ActId, BlobId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId, ParseIdError,
-    PublicKey, Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
+    ActId, BlobId, ClubId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId,
+    ParseIdError, PublicKey, Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
 };
 pub use keys::{Ed25519, Sign, SigningKey, Verify, agreement_point};
 pub use land::{LandGrant, LandOrder, LandSponsor};
@@ -107,6 +111,9 @@ pub use offer::{Offer, Permission, ShownOffer};
 pub use origin::{Origin, ParseOriginError};
 pub use outcome::{Outcome, Refusal};
 pub use plane::{PlaneBlock, TilePoint, holds, overlap};
+pub use profile::{
+    PROFILE_FORMAT, PROFILES_LEAF, Profile, SentProfile, SignedProfile, picture_digest,
+};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use report::{ReportSubject, Ruling};
@@ -121,7 +128,7 @@ pub use state_proof::{LeafKey, StateProof, StateProofError, leaf_hash};
 pub use ticket::{Pass, TicketOrder, TicketPass};
 pub use time::{Millis, Now};
 pub use title::{ParseTitleError, Title};
-pub use turn::{Blob, BodyError, Header, Turn, TurnBody};
+pub use turn::{Blob, BodyError, Header, Turn, TurnBody, forgettable_blob, named_blob};
 pub use validators::{Validator, ValidatorSet, ValidatorSetError};
 pub use vote::{Proposal, Signed, Vote, VoteKind};
 pub use work::{Puzzle, Work};

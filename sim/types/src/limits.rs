@@ -42,6 +42,9 @@ pub const BLOBS_PER_TURN_MAX: usize = ACTS_PER_TURN_MAX;
 /// Largest encoded turn: its acts, its blobs, and a header with lengths (under 4 KiB).
 pub const TURN_BYTES_MAX: usize = ACTS_BYTES_MAX + BLOBS_BYTES_MAX + 4_096;
 
+/// Bytes of what people agree to before they enter.
+pub const HOUSE_RULES_BYTES_MAX: usize = 4 * 1_024;
+
 /// Largest chat text, in bytes of UTF-8.
 pub const CHAT_BYTES_MAX: usize = 512;
 
@@ -61,6 +64,21 @@ pub const SEALED_BYTES_MAX: usize = SEALED_HEAD_BYTES + CHAT_BYTES_MAX + SEALED_
 /// Largest encoded proof of what private words say: the act of telling of at most 300 B, the sealed words of
 /// at most 616, and the words themselves.
 pub const OPENED_BYTES_MAX: usize = 1_536;
+
+/// Largest line of a profile, in bytes of UTF-8.
+pub const PROFILE_LINE_BYTES_MAX: usize = 160;
+
+/// Longest pronouns of a profile, in bytes of UTF-8.
+pub const PRONOUNS_BYTES_MAX: usize = 32;
+
+/// Largest picture of a profile: a face of 96 by 96 points has some 3 KiB as a JPEG.
+pub const PROFILE_PICTURE_BYTES_MAX: usize = 8 * 1_024;
+
+/// Largest profile that a client sends to a sim: the picture, and a document of at most 340 B.
+pub const SENT_PROFILE_BYTES_MAX: usize = PROFILE_PICTURE_BYTES_MAX + 512;
+
+/// Largest leaf with profiles: some ten of them, so that the proof of one fits a small answer.
+pub const PROFILES_LEAF_BYTES_MAX: usize = 4 * 1_024;
 
 /// The most choices of one form: more do not fit on a phone.
 pub const FORM_CHOICES_MAX: usize = 8;
@@ -183,11 +201,22 @@ pub const PEOPLE_NEAR_MAX: usize = 32;
 /// Things that one person holds: two in each hand.
 pub const HANDS_MAX: usize = 4;
 
-/// Things with which one person goes over a border: those in her hands, and the one that she sits on.
+/// Things of one person that a pass answers: those in her hands, and the one that she sits on.
 pub const BROUGHT_MAX: usize = HANDS_MAX + 1;
+
+/// Things that go over a border together because they are joined: a cart, its wheels and its load.
+pub const MECHANISM_THINGS_MAX: usize = 16;
+
+/// Joints of these.
+pub const MECHANISM_JOINTS_MAX: usize = 32;
+
+/// Bodies next to a line that a sim tells its neighbour of: as many people as it names there.
+pub const BORDER_BODIES_MAX: usize = 32;
 
 /// Largest leaf of what a sim says to a neighbour: departures of at most 108 B take 3.4 KB, verdicts of 10 B
 /// 0.7 KB, passes of 64 B 4.1 KB, people near, with what they bring, 1.8 KB, what came home 0.3 KB.
+/// Bodies next to the line, of at most 74 B, have what the others leave: all of them fit while less than three
+/// quarters of the other places are taken, and the furthest ones are left out first.
 pub const SAID_BYTES_MAX: usize = 10 * 1_024;
 
 /// Largest parcel: with the largest leaf, a certificate of 31 validators and its path it fits a blob.

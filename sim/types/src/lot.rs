@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GroundArea, LotId, ObjectId, PublicKey};
+use crate::{ClubId, GroundArea, LotId, ObjectId, PublicKey};
 
 /// What somebody orders about a lot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,18 @@ pub enum LotOrder {
         /// The thing, which goes to its owner's own ground, or beside the lot.
         object: ObjectId,
     },
+    /// Lets the members of a club build there. A lot is open to one club at a time.
+    OpenToClub {
+        /// The lot that it is about.
+        lot: LotId,
+        /// The club whose members may build there from now on.
+        club: ClubId,
+    },
+    /// Lets the members of its club build there no longer.
+    ShutToClub {
+        /// The lot that it is about.
+        lot: LotId,
+    },
 }
 
 impl LotOrder {
@@ -70,6 +82,8 @@ impl LotOrder {
             Self::Shut { .. } => "shut",
             Self::Return { .. } => "return",
             Self::SendHome { .. } => "send home",
+            Self::OpenToClub { .. } => "open to club",
+            Self::ShutToClub { .. } => "shut to club",
         }
     }
 
@@ -83,7 +97,9 @@ impl LotOrder {
             | Self::Open { lot, .. }
             | Self::Shut { lot, .. }
             | Self::Return { lot }
-            | Self::SendHome { lot, .. } => Some(*lot),
+            | Self::SendHome { lot, .. }
+            | Self::OpenToClub { lot, .. }
+            | Self::ShutToClub { lot } => Some(*lot),
         }
     }
 }

@@ -387,6 +387,47 @@ pub enum Refusal {
     /// There is no such land.
     #[error("the sim has no land of this name")]
     NoLand,
+    /// No turn up to now brought such words.
+    #[error("no turn up to now brought such words")]
+    NoSuchWords,
+    /// There is no such club.
+    #[error("there is no such club")]
+    NoClub,
+    /// Somebody is no member of the club.
+    #[error("only members of the club do that, and that person or the author is none")]
+    NotMember,
+    /// The author is not the owner of the club.
+    #[error("only the owner of the club does that")]
+    NotClubOwner,
+    /// The author is not invited to the club.
+    #[error("the author is not invited to the club, or the invite is over; a member invites again")]
+    NoInvite,
+    /// A club has a name that looks like this one.
+    #[error("a club here has that name, or one that looks like it; take another")]
+    ClubNameTaken,
+    /// The author is in as many clubs as one person may be.
+    #[error("the author is in as many clubs as one person may be; leave one")]
+    TooManyClubs,
+    /// The sim keeps as many clubs as it can, or as many that newcomers founded.
+    #[error("the sim keeps as many clubs as it can; try again later")]
+    ClubsFull,
+    /// The club has as many members as one may have.
+    #[error("the club has as many members as one may have")]
+    ClubFull,
+    /// As many invites of the club, or to the person, are open as may be.
+    #[error(
+        "as many invites of the club, or to that person, are open as may be; wait for an answer"
+    )]
+    TooManyInvites,
+    /// The profile is not one that its owner signed, or its picture is another one.
+    #[error("that is no profile which the author signed, or its picture is another one")]
+    BadProfile,
+    /// The sim knows a version of the profile that is as new.
+    #[error("the sim knows version {0} of the profile; a newer one takes its place")]
+    OldProfile(u32),
+    /// The sim keeps as many profiles or pictures as it can.
+    #[error("the sim keeps as many profiles and pictures as it can; come back on other days")]
+    ProfilesFull,
 }
 
 impl core::fmt::Display for Outcome {

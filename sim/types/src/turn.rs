@@ -1,12 +1,15 @@
 //! Turns: what the servers agree on at one height.
 
-use alloc::{collections::BTreeSet, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    vec::Vec,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Act, ActId, BlobId, Digest, HeaderId, Height, Millis, PublicKey, ReportSubject, Root, Round,
-    SignedEnvelope, SimId, ValidatorsId, limits, merkle, wire,
+    Act, ActId, BlobId, ClubOrder, Digest, GovernOrder, HeaderId, Height, Millis, PublicKey,
+    ReportSubject, Root, Round, SignedEnvelope, SimId, ValidatorsId, limits, merkle, wire,
 };
 
 /// Commits to a whole turn, and to the state two turns before it. Small enough to check anywhere.
@@ -98,10 +101,24 @@ impl core::fmt::Debug for Blob {
 }
 
 /// The acts and blobs of a turn, in canonical order.
+///
+/// Words that were forgotten have left a **hole**: their bytes are gone, and the act that names them still
+/// says their hash. So whoever has the header checks such a body as any other, and nobody can apply it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnBody {
     acts: Vec<SignedEnvelope>,
     blobs: Vec<Blob>,
+    /// The places of the acts whose blobs are gone, ascending. Of several acts that name one, the first.
+    holes: Vec<u16>,
+}
+
+/// How the acts of a turn name a blob.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Naming {
+    /// The place of the first act that names it.
+    first: u16,
+    /// Are all acts that name it of kinds whose words can be forgotten?
+    forgettable: bool,
 }
 
 /// Why acts and blobs are not a turn's body.
@@ -141,6 +158,9 @@ pub enum BodyError {
     /// A blob that no act of this turn names: free bytes to grind a digest with.
     #[error("blob {0} is named by no act of the turn")]
     StrayBlob(BlobId),
+    /// A blob is said to be forgotten that cannot be, or is there, or is said so twice or out of order.
+    #[error("act number {0} of the turn names no words that could be forgotten")]
+    BadHole(u16),
 }
 
 impl TurnBody {
@@ -151,13 +171,59 @@ impl TurnBody {
     pub fn new(mut acts: Vec<SignedEnvelope>, mut blobs: Vec<Blob>) -> Result<Self, BodyError> {
         acts.sort_by_cached_key(SignedEnvelope::id);
         acts.dedup_by(|later, act| later.envelope == act.envelope);
-        let named: BTreeSet<BlobId> = acts.iter().filter_map(named_blob).collect();
+        let named: BTreeSet<BlobId> = acts.iter().filter_map(blob_of).collect();
         blobs.sort_by_cached_key(Blob::id);
         blobs.dedup();
         blobs.retain(|blob| named.contains(&blob.id()));
-        let body = Self { acts, blobs };
+        let body = Self { acts, blobs, holes: Vec::new() };
         body.check()?;
         Ok(body)
+    }
+
+    /// Are the bytes of all blobs there? Only such a body can be proposed, decided and applied.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.holes.is_empty()
+    }
+
+    /// Returns the ids of the blobs whose bytes were forgotten.
+    pub fn forgotten(&self) -> impl Iterator<Item = BlobId> {
+        let acts = self.holes.iter().filter_map(|place| self.acts.get(usize::from(*place)));
+        acts.filter_map(blob_of)
+    }
+
+    /// Returns the body without the words of those acts, or nothing if it has no bytes of them. Other people
+    /// who said the same in the same turn lose it as well: the bytes are one blob.
+    ///
+    /// Bytes that an act of another kind names stay, and so do words without a byte.
+    #[must_use]
+    pub fn without(&self, is_forgotten: impl Fn(&SignedEnvelope) -> bool) -> Option<Self> {
+        let gone = self.acts.iter().filter(|act| is_forgotten(act)).filter_map(forgettable_blob);
+        let gone: BTreeSet<BlobId> = gone.collect();
+        if gone.is_empty() {
+            return None;
+        }
+        let (naming, mut body) = (self.naming(), self.clone());
+        body.blobs.retain(|blob| {
+            let id = blob.id();
+            let named = naming.get(&id).filter(|named| named.forgettable && gone.contains(&id));
+            let hole = named.filter(|_| !blob.0.is_empty());
+            body.holes.extend(hole.map(|named| named.first));
+            hole.is_none()
+        });
+        body.holes.sort_unstable();
+        (body.holes.len() > self.holes.len()).then_some(body)
+    }
+
+    /// Returns how the acts name blobs.
+    fn naming(&self) -> BTreeMap<BlobId, Naming> {
+        let mut naming = BTreeMap::new();
+        for (first, act) in (0..).zip(&self.acts) {
+            let Some(id) = blob_of(act) else { continue };
+            let named = naming.entry(id).or_insert(Naming { first, forgettable: true });
+            named.forgettable &= forgettable_blob(act).is_some();
+        }
+        naming
     }
 
     /// The acts, ascending by id.
@@ -187,9 +253,13 @@ impl TurnBody {
     /// The root and count that a header states for the blobs.
     #[must_use]
     pub fn blobs_root(&self) -> (Digest, u32) {
-        let leaves: Vec<Digest> =
-            self.blobs.iter().map(|blob| merkle::leaf(blob.id().bytes())).collect();
-        (merkle::root(&leaves), count(self.blobs.len()))
+        let mut ids: Vec<BlobId> = self.blobs.iter().map(Blob::id).collect();
+        if !self.is_whole() {
+            ids.extend(self.forgotten());
+            ids.sort_unstable();
+        }
+        let leaves: Vec<Digest> = ids.iter().map(|id| merkle::leaf(id.bytes())).collect();
+        (merkle::root(&leaves), count(ids.len()))
     }
 
     /// Order and limits; what came over the wire has not been through [`TurnBody::new`].
@@ -226,7 +296,7 @@ impl TurnBody {
         {
             return Err(BodyError::TooManyBlobs { count: self.blobs.len(), bytes });
         }
-        let named: BTreeSet<BlobId> = self.acts.iter().filter_map(named_blob).collect();
+        let named: BTreeSet<BlobId> = self.acts.iter().filter_map(blob_of).collect();
         let mut last = None;
         for id in self.blobs.iter().map(Blob::id) {
             if last >= Some(id) {
@@ -237,7 +307,27 @@ impl TurnBody {
             }
             last = Some(id);
         }
+        self.check_holes()?;
         self.check_dispatches()
+    }
+
+    /// Checks that nothing is missing but words that can be forgotten.
+    fn check_holes(&self) -> Result<(), BodyError> {
+        if self.is_whole() {
+            return Ok(());
+        }
+        let (naming, mut last) = (self.naming(), None);
+        let there: BTreeSet<BlobId> = self.blobs.iter().map(Blob::id).collect();
+        for place in self.holes.iter().copied() {
+            let act = self.acts.get(usize::from(place)).filter(|_| last < Some(place));
+            let id = act.and_then(forgettable_blob).filter(|id| !there.contains(id));
+            let first = Naming { first: place, forgettable: true };
+            if id.and_then(|id| naming.get(&id)) != Some(&first) {
+                return Err(BodyError::BadHole(place));
+            }
+            last = Some(place);
+        }
+        Ok(())
     }
 
     /// Checks that what was heard of neighbours leaves room for what people say and publish.
@@ -262,14 +352,43 @@ fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-fn named_blob(act: &SignedEnvelope) -> Option<BlobId> {
+/// Returns the blob of the same turn that an act names, if it is of a kind that names one, and the most bytes
+/// that such a blob has. Servers take an act with this blob and with no other.
+#[must_use]
+pub const fn named_blob(act: &Act) -> Option<(BlobId, usize)> {
+    Some(match act {
+        Act::Say { body, .. } | Act::Club(ClubOrder::Say { body, .. }) => {
+            (*body, limits::CHAT_BYTES_MAX)
+        }
+        Act::Publish { source } => (*source, limits::BLOB_BYTES_MAX),
+        Act::Land { order } => (*order, limits::LAND_ORDER_BYTES_MAX),
+        Act::Hear { dispatch, .. } => (*dispatch, limits::BLOB_BYTES_MAX),
+        Act::Border { order } => (*order, limits::BORDER_ORDER_BYTES_MAX),
+        Act::Tell { sealed, .. } => (*sealed, limits::SEALED_BYTES_MAX),
+        Act::SetProfile { profile } => (*profile, limits::SENT_PROFILE_BYTES_MAX),
+        Act::FileReport { about: ReportSubject::Words { opened, .. }, .. } => {
+            (*opened, limits::OPENED_BYTES_MAX)
+        }
+        Act::Govern(GovernOrder::SetHouseRules { text: Some(text) }) => {
+            (*text, limits::HOUSE_RULES_BYTES_MAX)
+        }
+        _ => return None,
+    })
+}
+
+fn blob_of(act: &SignedEnvelope) -> Option<BlobId> {
+    named_blob(&act.envelope.act).map(|(blob, _)| blob)
+}
+
+/// Returns the blob of an act whose bytes can be forgotten: words and pictures, and nothing that the state
+/// follows from. Another kind of words is one line here.
+#[must_use]
+pub fn forgettable_blob(act: &SignedEnvelope) -> Option<BlobId> {
     match act.envelope.act {
         Act::Say { body: blob, .. }
-        | Act::Publish { source: blob }
-        | Act::Land { order: blob }
-        | Act::Hear { dispatch: blob, .. }
-        | Act::Border { order: blob }
+        | Act::Club(ClubOrder::Say { body: blob, .. })
         | Act::Tell { sealed: blob, .. }
+        | Act::SetProfile { profile: blob }
         | Act::FileReport { about: ReportSubject::Words { opened: blob, .. }, .. } => Some(blob),
         _ => None,
     }
@@ -296,6 +415,13 @@ impl Turn {
     #[must_use]
     pub fn id(&self) -> HeaderId {
         self.header.id()
+    }
+
+    /// Returns the turn without the words of those acts, or nothing if it has none: see [`TurnBody::without`].
+    #[must_use]
+    pub fn without(&self, is_forgotten: impl Fn(&SignedEnvelope) -> bool) -> Option<Self> {
+        let body = self.body.without(is_forgotten)?;
+        Some(Self { header: self.header.clone(), body })
     }
 
     /// Does the header commit to this very body, and is the body in order?

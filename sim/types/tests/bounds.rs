@@ -28,7 +28,12 @@ fn says(seq: usize, blob: &Blob) -> SignedEnvelope {
 
 /// Returns a body as a peer sends it, which went through no constructor.
 fn foreign(acts: &[SignedEnvelope], blobs: &[Blob]) -> TurnBody {
-    let bytes = wire::encode(&(acts, blobs));
+    holed(acts, blobs, &[])
+}
+
+/// Returns a body as a peer sends it which says that the words of the acts at these places were forgotten.
+fn holed(acts: &[SignedEnvelope], blobs: &[Blob], holes: &[u16]) -> TurnBody {
+    let bytes = wire::encode(&(acts, blobs, holes));
     wire::decode(&bytes, bytes.len()).expect("the shape of a body")
 }
 
@@ -112,6 +117,45 @@ fn a_body_whose_acts_or_blobs_are_out_of_order_or_there_twice_is_refused() {
     assert_eq!(swapped.check(), Err(BodyError::BlobOrder(low.id())));
     let twice = foreign(body.acts(), &[low.clone(), low.clone()]);
     assert_eq!(twice.check(), Err(BodyError::BlobOrder(low.id())));
+}
+
+#[test]
+fn nothing_is_forgotten_but_words_that_an_act_is_the_first_to_name_and_that_are_gone() {
+    let (hello, source) = (Blob(b"hello".to_vec()), Blob(b"source".to_vec()));
+    let acts = vec![
+        says(1, &hello),
+        says(2, &hello),
+        act(3, Act::Publish { source: source.id() }),
+        act(4, Act::Leave),
+    ];
+    let whole = TurnBody::new(acts, vec![hello, source.clone()]).expect("a small body");
+    let (acts, blobs) = (whole.acts(), whole.blobs());
+    let place = |is_it: &dyn Fn(&Act) -> bool| {
+        let place = acts.iter().position(|act| is_it(&act.envelope.act)).expect("there is one");
+        u16::try_from(place).expect("a small body")
+    };
+    let said = place(&|act| matches!(act, Act::Say { .. }));
+    let published = place(&|act| matches!(act, Act::Publish { .. }));
+    let left = place(&|act| matches!(act, Act::Leave));
+    let later = acts.iter().rposition(|act| matches!(act.envelope.act, Act::Say { .. }));
+    let later = u16::try_from(later.expect("two say it")).expect("a small body");
+
+    let without = whole.without(|_| true).expect("words");
+    assert_eq!(without, holed(acts, std::slice::from_ref(&source), &[said]));
+    assert_eq!((without.check(), without.blobs_root()), (Ok(()), whole.blobs_root()));
+    let none = [];
+    let source = std::slice::from_ref(&source);
+    for (blobs, holes, wrong) in [
+        (blobs, &[said][..], said),
+        (source, &[later][..], later),
+        (source, &[said, said][..], said),
+        (source, &[left][..], left),
+        (&none[..], &[published][..], published),
+        (source, &[900][..], 900),
+    ] {
+        let found = holed(acts, blobs, holes).check();
+        assert_eq!(found, Err(BodyError::BadHole(wrong)), "{holes:?}");
+    }
 }
 
 #[test]

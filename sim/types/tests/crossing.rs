@@ -17,8 +17,33 @@ fn public(n: usize) -> PublicKey {
     PublicKey(bytes)
 }
 
-/// Returns the largest that a sim can say: every list is full, and every number as long as it can be.
+/// Returns the largest that a sim can say: every list is full, and every number as long as it can be. The border
+/// frame has what the others leave.
 fn largest() -> Said {
+    let mut said = Said { frame: BorderFrame::empty(), ..with_frame() };
+    said.frame.made = said.time;
+    let body = wire::length(&framed(0));
+    said.frame.bodies = (0..said.room_for_frame() / body).map(framed).collect();
+    said
+}
+
+/// A body in a border frame with the longest numbers.
+fn framed(n: usize) -> FrameBody {
+    FrameBody {
+        traveller: Traveller::Thing(Origin {
+            sim: sim(0xff),
+            number: ObjectId(u64::MAX - 99 + n as u64),
+        }),
+        place: (i32::MIN, i32::MIN),
+        angle: u16::MAX,
+        velocity: (i16::MIN, i16::MIN),
+        spin: i16::MIN,
+        shape: FrameShape::Rect(16_384, 16_384),
+    }
+}
+
+/// Returns a whole border frame beside all else that may be said, which no leaf holds.
+fn with_frame() -> Said {
     let last = OBJECT_NUMBERS_END - 1;
     let number = |n: usize| last - 200 + n as u64;
     let late = Millis(u64::MAX);
@@ -51,6 +76,7 @@ fn largest() -> Said {
             })
             .collect(),
         near: (0..PEOPLE_NEAR_MAX).map(near).collect(),
+        frame: BorderFrame { made: late, bodies: (0..BORDER_BODIES_MAX).map(framed).collect() },
     }
 }
 
@@ -71,6 +97,7 @@ fn person() -> TravellingPerson {
         waited: 50,
         hands: vec![],
         mount: None,
+        companions: Companions::default(),
     }
 }
 
@@ -138,8 +165,56 @@ fn the_largest_of_every_part_fits_a_blob_at_31_servers_with_one_whole_parcel() {
 }
 
 #[test]
+fn a_border_frame_has_what_the_rest_leaves_and_all_of_it_while_a_quarter_of_that_is_free() {
+    let whole = with_frame();
+    assert_eq!(whole.check(), Ok(()));
+    let oversize = whole.encode().len();
+    let error = DecodeError::Oversize { found: oversize, limit: SAID_BYTES_MAX };
+    assert_eq!(Said::decode(&whole.encode()), Err(SaidError::Decode(error)));
+    let body = wire::length(&framed(0));
+    let most = largest().frame.bodies.len();
+    println!("a body of a frame: {body} B at most, {most} of them beside all else");
+    assert!(body <= 74 && most < BORDER_BODIES_MAX);
+
+    let mut busy = whole;
+    let part = |max: usize| max * 3 / 4;
+    busy.departures.truncate(part(DEPARTURES_MAX));
+    busy.verdicts.truncate(part(VERDICTS_MAX));
+    busy.came_home.truncate(part(DEPARTURES_MAX));
+    busy.passes.truncate(part(PASSES_MAX));
+    busy.near.truncate(part(PEOPLE_NEAR_MAX));
+    assert!(busy.room_for_frame() >= BORDER_BODIES_MAX * body);
+    assert_eq!(Said::decode(&busy.encode()), Ok(busy));
+}
+
+#[test]
+fn a_border_frame_has_bounded_bodies_that_ascend_of_sizes_that_move_and_is_no_later() {
+    let made = Millis(60);
+    let frame = |bodies: Vec<FrameBody>| Said { frame: BorderFrame { made, bodies }, ..seven() };
+    let of = |shape| FrameBody { shape, ..framed(1) };
+    let refused = |said: Said| Said::decode(&said.encode()).expect_err("a broken rule");
+    let fine = frame((0..BORDER_BODIES_MAX).map(framed).collect());
+    assert_eq!(Said::decode(&fine.encode()), Ok(fine.clone()));
+    let long = (0..=BORDER_BODIES_MAX).map(framed).collect();
+    let most = BORDER_BODIES_MAX;
+    assert_eq!(refused(frame(long)), SaidError::Long(most + 1, most));
+    assert_eq!(refused(frame(vec![framed(2), framed(1)])), SaidError::Order);
+    assert_eq!(refused(frame(vec![framed(1), framed(1)])), SaidError::Order, "one twice");
+    let shapes = [FrameShape::Circle(63), FrameShape::Rect(64, 63), FrameShape::Capsule(63, 64)];
+    for shape in shapes {
+        assert_eq!(refused(frame(vec![of(shape)])), SaidError::Size(63));
+    }
+    let large = of(FrameShape::Circle(16_385));
+    assert_eq!(refused(frame(vec![large])), SaidError::Size(16_385));
+    let later = BorderFrame { made: Millis(71), ..fine.frame.clone() };
+    assert_eq!(refused(Said { frame: later, ..seven() }), SaidError::Later(71));
+    assert_ne!(fine.news(), seven().news(), "a frame is news");
+}
+
+#[test]
 fn what_is_said_has_bounded_lists_that_ascend_and_numbers_in_range() {
-    let whole = largest();
+    // Without a frame, which would fill what is left of the leaf.
+    let whole = Said { frame: BorderFrame::empty(), ..largest() };
     let broken = |change: &dyn Fn(&mut Said)| {
         let mut said = whole.clone();
         change(&mut said);

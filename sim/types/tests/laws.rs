@@ -254,7 +254,7 @@ fn a_blob_that_no_act_names_is_dropped_by_builders_and_refused_from_others() {
     let mut blobs = vec![named, stray.clone()];
     blobs.sort_by_key(Blob::id);
     let foreign: TurnBody =
-        wire::decode(&wire::encode(&(vec![say], blobs)), 4_096).expect("a body");
+        wire::decode(&wire::encode(&(vec![say], blobs, Vec::<u16>::new())), 4_096).expect("a body");
     assert_eq!(foreign.check(), Err(BodyError::StrayBlob(stray.id())));
 }
 

@@ -72,6 +72,9 @@ fn samples() -> Vec<(&'static str, Act)> {
             Act::Vouch { old: key(4).public(), new: NewKeyWord::new(&key(5), &key(4).public()) },
         ),
         ("CancelRecovery", Act::CancelRecovery),
+        ("Forget", Act::Forget { height: Height(7), body: BlobId(Digest([6; 32])) }),
+        ("Club", Act::Club(ClubOrder::Leave { club: ClubId(3) })),
+        ("SetProfile", Act::SetProfile { profile: BlobId(Digest([6; 32])) }),
     ]
 }
 
@@ -134,6 +137,43 @@ fn the_bytes_of_a_known_number_are_its_act_in_the_one_form_or_nothing() {
     assert_eq!(decode(&[0xff, 0xff, 0xff, 0]), Err(DecodeError::Malformed), "no number of 16 bits");
 }
 
+/// Before acts had a shell, an envelope held the place of the act and its fields, without a length. Whoever hands in
+/// such bytes again, signed as they are, hands in nothing.
+#[test]
+fn an_act_without_its_shell_is_no_act_of_any_number() {
+    for (name, act) in samples() {
+        let (shell, whole) = (wire::encode(&act), wire::encode(&envelope(act.clone())));
+        let (number, length): (u16, u32) = wire::decode_first(&shell).expect("a shell");
+        let place = wire::length(&number);
+        let fields = &shell[wire::length(&(number, length))..];
+        let head = &whole[..whole.len() - shell.len()];
+        let bare = [head, &shell[..place], fields].concat();
+
+        assert!(wire::decode::<Envelope>(&bare, limits::ENVELOPE_BYTES_MAX).is_err(), "{name}");
+        // And with a signature behind it, of which a reader could take bytes for those of the act.
+        let signature = key(1).sign(&Digest::of("metatopia act v1", &bare).0);
+        let signed = [bare, wire::encode(&signature)].concat();
+        let read = wire::decode::<SignedEnvelope>(&signed, limits::ENVELOPE_BYTES_MAX);
+        assert!(read.is_err(), "{name}: {read:?}");
+    }
+}
+
+/// What is signed names its kind and its version, so a signature over the same bytes for another purpose, or by an
+/// earlier rule, is none.
+#[test]
+fn a_signature_over_another_version_of_acts_is_none() {
+    let envelope = envelope(Act::Heartbeat);
+    let signed = |domain: &str| {
+        let signature = key(1).sign(&Digest::of(domain, &wire::encode(&envelope)).0);
+        SignedEnvelope { envelope: envelope.clone(), signature }.verify(&Ed25519)
+    };
+    assert!(signed("metatopia act v1"));
+    for other in ["metatopia act v0", "metatopia act v2", "metatopia act", "metatopia vote v1", ""]
+    {
+        assert!(!signed(other), "{other}");
+    }
+}
+
 #[test]
 fn each_number_keeps_its_refusal() {
     let ever = "NotLoggedIn OtherSession NotAdmin BadText NoObject OutOfReach Immovable NoBlob \
@@ -152,14 +192,17 @@ fn each_number_keeps_its_refusal() {
                 NothingToSitOn SeatTaken QueueFull TooManyReports NoReport BadSeal NotOpened SlowMode \
                 QuietHours MissingImport BadImport BadFriends TooManyFriends NotFriend \
                 FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries BeaconsWait \
-                NoKeyWord BadCorners NotForArea NoLand";
+                NoKeyWord BadCorners NotForArea NoLand NoSuchWords NoClub NotMember NotClubOwner NoInvite \
+                ClubNameTaken TooManyClubs ClubsFull ClubFull TooManyInvites BadProfile OldProfile \
+                ProfilesFull";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
-    let read = |number: u8| {
-        // All but eight are their numbers; those name a sim, a key, a package, a reason or a time behind them.
-        let plain = wire::decode(&[number], 33);
-        let reasoned = || wire::decode(&[number, 0], 33);
+    let read = |number: u16| {
+        let tag = wire::encode(&number);
+        // All but ten are their numbers; those name a sim, a key, a package, a reason or a time behind them.
+        let plain = wire::decode(&tag, 34);
+        let reasoned = || wire::decode(&[&tag[..], &[0]].concat(), 34);
         let named = wire::encode(&taken);
-        let of_sim = || wire::decode(&[&[number], &named[1..]].concat(), 33);
+        let of_sim = || wire::decode(&[&tag[..], &named[1..]].concat(), 34);
         let refusal: Refusal = plain.or_else(|_| reasoned()).or_else(|_| of_sim()).ok()?;
         Some(format!("{refusal:?}").split('(').next().expect("a name").to_owned())
     };

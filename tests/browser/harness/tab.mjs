@@ -145,13 +145,16 @@ export class Tab {
   async until(what, condition, argument, patience) {
     try {
       return await until(`${this.name}: ${what}`, async () => {
-        // A page that is being loaded again says nothing yet.
-        const made = () => /** @type {any} */ (globalThis).pageUnderTest !== undefined;
-        if (!(await this.page.evaluate(made).catch(() => false))) return false;
-        return this.read(condition, argument);
+        // A page that is being loaded again says nothing yet, and forgets what it was asked.
+        const inner = await this.page.evaluateHandle(() => /** @type {any} */ (globalThis).pageUnderTest).catch(() => null);
+        if (!(await inner?.evaluate((page) => page !== undefined).catch(() => false))) return false;
+        return inner.evaluate(/** @type {any} */ (condition), argument).catch((error) => {
+          if (/context was destroyed|navigati/.test(error.message)) return false;
+          throw error;
+        });
       }, patience);
     } catch (error) {
-      const state = await this.read((page) => JSON.stringify([page.said, page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica]));
+      const state = await this.read((page) => JSON.stringify([page.said, page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica])).catch(() => 'the page is not made');
       throw new Error(`${/** @type {Error} */ (error).message}\n${state}\n${this.errors.join('\n')}`);
     }
   }

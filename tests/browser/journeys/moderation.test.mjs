@@ -22,6 +22,9 @@ journey('whom an admin gave the right mutes a pest, who reads why, and all of it
   await row.getByRole('button', { name: t('moderate.open') }).click();
   const dialog = ada.page.getByRole('dialog');
   await dialog.getByLabel(t('moderate.reason')).fill('he sings');
+  // It is said what the order would do, and nothing is sent before.
+  await dialog.getByRole('button', { name: t('would.show') }).click();
+  await dialog.getByText(/It would mute Bob/).waitFor();
   await ada.picture('moderate');
   await dialog.getByRole('button', { name: t('moderate.do') }).click();
   await ada.page.getByText(t('moderate.done')).waitFor();
@@ -35,6 +38,8 @@ journey('whom an admin gave the right mutes a pest, who reads why, and all of it
   await ada.picture('ordered');
 
   // Whoever may mute ends it as well.
-  await governance.getByRole('button', { name: t('moderate.lift') }).click();
+  await governance.getByRole('button', { name: t('moderate.lift') }).first().click();
+  await dialog.getByText(/It would end the mute of Bob|It would .*Bob/).waitFor();
+  await dialog.getByRole('button', { name: t('moderate.do') }).click();
   await bob.until('a word is heard again', async (page) => (await page.client.say('la')).ok);
 });

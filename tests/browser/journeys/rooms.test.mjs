@@ -2,6 +2,8 @@
 /** A place with rooms, and with rules that people agree to. */
 
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { setting } from '../harness/journey.mjs';
 import { t } from '../harness/tab.mjs';
@@ -41,6 +43,24 @@ journey('who does not agree to the house rules only looks, and who agreed is not
   await ada.here();
   await page.reload();
   await ada.here();
+});
+
+journey('whoever agreed is asked again once an admin has other words agreed to', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada', outside: true });
+  await agree(ada);
+  const [words, admin] = [join(plaza.folder, 'words.txt'), join(plaza.folder, 'world', 'admin.key')];
+  const order = async (/** @type {string} */ text) => {
+    await writeFile(words, `${text}\n`);
+    await plaza.run('admin', 'house-rules', words, '--key', admin, '--node', plaza.servers[0].http);
+  };
+  await order('Shut the door.');
+  const { page } = ada;
+  await page.reload();
+  await page.getByText('Shut the door.').waitFor();
+  await ada.picture('house-rules-changed');
+  await page.getByRole('button', { name: t('rules.agree'), exact: true }).click();
+  await ada.here();
+  await order(RULES);
 });
 
 journey('from outside one sees no room, and inside the room that one is in', async ({ plaza, open }) => {

@@ -2,9 +2,10 @@
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    BorderDeparture, BorderOrder, BorderVerdict, CrossingPass, Digest, Dispatch, DispatchedState,
-    Height, Link, Look, Millis, NearPerson, Parcel, PassRefusal, PublicKey, Said, SimId,
-    StateProof, TravelRefusal, TravellingPerson, merkle, said_key,
+    BorderDeparture, BorderFrame, BorderOrder, BorderVerdict, Companions, CrossingPass, Digest,
+    Dispatch, DispatchedState, FrameBody, FrameShape, Height, Link, Look, Millis, NearPerson,
+    Parcel, PassRefusal, PublicKey, Said, SimId, StateProof, TravelRefusal, TravellingPerson,
+    merkle, said_key,
 };
 
 use super::land;
@@ -21,6 +22,7 @@ fn person() -> Parcel {
         waited: 50,
         hands: vec![],
         mount: None,
+        companions: Companions::default(),
     })
 }
 
@@ -51,6 +53,17 @@ pub(crate) fn said() -> Vec<Vec<u8>> {
             hands: vec![None, refused],
         }],
         near: vec![NearPerson { person: PublicKey([7; 32]), mark: [3; 8], reaches: vec![30, 40] }],
+        frame: BorderFrame {
+            made: Millis(14_900),
+            bodies: vec![FrameBody {
+                traveller,
+                place: (-31_000, 2_048),
+                angle: 16_384,
+                velocity: (256, -1),
+                spin: 3,
+                shape: FrameShape::Capsule(512, 256),
+            }],
+        },
     };
     vec![Said::nothing().encode(), full.encode()]
 }

@@ -1,8 +1,8 @@
 //! The checks as a module with a C interface, for wasm32: no import, no glue, no allocator to share.
 //!
-//! `replay()`, `panics()`, `deepest()`, `widest()` and `scenes()` run a check. Each gives how many facts held, or
-//! [`FAILED`], and leaves its report to be read at `report()`, `report_length()` bytes of UTF-8,
-//! until the next check.
+//! `replay()`, `panics()`, `deepest()`, `widest()`, `scenes()`, `letters()` and `strangers()` run a check.
+//! Each gives how many facts held, or [`FAILED`], and leaves its report to be read at `report()`,
+//! `report_length()` bytes of UTF-8, until the next check.
 #![expect(
     unsafe_code,
     reason = "an exported name could be one that somebody else relies on; these are nobody's"
@@ -52,6 +52,18 @@ pub extern "C" fn widest() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn scenes() -> u32 {
     keep(metatopia_portable::scenes())
+}
+
+/// Reads private words of one session; see [`metatopia_portable::letters`].
+#[unsafe(no_mangle)]
+pub extern "C" fn letters() -> u32 {
+    keep(metatopia_portable::letters())
+}
+
+/// Reads private words of many sessions; see [`metatopia_portable::strangers`].
+#[unsafe(no_mangle)]
+pub extern "C" fn strangers() -> u32 {
+    keep(metatopia_portable::strangers())
 }
 
 /// Where the last report begins.

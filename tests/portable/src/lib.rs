@@ -11,6 +11,7 @@
 //!   the machine's stack.
 //! * [`widest`] counts and indexes with numbers beyond 32 bits, which places in wasm32's memory have.
 //! * [`scenes`] plays the golden scenes of the physics, and knows their digests.
+//! * [`letters`] and [`strangers`] read a thousand private words each, as a tab does.
 //!
 //! This crate knows no socket, file, clock or thread. It cannot say that two machines agree: that
 //! is for whoever compares their reports.
@@ -32,6 +33,7 @@
 
 mod deep;
 mod posts;
+mod private;
 mod replay;
 mod scenes;
 mod wide;
@@ -39,6 +41,7 @@ mod wide;
 use std::fmt;
 
 pub use deep::deepest;
+pub use private::{letters, strangers};
 pub use replay::{panics, replay};
 pub use scenes::scenes;
 pub use wide::widest;
@@ -48,7 +51,8 @@ pub use wide::widest;
 pub struct Report {
     /// How many facts held: roots that match for [`replay`], acts that failed alone for [`panics`],
     /// scripts that were stopped in time for [`deepest`], that came to an end for [`widest`], digests that match
-    /// for [`scenes`]. Nothing when one did not; then the last line of the text says which.
+    /// for [`scenes`], words that were read for [`letters`] and [`strangers`]. Nothing when one did not; then the
+    /// last line of the text says which.
     pub held: Option<u32>,
     /// What the state was on the way, a fact a line; the same on every machine.
     pub text: String,

@@ -1,6 +1,6 @@
 //! What the reports say in a native build.
 
-use metatopia_portable::{Report, deepest, panics, replay, scenes, widest};
+use metatopia_portable::{Report, deepest, letters, panics, replay, scenes, strangers, widest};
 use metatopia_scenarios::golden::ROOTS;
 
 fn held(report: &Report) -> u32 {
@@ -59,6 +59,13 @@ fn no_wide_number_is_cut_off() {
 fn each_golden_scene_of_the_physics_has_its_digest() {
     let report = scenes();
 
-    assert_eq!(held(&report), 8, "{}", report.text);
-    assert_eq!(report.text.lines().count(), 8);
+    assert_eq!(held(&report), 10, "{}", report.text);
+    assert_eq!(report.text.lines().count(), 10);
+}
+
+#[test]
+fn a_thousand_private_words_are_read_with_one_key_and_with_a_key_each() {
+    let (known, each) = (letters(), strangers());
+    assert_eq!((held(&known), held(&each)), (1_000, 1_000));
+    assert_eq!(known.text, each.text, "they were sealed alike");
 }

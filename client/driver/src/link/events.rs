@@ -67,6 +67,7 @@ impl SessionTask {
             SessionEvent::Form(asked) => self.tell(DriverEvent::Form(asked)),
             SessionEvent::Sound(made) => self.tell(DriverEvent::Sound(made)),
             SessionEvent::Told(told) => self.tell(DriverEvent::Told(told)),
+            SessionEvent::Forgotten(words) => self.tell(DriverEvent::Forgotten(words)),
             SessionEvent::Answer { id, answer } => self.answered(id, *answer),
             SessionEvent::Distrusted(why) => {
                 self.end = Some(End::Distrusted { url: self.url().clone(), why });

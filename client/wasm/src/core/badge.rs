@@ -116,6 +116,7 @@ impl ProofBadge {
             | Distrust::NotOutcomes
             | Distrust::NotOrders(_)
             | Distrust::NotCharter
+            | Distrust::NotProfiles
             | Distrust::Land(_)
             | Distrust::OtherGround { .. } => "header",
         };

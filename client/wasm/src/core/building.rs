@@ -13,7 +13,7 @@ use super::{
     ClientCore,
     deeds::{Deed, DeedKind},
     outcomes::ActEnd,
-    units::{PageNumber, to_angle, to_vec},
+    units::{PageNumber, to_angle, to_fx, to_vec},
 };
 
 /// What a builder wants, in the words of the page.
@@ -114,6 +114,8 @@ pub(super) enum BuildCommand {
         object: ObjectId,
         to: Option<ObjectId>,
         kind: String,
+        /// How fast a motor turns or a spring swings, if that is said.
+        rate: Option<PageNumber>,
     },
     /// Takes all joints off a thing.
     Unjoin {
@@ -257,6 +259,7 @@ impl ClientCore {
             // The sim knows them, and refuses what is put on one of somebody else.
             lots: &[],
             builder: self.key,
+            clubs: Default::default(),
             here: me.position(),
             facing: me.angle(),
             things: self
@@ -309,7 +312,10 @@ impl ClientCore {
             BuildCommand::PutDown { object } => {
                 Build::PutDown { object, position: self.place_near(object) }
             }
-            BuildCommand::Join { object, to, kind } => self.joined(object, to, &kind)?,
+            BuildCommand::Join { object, to, kind, rate } => {
+                let rate = rate.map(|rate| to_fx(rate).ok_or(OUT_OF_RANGE)).transpose()?;
+                self.joined(object, to, (&kind, rate))?
+            }
             BuildCommand::Unjoin { object } => Build::Unjoin { object, from: None },
             BuildCommand::Undo => Build::Undo { skip: self.undoing.passed },
         })

@@ -1,5 +1,7 @@
 //! Commands of the page.
 
+use std::collections::BTreeSet;
+
 use metatopia_protocol::Question;
 use metatopia_types::{
     Act, Emote, Height, Look, LotId, LotOrder, ObjectId, Offer, PackageId, ScriptId,
@@ -10,10 +12,13 @@ use serde_json::Value;
 use super::{
     ClientCore,
     building::{BAD_NAME, BuildCommand},
+    clubs::PageClubOrder,
     deeds::{Deed, DeedKind},
     governing::PageOrder,
     inquiry::InquiryTask,
+    lots::PageLotOrder,
     private::PageChannel,
+    profiles::PageProfileChange,
     units::{PageNumber, to_vec},
     watching::TabPulse,
     workshop::WorkshopCommand,
@@ -28,6 +33,8 @@ enum PageCommand {
     Login { name: String, look: Look },
     /// Leaves the world.
     Leave,
+    /// Goes to where people arrive, also from between walls.
+    GoHome,
     /// Walks from now on.
     Walk { x: PageNumber, y: PageNumber },
     /// Touches a thing.
@@ -72,6 +79,10 @@ enum PageCommand {
     ClaimLot { x: PageNumber, y: PageNumber, side: u16 },
     /// Gives a lot back to the sim.
     ReturnLot { lot: LotId },
+    /// Orders something about a club.
+    Club { order: PageClubOrder },
+    /// Orders something else about a lot.
+    Lot { lot: LotId, order: PageLotOrder },
     /// Tells moderators of a thing, of the person with a key, or of private words by their number.
     FileReport {
         object: Option<ObjectId>,
@@ -81,12 +92,26 @@ enum PageCommand {
     },
     /// Takes back a report.
     WithdrawReport { report: u64 },
+    /// Has every server forget words, by their turn and their hash.
+    Forget { height: u64, body: String },
     /// Says that one's key is not lost.
     CancelRecovery,
+    /// Names the friends who together get one's key back if it is lost; none takes back what was named.
+    NameFriends { keys: BTreeSet<String>, need: u8 },
+    /// Vouches for the new key of a friend who lost the old one.
+    Vouch { old: String, new: String },
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
     SetLook { look: Look },
+    /// Reads a profile that the page keeps, or that somebody gave it.
+    ReadProfile { text: String },
+    /// Changes the person's profile, which the page keeps as this text, and sends it to the sim.
+    SetProfile {
+        text: String,
+        #[serde(default)]
+        change: PageProfileChange,
+    },
     /// Is the tab looked at?
     Watch { pulse: TabPulse },
     /// Shows at once where the avatar will be with this heading.
@@ -131,8 +156,22 @@ enum PageQuestion {
     Borders { x: PageNumber, y: PageNumber },
     /// Asks what people told moderators.
     Reports,
+    /// Asks for the clubs of the person, and those to which she is invited.
+    Clubs,
     /// Asks whether friends ask that another key take over one's own.
     Recovery,
+    /// Asks what people say of themselves.
+    Profiles { of: Vec<String> },
+    /// Asks for the picture of a person, whose profile names it so.
+    Picture { of: String, digest: String },
+    /// Asks who one's friends are.
+    Friends,
+    /// Asks about whom something was ordered that holds still.
+    People,
+    /// Asks for the values of the charter that can be changed.
+    Values,
+    /// Asks what an order would do.
+    Would { order: PageOrder },
 }
 
 /// What a replica of the page asks.
@@ -201,7 +240,14 @@ const BUILDING: [&str; 21] = [
 const WRITING: [&str; 3] = ["check", "reference", "publish"];
 
 /// Words of commands that ask.
-const ASKING: [&str; 15] = [
+const ASKING: [&str; 22] = [
+    "clubs",
+    "profiles",
+    "picture",
+    "friends",
+    "people",
+    "values",
+    "would",
     "recovery",
     "reports",
     "borders",
@@ -266,6 +312,7 @@ impl ClientCore {
         match command {
             PageCommand::Login { name, look } => self.login(Some(id), name, look),
             PageCommand::Leave => self.leave_world(id),
+            PageCommand::GoHome => self.act(plain(Act::GoHome)),
             PageCommand::Walk { x, y } => self.walk(id, x, y),
             PageCommand::Touch { object } => self.act(plain(Act::Touch { object })),
             PageCommand::Push { object } => self.act(plain(Act::Push { object })),
@@ -287,8 +334,13 @@ impl ClientCore {
             PageCommand::Arrive { name, look } => self.arrive(id, name, look),
             PageCommand::LetGo => self.let_go(id),
             PageCommand::Govern { order } => self.govern(id, order),
+            PageCommand::Club { order } => self.order_club(id, order),
             PageCommand::ClaimLot { x, y, side } => self.claim_lot(id, x, y, side),
             PageCommand::ReturnLot { lot } => self.order_lot(id, LotOrder::Return { lot }),
+            PageCommand::Lot { lot, order } => match order.about(lot) {
+                Some(order) => self.order_lot(id, order),
+                None => self.failed(id, BAD_NAME, &Value::Null),
+            },
             PageCommand::FileReport { private: Some(number), words, .. } => {
                 self.report_private(id, number, words);
             }
@@ -298,34 +350,45 @@ impl ClientCore {
             PageCommand::WithdrawReport { report } => {
                 self.act(plain(Act::WithdrawReport { report }));
             }
+            PageCommand::Forget { height, body } => match body.parse() {
+                Ok(body) => self.act(plain(Act::Forget { height: Height(height), body })),
+                Err(_) => self.failed(id, BAD_NAME, &body.into()),
+            },
             PageCommand::CancelRecovery => self.act(plain(Act::CancelRecovery)),
+            PageCommand::NameFriends { keys, need } => self.name_friends(id, &keys, need),
+            PageCommand::Vouch { old, new } => self.vouch(id, &old, &new),
             PageCommand::Forbid => self.act(plain(Act::Forbid)),
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
                 None => self.failed(id, BAD_NAME, &kind.into()),
             },
             PageCommand::SetLook { look } => self.set_look(id, look),
-            PageCommand::Watch { pulse } => {
-                self.watch(pulse);
-                self.done(id, &Value::Null);
-            }
-            PageCommand::Steer { x, y } => {
-                if let Some(heading) = to_vec(x, y) {
-                    self.steer(heading);
-                }
-                self.done(id, &Value::Null);
-            }
+            PageCommand::ReadProfile { text } => self.read_profile(id, &text),
+            PageCommand::SetProfile { text, change } => self.set_profile(id, &text, change),
             PageCommand::Worked { work, nonce, failed } => {
                 let nonce = nonce.and_then(|nonce| nonce.parse().ok());
                 self.worked(work, nonce, failed.as_deref());
             }
-            PageCommand::Trust { accept } => {
-                if accept {
-                    self.session.accept_age(self.now);
-                }
+            PageCommand::Raw { question } => self.ask_raw(id, question.question()),
+            PageCommand::Watch { .. } | PageCommand::Steer { .. } | PageCommand::Trust { .. } => {
+                self.note(command);
                 self.done(id, &Value::Null);
             }
-            PageCommand::Raw { question } => self.ask_raw(id, question.question()),
+        }
+    }
+
+    /// Takes in what the page says and nobody has to answer.
+    fn note(&mut self, command: PageCommand) {
+        match command {
+            PageCommand::Watch { pulse } => self.watch(pulse),
+            PageCommand::Steer { x, y } => {
+                if let Some(heading) = to_vec(x, y) {
+                    self.steer(heading);
+                }
+            }
+            PageCommand::Trust { accept: true } => self.session.accept_age(self.now),
+            PageCommand::Trust { accept: false } => {}
+            _ => unreachable!("every other command has an answer"),
         }
     }
 
@@ -368,8 +431,18 @@ impl ClientCore {
                 Some(place) => return self.ask_borders(id, place),
                 None => return self.failed(id, "OutOfRange", &Value::Null),
             },
+            PageQuestion::Profiles { of } => return self.ask_profiles(id, &of),
+            PageQuestion::Picture { of, digest } => return self.ask_picture(id, &of, &digest),
             PageQuestion::Reports => InquiryTask::reports(),
+            PageQuestion::Clubs => InquiryTask::clubs(self.key),
             PageQuestion::Recovery => (InquiryTask::Recovery, Question::Friends { of: self.key }),
+            PageQuestion::Friends => (InquiryTask::Friends, Question::Friends { of: self.key }),
+            PageQuestion::People => InquiryTask::people(),
+            PageQuestion::Values => (InquiryTask::Values, Question::Charter),
+            PageQuestion::Would { order } => match order.act() {
+                Some((act, _)) => InquiryTask::would(self.key, act),
+                None => return self.failed(id, BAD_NAME, &Value::Null),
+            },
             PageQuestion::Servers => return self.done(id, &self.known_servers()),
         };
         self.inquire(Some(id), task, question);

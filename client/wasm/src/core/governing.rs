@@ -3,24 +3,24 @@
 use std::collections::BTreeSet;
 
 use metatopia_client::ProvenOrders;
-use metatopia_protocol::{OrdersAnswer, PersonEntry, RightEntry, SanctionEntry, span};
+use metatopia_protocol::{
+    AreaRightEntry, OrdersAnswer, PersonEntry, RightEntry, SanctionEntry, span,
+};
 use metatopia_sim::{OrderedDeed, RecordedOrder};
-use metatopia_types::{Act, GovernOrder, ObjectId, PublicKey, ReportSubject, RoleRight, Ruling};
+use metatopia_types::{
+    Act, Blob, GovernOrder, GroundArea, ObjectId, PublicKey, ReportSubject, RoleRight, Ruling,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    ClientCore,
-    deeds::{Deed, DeedKind},
-    units::variant,
-};
+use super::{ClientCore, deeds::Deed, units::variant};
 
 /// An order in the words of the page. Times are seconds; none means for good.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "verb", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum PageOrder {
-    Grant { key: String, rights: BTreeSet<String>, seconds: Option<u32> },
-    Revoke { key: String, rights: BTreeSet<String> },
+    Grant { key: String, rights: BTreeSet<String>, seconds: Option<u32>, area: Option<PageArea> },
+    Revoke { key: String, rights: BTreeSet<String>, area: Option<PageArea> },
     Appoint { key: String },
     Dismiss { key: String },
     Kick { key: String },
@@ -28,11 +28,33 @@ pub(super) enum PageOrder {
     Unban { key: String },
     Mute { key: String, seconds: Option<u32>, reason: String },
     Unmute { key: String },
+    Unprofile { key: String },
     Freeze { object: ObjectId },
     Thaw { object: ObjectId },
     Return { object: ObjectId },
     Motd { text: String },
     Decide { report: u64, ruling: String, reason: String },
+    Undo { key: String, seconds: u32 },
+    LandSet { name: String, area: PageArea, title: String },
+    LandRemove { name: String },
+    Set { name: String, value: String },
+    HouseRules { text: String },
+}
+
+/// Ground in the words of the page: its south-western corner, its width and its depth in whole metres.
+#[derive(Debug, Deserialize)]
+pub(super) struct PageArea {
+    x: i32,
+    y: i32,
+    width: u16,
+    depth: u16,
+}
+
+impl PageArea {
+    const fn ground(&self) -> GroundArea {
+        let Self { x, y, width, depth } = *self;
+        GroundArea { x, y, width, depth }
+    }
 }
 
 fn key(text: &str) -> Option<PublicKey> {
@@ -44,15 +66,43 @@ fn rights(words: &BTreeSet<String>) -> Option<BTreeSet<RoleRight>> {
 }
 
 impl PageOrder {
-    /// Returns the order; nothing if it names no key, right or ruling.
+    /// Returns the act that orders it, with the blob that it names; nothing if it names no key, right, title or
+    /// ruling.
+    pub(super) fn act(self) -> Option<(Act, Vec<Blob>)> {
+        match self {
+            Self::Set { name, value } => Some((Act::Amend { name, value }, Vec::new())),
+            Self::HouseRules { text } => {
+                let blob = (!text.is_empty()).then(|| Blob(text.into_bytes()));
+                let order = GovernOrder::SetHouseRules { text: blob.as_ref().map(Blob::id) };
+                Some((Act::Govern(order), blob.into_iter().collect()))
+            }
+            order => Some((Act::Govern(order.order()?), Vec::new())),
+        }
+    }
+
+    /// Returns the order about people, things or land.
     fn order(self) -> Option<GovernOrder> {
         Some(match self {
-            Self::Grant { key: text, rights: words, seconds } => {
-                GovernOrder::Grant { key: key(&text)?, rights: rights(&words)?, seconds }
+            Self::Set { .. } | Self::HouseRules { .. } => return None,
+            Self::Grant { key: text, rights: words, seconds, area } => {
+                let (key, rights) = (key(&text)?, rights(&words)?);
+                match area.map(|area| area.ground()) {
+                    None => GovernOrder::Grant { key, rights, seconds },
+                    Some(area) => GovernOrder::GrantArea { key, rights, area, seconds },
+                }
             }
-            Self::Revoke { key: text, rights: words } => {
-                GovernOrder::Revoke { key: key(&text)?, rights: rights(&words)? }
+            Self::Revoke { key: text, rights: words, area } => {
+                let (key, rights) = (key(&text)?, rights(&words)?);
+                match area.map(|area| area.ground()) {
+                    None => GovernOrder::Revoke { key, rights },
+                    Some(area) => GovernOrder::RevokeArea { key, rights, area },
+                }
             }
+            Self::Undo { key: text, seconds } => GovernOrder::Undo { key: key(&text)?, seconds },
+            Self::LandSet { name, area, title } => {
+                GovernOrder::SetLand { name, area: area.ground(), title: title.parse().ok()? }
+            }
+            Self::LandRemove { name } => GovernOrder::RemoveLand { name },
             Self::Appoint { key: text } => GovernOrder::NameAdmin { key: key(&text)? },
             Self::Dismiss { key: text } => GovernOrder::RemoveAdmin { key: key(&text)? },
             Self::Kick { key: text } => GovernOrder::Kick { key: key(&text)? },
@@ -64,6 +114,7 @@ impl PageOrder {
                 GovernOrder::Mute { key: key(&text)?, seconds, reason }
             }
             Self::Unmute { key: text } => GovernOrder::Unmute { key: key(&text)? },
+            Self::Unprofile { key: text } => GovernOrder::Unprofile { key: key(&text)? },
             Self::Freeze { object } => GovernOrder::Freeze { object },
             Self::Thaw { object } => GovernOrder::Thaw { object },
             Self::Return { object } => GovernOrder::Return { object },
@@ -78,8 +129,8 @@ impl PageOrder {
 impl ClientCore {
     /// Gives an order.
     pub(super) fn govern(&mut self, id: u64, order: PageOrder) {
-        match order.order() {
-            Some(order) => self.act(Deed::new(DeedKind::Plain(id), Act::Govern(order))),
+        match order.act() {
+            Some(act) => self.act(Deed::of(id, act)),
             None => self.failed(id, super::building::BAD_NAME, &Value::Null),
         }
     }
@@ -95,6 +146,11 @@ impl ClientCore {
 /// Returns a key with what was ordered about it.
 pub(super) fn person(entry: &PersonEntry) -> Value {
     let right = |given: &RightEntry| json!({ "right": given.right.word(), "left": given.left });
+    let on_ground = |AreaRightEntry { area, given }: &AreaRightEntry| {
+        let mut told = right(given);
+        told["area"] = area.to_string().into();
+        told
+    };
     let sanction = |SanctionEntry { by, left, reason }: &SanctionEntry| {
         let by = by.to_string();
         json!({ "by": by, "left": left, "reason": reason })
@@ -103,6 +159,7 @@ pub(super) fn person(entry: &PersonEntry) -> Value {
         "key": entry.key.to_string(), "name": entry.name, "here": entry.here,
         "admin": entry.admin || entry.temp_admin,
         "rights": entry.rights.iter().map(right).collect::<Vec<Value>>(),
+        "areas": entry.area_rights.iter().map(on_ground).collect::<Vec<Value>>(),
         "ban": entry.ban.as_ref().map(sanction), "mute": entry.mute.as_ref().map(sanction),
         "proven": false,
     })
@@ -142,6 +199,10 @@ fn ordered((number, order): &(u64, RecordedOrder)) -> Value {
             let detail = format!("#{report} {}: {reason}", ruling.word());
             json!({ "verb": "decide", "person": person, "object": object, "detail": detail })
         }
+        OrderedDeed::Forget { height, body, person } => {
+            let person = person.map(|key| key.to_string());
+            json!({ "verb": "forget", "person": person, "detail": format!("{height}:{body}") })
+        }
         OrderedDeed::TakeBack { square } => {
             json!({ "verb": "takeback", "detail": square.to_string() })
         }
@@ -172,6 +233,8 @@ fn governed(order: &GovernOrder) -> Value {
         GovernOrder::Announce { text } => (text.clone(), None),
         GovernOrder::SetLand { name, area, title } => (format!("{name}: {area}, {title}"), None),
         GovernOrder::RemoveLand { name } => (name.clone(), None),
+        GovernOrder::EndClub { club } => (format!("club {club}"), None),
+        GovernOrder::SetHouseRules { text: Some(text) } => (text.to_string(), None),
         _ => (String::new(), None),
     };
     let lasts = seconds.map(|seconds| match seconds {
@@ -179,7 +242,8 @@ fn governed(order: &GovernOrder) -> Value {
         None => "for good".to_owned(),
     });
     json!({
-        "verb": order.verb(), "person": order.person().map(ToString::to_string),
+        // The words of the page are found by it, and their names have no spaces.
+        "verb": order.verb().replace(' ', "-"), "person": order.person().map(ToString::to_string),
         "object": order.object(), "detail": detail, "lasts": lasts,
     })
 }
@@ -202,12 +266,52 @@ mod tests {
             "decide" => {
                 json!({ "verb": verb, "report": 3, "ruling": "upheld", "reason": "no walls" })
             }
+            "undo" => json!({ "verb": verb, "key": key, "seconds": 60 }),
+            "land_set" => {
+                let area = json!({ "x": 4, "y": -20, "width": 16, "depth": 8 });
+                json!({ "verb": verb, "name": "market", "area": area, "title": "open" })
+            }
+            "land_remove" => json!({ "verb": verb, "name": "market" }),
             _ => json!({ "verb": verb, "key": key }),
         };
-        let verbs = "grant revoke appoint dismiss kick ban unban mute unmute freeze thaw return motd decide";
-        for verb in verbs.split(' ') {
+        let verbs = "grant revoke appoint dismiss kick ban unban mute unmute freeze thaw return motd decide \
+                     undo land_set land_remove";
+        for verb in verbs.split_whitespace() {
             let order: PageOrder = serde_json::from_value(about(verb)).expect(verb);
-            assert_eq!(order.order().map(|order| order.verb()), Some(verb));
+            let word = verb.replace('_', " ");
+            assert_eq!(order.order().map(|order| order.verb()), Some(word.as_str()));
+        }
+        let set = json!({ "verb": "set", "name": "objects_max", "value": "4000" });
+        let set: PageOrder = serde_json::from_value(set).expect("a value");
+        let (name, value) = ("objects_max".to_owned(), "4000".to_owned());
+        assert_eq!(set.act(), Some((Act::Amend { name, value }, Vec::new())));
+        let rules = |text: &str| PageOrder::HouseRules { text: text.to_owned() }.act();
+        let blob = Blob(b"Be kind.".to_vec());
+        let order = |text| Act::Govern(GovernOrder::SetHouseRules { text });
+        assert_eq!(rules("Be kind."), Some((order(Some(blob.id())), vec![blob])));
+        assert_eq!(rules(""), Some((order(None), Vec::new())));
+    }
+
+    #[test]
+    fn a_right_is_given_and_taken_for_an_area_as_for_the_whole_sim() {
+        let key = SigningKey::from_seed([3; 32]).public();
+        let area = json!({ "x": 4, "y": -20, "width": 16, "depth": 8 });
+        let ground = GroundArea { x: 4, y: -20, width: 16, depth: 8 };
+        for (verb, area, on) in [
+            ("grant", area.clone(), Some(ground)),
+            ("grant", Value::Null, None),
+            ("revoke", area, Some(ground)),
+            ("revoke", Value::Null, None),
+        ] {
+            let mut order = json!({
+                "verb": verb, "key": key.to_string(), "rights": ["build"], "area": area,
+            });
+            if verb == "grant" {
+                order["seconds"] = Value::Null;
+            }
+            let order: PageOrder = serde_json::from_value(order).expect("an order");
+            let order = order.order().expect("a key and a right");
+            assert_eq!((order.verb(), order.area(), order.person()), (verb, on, Some(&key)));
         }
     }
 
@@ -217,6 +321,10 @@ mod tests {
             json!({ "verb": "kick", "key": "ada" }),
             json!({ "verb": "grant", "key": "00".repeat(32), "rights": ["everything"] }),
             json!({ "verb": "decide", "report": 3, "ruling": "maybe", "reason": "" }),
+            json!({
+                "verb": "land_set", "name": "market", "title": "everybody",
+                "area": { "x": 0, "y": 0, "width": 4, "depth": 4 },
+            }),
         ] {
             let order: PageOrder =
                 serde_json::from_value(wrong.clone()).expect("its form is right");

@@ -3,24 +3,28 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use data_encoding::BASE64;
-use metatopia_client::QUESTIONS_MAX;
+use metatopia_client::{Distrust, QUESTIONS_MAX};
 use metatopia_math::Vec2;
 use metatopia_protocol::{
-    Answer, CandidateEntry, CharterAnswer, DelayedEntry, FriendEntry, FriendsEntry,
-    GovernanceEntry, LotEntry, OrderEntry, PackageEntry, PlayerEntry, Question, ReportEntry,
-    ScriptEntry, ThingEntry, span, take_page,
+    Answer, CandidateEntry, CharterAnswer, ClubEntry, DelayedEntry, GovernanceEntry, LoginTerms,
+    LotEntry, OrderEntry, PackageEntry, PersonEntry, PlayerEntry, Question, ReportEntry,
+    ScriptEntry, ThingEntry, take_page,
 };
 use metatopia_sim::{Charter, Land, Parameters};
 use metatopia_types::{
-    Digest, NodeContact, PackageId, PublicKey, Refusal, ScriptId, SetChange, Square,
+    Digest, GovernOrder, Height, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square,
+    limits::EXPIRY_HEIGHTS_MAX,
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    ClientCore, border, governing,
+    ClientCore, border, friends, governing,
     outcomes::ActFailure,
+    profiles::{self, OwnProfileTask},
+    setup,
     sources::{self, ServedPackage},
     units::{from_fx, variant},
+    would,
 };
 
 /// A node that is busy is asked so often, this far apart.
@@ -30,8 +34,13 @@ const BUSY: Duration = Duration::from_millis(250);
 /// Between two questions which packages scripts in sight run.
 const LEARN_AGAIN: Duration = Duration::from_secs(2);
 
-/// Between two questions what the sim is by now: admins seldom change it.
+/// Between two questions what the sim is by now: admins seldom change it. One that failed is asked again
+/// sooner.
 const CHARTER_AGAIN: Duration = Duration::from_secs(60);
+const CHARTER_RETRY: Duration = Duration::from_secs(2);
+
+/// A charter that is older than this is no word of what holds now: a minute of turns.
+const CHARTER_HEIGHTS_MAX: u64 = EXPIRY_HEIGHTS_MAX;
 
 /// What is to be found out.
 #[derive(Debug)]
@@ -69,16 +78,36 @@ pub(super) enum InquiryTask {
     Orders(u64),
     /// What people told moderators, page after page.
     Reports(Vec<ReportEntry>),
+    /// The clubs of the person, page after page.
+    Clubs(Vec<ClubEntry>),
     /// What the person was told privately.
     Mailbox,
     /// Whether friends ask that another key take over the person's.
     Recovery,
+    /// Who the person's friends are.
+    Friends,
+    /// About whom something was ordered that holds still, page after page.
+    People(Vec<PersonEntry>),
+    /// What can be changed of the charter.
+    Values,
+    /// What an order would do.
+    Would(Box<GovernOrder>),
+    /// What the change of this value would do.
+    WouldSet(String, String),
     /// The borders near this place of the sim on this square.
     Borders(Square, Vec2),
     /// What a login takes.
     Terms,
+    /// What a login takes of the key before the rotation, while one of the new key takes this.
+    TermsBefore(LoginTerms),
     /// What the sim is by now.
     Charter,
+    /// What people say of themselves.
+    Profiles(Vec<PublicKey>),
+    /// The picture that a profile names so.
+    Picture(Digest),
+    /// What the sim has of the person's own profile, which is to be sent.
+    OwnProfile(Box<OwnProfileTask>),
 }
 
 impl InquiryTask {
@@ -121,17 +150,20 @@ pub(super) struct Inquiries {
     /// Raw questions: commands by the number of the question.
     raw: BTreeMap<u32, u64>,
     learned_at: Option<Duration>,
-    charter_at: Option<Duration>,
-    /// What was proved last of what the sim is by now.
-    charter: Option<Box<Charter>>,
+    /// When the core asks next what the sim is by now.
+    charter_due: Duration,
+    /// What was proved last of what the sim is by now, and after which turn that was.
+    charter: Option<(Height, Box<Charter>)>,
 }
 
 /// What to do after an answer.
-enum InquiryStep {
+pub(super) enum InquiryStep {
     /// Ask this next.
     Ask(Question),
     /// All is known.
     Done(Value),
+    /// It cannot be proved yet; ask the same again.
+    Again,
     /// It cannot be known.
     Failed(ActFailure),
 }
@@ -176,9 +208,8 @@ impl ClientCore {
 
     /// Asks what the sim is by now, at most once a minute.
     pub(super) fn learn_charter(&mut self) {
-        let early = self.inquiries.charter_at.is_some_and(|at| self.now < at + CHARTER_AGAIN);
-        if !early && self.pulse.is_active() {
-            self.inquiries.charter_at = Some(self.now);
+        if self.now >= self.inquiries.charter_due && self.pulse.is_active() {
+            self.inquiries.charter_due = self.now.saturating_add(CHARTER_AGAIN);
             self.inquire(None, InquiryTask::Charter, Question::Charter);
         }
     }
@@ -204,13 +235,14 @@ impl ClientCore {
             return;
         };
         if matches!(answer, Answer::Busy) && inquiry.tries < TRIES {
-            (inquiry.asked, inquiry.again_at) = (None, Some(self.now.saturating_add(BUSY)));
-            self.inquiries.last = self.inquiries.last.saturating_add(1);
-            self.inquiries.under.insert(self.inquiries.last, inquiry);
-            return;
+            return self.ask_again(inquiry);
         }
-        if let (InquiryTask::Terms, Answer::LoginTerms(terms)) = (&inquiry.task, &answer) {
-            return self.terms_came(*terms);
+        match (&inquiry.task, &answer) {
+            (InquiryTask::Terms, Answer::LoginTerms(terms)) => return self.terms_came(*terms),
+            (InquiryTask::TermsBefore(terms), Answer::LoginTerms(before)) => {
+                return self.terms_before_came(*terms, *before);
+            }
+            _ => {}
         }
         match self.step(&mut inquiry.task, answer) {
             InquiryStep::Ask(question) => {
@@ -222,18 +254,36 @@ impl ClientCore {
                     self.done(id, &result);
                 }
             }
+            InquiryStep::Again if inquiry.tries < TRIES => self.ask_again(inquiry),
+            InquiryStep::Again => self.inquiry_failed(inquiry, ActFailure::new("Unproven")),
             InquiryStep::Failed(why) => self.inquiry_failed(inquiry, why),
         }
+    }
+
+    fn ask_again(&mut self, inquiry: PageInquiry) {
+        let again_at = Some(self.now.saturating_add(BUSY));
+        self.inquiries.last = self.inquiries.last.saturating_add(1);
+        let again = PageInquiry { asked: None, again_at, ..inquiry };
+        self.inquiries.under.insert(self.inquiries.last, again);
     }
 
     fn inquiry_failed(&mut self, inquiry: PageInquiry, why: ActFailure) {
         match (inquiry.command, inquiry.task) {
             (Some(id), _) => self.failed(id, &why.code, &why.detail),
-            (None, InquiryTask::Terms) => self.finish_login(Err(why)),
+            (None, InquiryTask::Terms | InquiryTask::TermsBefore(_)) => {
+                self.finish_login(Err(why));
+            }
+            (None, InquiryTask::OwnProfile(task)) => {
+                self.failed(task.command, &why.code, &why.detail);
+            }
+            (None, InquiryTask::Charter) => {
+                self.inquiries.charter_due = self.now.saturating_add(CHARTER_RETRY);
+            }
             (None, _) => {}
         }
     }
 
+    /// Takes an answer into what is asked, and returns what is next.
     fn step(&mut self, task: &mut InquiryTask, answer: Answer) -> InquiryStep {
         match (task, answer) {
             (InquiryTask::Players, Answer::Players(players)) => {
@@ -247,12 +297,6 @@ impl ClientCore {
             }
             (InquiryTask::Governance, Answer::Governance(entry)) => {
                 InquiryStep::Done(self.shown_governance(&entry))
-            }
-            (InquiryTask::Person, Answer::Person(entry)) => {
-                InquiryStep::Done(governing::person(&entry))
-            }
-            (InquiryTask::Orders(below), Answer::Orders(page)) => {
-                self.proven_orders(*below, &page).map_or_else(unproven, InquiryStep::Done)
             }
             (InquiryTask::Charter, Answer::Charter(answer)) => self.charter_came(&answer),
             (InquiryTask::Borders(square, place), Answer::Borders(borders)) => {
@@ -272,13 +316,7 @@ impl ClientCore {
                     InquiryStep::Done(all.iter().map(script).collect())
                 }
             },
-            (InquiryTask::Recovery, Answer::Friends(told)) => InquiryStep::Done(recovery(&told)),
             (InquiryTask::Lots(all), Answer::Lots(page)) => self.lots_came(all, page),
-            (InquiryTask::Reports(all), Answer::Reports(page)) => self.reports_came(all, page),
-            (InquiryTask::Mailbox, Answer::Mailbox(kept)) => {
-                kept.iter().for_each(|told| self.tell_private_words(told, true));
-                InquiryStep::Done(Value::Null)
-            }
             (InquiryTask::Joints, Answer::Joints(all)) => InquiryStep::Done(self.tell_joints(&all)),
             (InquiryTask::Packages(all), Answer::Packages(page)) => match take_page(all, page) {
                 Some(after) => InquiryStep::Ask(Question::Packages { after }),
@@ -300,6 +338,69 @@ impl ClientCore {
                 }
                 next_source(left).unwrap_or_else(|| self.archived(packages))
             }
+            (task, answer) => self.step_about_people(task, answer),
+        }
+    }
+
+    /// Takes an answer into what is asked about people.
+    fn step_about_people(&mut self, task: &mut InquiryTask, answer: Answer) -> InquiryStep {
+        match (task, answer) {
+            (InquiryTask::Person, Answer::Person(entry)) => {
+                InquiryStep::Done(governing::person(&entry))
+            }
+            (InquiryTask::Orders(below), Answer::Orders(page)) => {
+                self.proven_orders(*below, &page).map_or_else(unproven, InquiryStep::Done)
+            }
+            (InquiryTask::Profiles(of), Answer::Profiles(answer)) => {
+                self.proven_profiles(of, &answer).map_or_else(unproven, InquiryStep::Done)
+            }
+            (InquiryTask::Picture(digest), Answer::Picture(bytes)) => {
+                profiles::picture(*digest, &bytes).map_or_else(unproven, InquiryStep::Done)
+            }
+            (InquiryTask::OwnProfile(task), Answer::Profiles(answer)) => {
+                self.own_profile_known(task, Some(&answer))
+            }
+            (InquiryTask::OwnProfile(task), Answer::Picture(picture)) => {
+                self.own_profile_whole(task, &picture)
+            }
+            // A sim that has just begun proves nothing yet, and one that pushed a picture out has none.
+            (InquiryTask::OwnProfile(task), Answer::Unknown) => {
+                task.newer = None;
+                self.own_profile_known(task, None)
+            }
+            (InquiryTask::Recovery, Answer::Friends(told)) => {
+                InquiryStep::Done(friends::recovery(&told))
+            }
+            (InquiryTask::Friends, Answer::Friends(told)) => {
+                InquiryStep::Done(friends::friends(&told))
+            }
+            (InquiryTask::People(all), Answer::People(page)) => {
+                match would::take_people(all, page) {
+                    Some(question) => InquiryStep::Ask(question),
+                    None => InquiryStep::Done(all.iter().map(governing::person).collect()),
+                }
+            }
+            (InquiryTask::Values, Answer::Charter(answer)) => {
+                let step = self.charter_came(&answer);
+                match &self.inquiries.charter {
+                    Some((_, charter)) if matches!(step, InquiryStep::Done(_)) => {
+                        InquiryStep::Done(would::values(charter))
+                    }
+                    _ => step,
+                }
+            }
+            (InquiryTask::Would(order), Answer::DryRun(told)) => {
+                InquiryStep::Done(would::told(order, &told))
+            }
+            (InquiryTask::WouldSet(name, value), Answer::Change(told)) => {
+                InquiryStep::Done(would::told_change(name, value, &told))
+            }
+            (InquiryTask::Reports(all), Answer::Reports(page)) => self.reports_came(all, page),
+            (InquiryTask::Clubs(all), Answer::Clubs(page)) => self.clubs_came(all, page),
+            (InquiryTask::Mailbox, Answer::Mailbox(kept)) => {
+                kept.iter().for_each(|told| self.tell_private_words(told, true));
+                InquiryStep::Done(Value::Null)
+            }
             (_, answer) => InquiryStep::Failed(instead(&answer)),
         }
     }
@@ -308,18 +409,33 @@ impl ClientCore {
     /// ones are proved.
     pub(super) fn rules_of_building(&self) -> (&Parameters, &[Land]) {
         match &self.inquiries.charter {
-            Some(charter) => (&charter.parameters, &charter.lands),
+            Some((_, charter)) => (&charter.parameters, &charter.lands),
             None => (&self.genesis.parameters, &self.genesis.lands),
         }
     }
 
-    /// Tells the page in which world the sim lies by now: its land office may be another one than the one that
-    /// the genesis names.
+    /// Tells the page what may be other than the genesis says by now: the world in which the sim lies, by its
+    /// land office, and what people agree to before they enter.
     fn charter_came(&mut self, answer: &CharterAnswer) -> InquiryStep {
-        let Ok((_, charter)) = self.session.light().charter(answer) else { return unproven() };
+        let (height, charter) = match self.session.light().charter(answer) {
+            Ok(proved) => proved,
+            // The session follows changes of the set as soon as a view shows that there are some.
+            Err(Distrust::OtherValidators(..)) => return InquiryStep::Again,
+            Err(_) => return unproven(),
+        };
+        // A state of long ago was certified as well, and says nothing of now.
+        if height.plus(CHARTER_HEIGHTS_MAX) < self.session.certain() {
+            return unproven();
+        }
+        if self.inquiries.charter.as_ref().is_some_and(|(known, _)| *known > height) {
+            return InquiryStep::Done(Value::Null);
+        }
         let world = charter.site.map(|site| site.world.to_string());
-        self.tell(&json!({ "type": "charter", "world": world }));
-        self.inquiries.charter = Some(Box::new(charter));
+        let mut told = setup::house_rules(&charter.introduction);
+        told["type"] = "charter".into();
+        told["world"] = world.into();
+        self.tell(&told);
+        self.inquiries.charter = Some((height, Box::new(charter)));
         InquiryStep::Done(Value::Null)
     }
 
@@ -454,19 +570,6 @@ fn governance(entry: &GovernanceEntry) -> Value {
         "delayed": entry.delayed.iter().map(delayed).collect::<Vec<Value>>(),
         "motd": entry.motd, "away": entry.admin_countdown().words(),
         "acts": [], "proven": false,
-    })
-}
-
-/// Returns who asks that which key take over the person's; nothing if nobody does.
-fn recovery(told: &Result<FriendsEntry, Refusal>) -> Value {
-    let Ok(FriendsEntry { counted, recovery: Some(open), .. }) = told else { return Value::Null };
-    let by = |(friend, _): &(FriendEntry, PublicKey)| match friend.name.as_str() {
-        "" => friend.key.to_string()[..8].to_owned(),
-        name => name.to_owned(),
-    };
-    json!({
-        "by": open.vouches.iter().map(by).collect::<Vec<String>>(), "need": counted.need,
-        "key": open.chosen.map(|key| key.to_string()), "left": span(open.left), "proven": false,
     })
 }
 

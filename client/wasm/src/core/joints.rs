@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use metatopia_client::build::joined;
+use metatopia_math::Fx;
 use metatopia_protocol::{JointEntry, JointEntryKind, Question};
 use metatopia_types::{Build, ObjectId};
 use serde_json::{Value, json};
@@ -60,7 +61,7 @@ impl ClientCore {
         &self,
         object: ObjectId,
         to: Option<ObjectId>,
-        kind: &str,
+        kind: (&str, Option<Fx>),
     ) -> Result<Build, BuildFault> {
         let end = |id| self.picture.joint_end(id).ok_or("NoObject");
         let (thing, to) = (end(object)?, to.map(end).transpose()?);

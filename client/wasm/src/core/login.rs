@@ -1,12 +1,13 @@
 //! Coming into a sim, which may ask a key that is new to it for a ticket or for some seconds of work.
 
-use metatopia_protocol::LoginTerms;
-use metatopia_types::{Act, Height, Look, Pass, TicketPass, Work};
+use metatopia_protocol::{LoginTerms, Question};
+use metatopia_types::{Act, Height, Look, Pass, Rotation, TicketPass, Work};
 use serde_json::{Value, json};
 
 use super::{
     ClientCore,
     deeds::{CorePerson, Deed, DeedKind, Deeds},
+    inquiry::InquiryTask,
     outcomes::{ActEnd, ActFailure},
 };
 
@@ -36,7 +37,19 @@ impl ClientCore {
         let attempt = LoginAttempt { command, name, look, asked: false, work: None };
         self.deeds.logins.push_back(attempt);
         if self.deeds.logins.len() == 1 {
-            self.submit_login(None);
+            self.begin_login();
+        }
+    }
+
+    /// Begins the login that is next. What a login of a key takes that came by a rotation is asked first: without the
+    /// rotation an open sim would take it for somebody new.
+    fn begin_login(&mut self) {
+        match self.deeds.logins.front_mut().filter(|_| self.rotation.is_some()) {
+            Some(login) => {
+                login.asked = true;
+                self.ask_terms();
+            }
+            None => self.submit_login(None),
         }
     }
 
@@ -68,6 +81,8 @@ impl ClientCore {
         if end.as_ref().is_ok_and(|result| result.ok) {
             self.deeds.person = Some(CorePerson { name, look });
             self.deeds.is_here = true;
+            // This sim knows the key by now.
+            self.rotation = None;
             // A login makes the avatar stand.
             self.walker.forget();
             self.ask_mailbox();
@@ -78,12 +93,33 @@ impl ClientCore {
         if self.deeds.logins.is_empty() {
             self.go_on(&end);
         } else {
-            self.submit_login(None);
+            self.begin_login();
         }
     }
 
     /// A server says what a login of this key takes.
     pub(super) fn terms_came(&mut self, terms: LoginTerms) {
+        match (terms, self.rotation) {
+            (_, None) => self.pass_terms(terms),
+            // An open sim does not say whether it knows a key. If it does not, this is any login.
+            (LoginTerms::Free, Some(rotation)) => self.submit_login(Some(Pass::Rotation(rotation))),
+            (_, Some(Rotation { old, .. })) => {
+                let task = InquiryTask::TermsBefore(terms);
+                self.inquire(None, task, Question::LoginTerms { key: old });
+            }
+        }
+    }
+
+    /// A server says what a login takes of the key before the rotation.
+    pub(super) fn terms_before_came(&mut self, terms: LoginTerms, before: LoginTerms) {
+        match self.rotation.filter(|_| before == LoginTerms::Free) {
+            Some(rotation) => self.submit_login(Some(Pass::Rotation(rotation))),
+            None => self.pass_terms(terms),
+        }
+    }
+
+    /// Logs in by what a server says that it takes.
+    fn pass_terms(&mut self, terms: LoginTerms) {
         match (terms, &self.ticket) {
             (LoginTerms::Free, _) => self.submit_login(None),
             (LoginTerms::Rotated { .. }, _) => self.finish_login(Err(ActFailure::new("Rotated"))),

@@ -212,7 +212,8 @@ impl Picture {
             "birth": object.birth.map(origin), "parent": object.parent.map(origin),
             "travels": object.travels, "held": object.held.map(|held| held.by),
             "seat": object.seat.is_some(),
-            "round": round, "rod": matches!(shape, Shape::Capsule { .. }), "hx": from_fx(half.x), "hy": from_fx(half.y),
+            "round": round, "rod": matches!(shape, Shape::Capsule { .. }),
+        "thin": matches!(shape, Shape::Segment(_)), "hx": from_fx(half.x), "hy": from_fx(half.y),
             "corners": drawn_corners(shape),
             "motion": variant(&body.motion()).to_lowercase(),
             "movable": object.held.is_some()
@@ -238,14 +239,30 @@ fn gesture(emote: &Emote) -> String {
 /// Straight pieces of a round end of a capsule as it is drawn: nobody sees the corners of more.
 const CAPSULE_END_SIDES: i64 = 6;
 
-/// Returns the corners of a shape as it is drawn, in metres and counter-clockwise; nothing for a disc and
-/// for a box.
+/// Half the width of a line as it is drawn, in metres: it has none itself.
+const LINE_HALF: f64 = 0.06;
+
+/// Returns the corners of a line as it is drawn.
+fn strip([from, to]: [[f64; 2]; 2]) -> [[f64; 2]; 4] {
+    let (x, y) = (to[0] - from[0], to[1] - from[1]);
+    let share = LINE_HALF / x.hypot(y);
+    let (x, y) = (x * share, y * share);
+    [
+        [from[0] + y, from[1] - x],
+        [to[0] + y, to[1] - x],
+        [to[0] - y, to[1] + x],
+        [from[0] - y, from[1] + x],
+    ]
+}
+
+/// Returns the corners of a shape as it is drawn, in metres and counter-clockwise; nothing for a disc, for a
+/// box, and for a compound, which is drawn as the box around it.
 fn drawn_corners(shape: Shape) -> Option<Vec<[f64; 2]>> {
     let drawn = |at: Vec2| [from_fx(at.x), from_fx(at.y)];
     match shape {
-        Shape::Circle { .. } | Shape::Rect { .. } => None,
+        Shape::Circle { .. } | Shape::Rect { .. } | Shape::Compound(_) => None,
         Shape::Polygon(polygon) => Some(polygon.corners().map(drawn).collect()),
-        Shape::Segment(segment) => Some(segment.ends().map(drawn).to_vec()),
+        Shape::Segment(segment) => Some(strip(segment.ends().map(drawn)).to_vec()),
         Shape::Capsule { half, radius } => {
             // From the lowest point of the right end around it, and then around the left one.
             let end = |middle: Fx, first: i64| {

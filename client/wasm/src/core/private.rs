@@ -6,10 +6,15 @@ use metatopia_types::PublicKey;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ClientCore, building::BAD_NAME, deeds::Deed, inquiry::InquiryTask};
+use super::{
+    ClientCore, building::BAD_NAME, clubs::club_of_channel, deeds::Deed, inquiry::InquiryTask,
+};
 
 /// The channel of private words, in the words of the page: no number of the protocol.
 const PRIVATE: u8 = 4;
+
+/// The channel of what is said in a club, in the words of the page.
+pub(super) const IN_CLUB: u8 = 5;
 
 /// Who is to hear what is said, in the words of the page.
 #[derive(Debug, Deserialize)]
@@ -17,7 +22,7 @@ const PRIVATE: u8 = 4;
 pub(super) enum PageChannel {
     /// People nearby, or everybody.
     Number(u8),
-    /// The same as a text, or the person with this key.
+    /// The same as a text, the person with this key, or a club.
     Text(String),
 }
 
@@ -28,11 +33,16 @@ impl Default for PageChannel {
 }
 
 impl ClientCore {
-    /// Says words to others, or tells them to one person.
+    /// Says words to others or in a club, or tells them to one person.
     pub(super) fn speak(&mut self, id: u64, text: &str, channel: &PageChannel) {
         let channel = match channel {
             PageChannel::Number(number) => Ok(*number),
-            PageChannel::Text(typed) => typed.parse().map_err(|_| typed.parse::<PublicKey>()),
+            PageChannel::Text(typed) => {
+                if let Some(club) = club_of_channel(typed) {
+                    return self.say_in_club(id, club, text);
+                }
+                typed.parse().map_err(|_| typed.parse::<PublicKey>())
+            }
         };
         match channel {
             Ok(channel) => self.say(id, text, channel),

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use metatopia_client::TrustCheckpoint;
+use metatopia_client::{TrustCheckpoint, keys::parse_rotation, text::falls};
 use metatopia_math::Vec2;
 use metatopia_sim::{FloorPlan, Genesis, Introduction, Sector, SectorOpening, picture_kind};
-use metatopia_types::{Digest, Lane, SigningKey, SimId};
+use metatopia_types::{Digest, Lane, Rotation, SigningKey, SimId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -28,6 +28,8 @@ struct SetupText {
     /// 32 random bytes for private words, in hexadecimal digits.
     random: String,
     ticket: Option<String>,
+    /// The line of a rotation that led to this key.
+    rotation: Option<String>,
     at: Option<SetupPlace>,
     checkpoint: Option<String>,
 }
@@ -46,6 +48,7 @@ pub(super) struct CoreSetup {
     pub(super) lane: Lane,
     pub(super) random: [u8; 32],
     pub(super) ticket: Option<SigningKey>,
+    pub(super) rotation: Option<Rotation>,
     pub(super) at: Option<Vec2>,
     pub(super) checkpoint: Option<TrustCheckpoint>,
 }
@@ -62,9 +65,14 @@ impl CoreSetup {
             return Err(CallError::new("checkpoint", "the checkpoint is of another sim"));
         }
         let Digest(random) = text.random.parse().map_err(CallError::input)?;
+        let key = secret(&text.secret)?;
+        let public = metatopia_types::Sign::public(&key);
+        let rotation = text.rotation.and_then(|line| parse_rotation(line.as_bytes()));
         Ok(Self {
             random,
-            key: secret(&text.secret)?,
+            // One that leads elsewhere is of an earlier key of this browser.
+            rotation: rotation.filter(|rotation| rotation.new == public),
+            key,
             sim,
             lane: Lane(text.lane.parse().map_err(CallError::input)?),
             ticket: text.ticket.as_deref().map(secret).transpose()?,
@@ -81,20 +89,28 @@ fn secret(text: &str) -> Result<SigningKey, CallError> {
 
 /// Returns what a sim says of itself, with the picture as the content of a `data:` address.
 fn introduction(genesis: &Genesis) -> Value {
-    let Introduction { description, tags, house_rules, .. } = &genesis.introduction;
+    let Introduction { description, tags, .. } = &genesis.introduction;
     let picture = picture_kind(&genesis.picture).ok().map(|kind| {
         let kind = if kind == "jpg" { "jpeg" } else { kind };
         format!("data:image/{kind};base64,{}", BASE64.encode(&genesis.picture))
     });
-    // A person agrees to these words; the page asks again if a sim has others.
-    let digest = genesis.introduction.house_rules_digest().map(|digest| digest.to_string());
     // The land office of a world lies in its own.
     let own = genesis.office.as_ref().map(|_| genesis.id());
     let world = genesis.site.map(|site| site.world).or(own).map(|world| world.to_string());
-    json!({
-        "world": world, "description": description, "tags": tags, "houseRules": house_rules,
-        "houseRulesDigest": digest, "picture": picture,
-    })
+    let mut told = house_rules(&genesis.introduction);
+    told["world"] = world.into();
+    told["description"] = description.as_str().into();
+    told["tags"] = json!(tags);
+    told["picture"] = picture.into();
+    told["falls"] = falls(genesis.parameters.gravity).into();
+    told
+}
+
+/// Returns what a person agrees to before entering, and the digest by which the page asks again if a sim has
+/// other words.
+pub(super) fn house_rules(introduction: &Introduction) -> Value {
+    let digest = introduction.house_rules_digest().map(|digest| digest.to_string());
+    json!({ "houseRules": introduction.house_rules, "houseRulesDigest": digest })
 }
 
 /// Returns the rooms and openings, in metres.

@@ -127,6 +127,10 @@ impl TurnFollower {
             let text = format_args!("turn {} came with another body", header.height);
             return Err(CallError::new("turns", text));
         }
+        if !turn.body.is_whole() {
+            let text = format_args!("words of turn {} were forgotten", header.height);
+            return Err(CallError::new("turns", text));
+        }
         self.compare(&turn);
         if self.mismatch.is_some() {
             self.tail.push(turn, certificate, None);

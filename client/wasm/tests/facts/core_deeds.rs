@@ -254,6 +254,18 @@ fn a_new_key_shows_a_ticket_or_does_the_work() {
     assert_eq!(page.result(id), None);
 }
 
+// Who was walled in had a way out in the text client alone.
+#[test]
+fn who_is_walled_in_goes_home() {
+    let mut page = Page::new();
+    page.log_in();
+    let id = page.command(json!({ "do": "go_home" }));
+    let act = page.act();
+    assert_eq!(act.envelope.act, Act::GoHome);
+    page.decide(act, Outcome::Ok);
+    assert!(ok(&mut page, id));
+}
+
 #[test]
 fn builders_words_become_acts() {
     let mut page = Page::new();
@@ -377,15 +389,17 @@ fn words_are_said_with_their_blob_and_heard_as_hearsay() {
     let text = "hello".to_owned();
     let name = "Eve".to_owned();
     let by = Some(key(9).public());
-    let line = ChatMessage { height: Height(1), channel: 0, speaker: ObjectId(9), name, text, by };
+    let (height, speaker, club) = (Height(1), ObjectId(9), None);
+    let line = ChatMessage { height, channel: 0, speaker, name, text, by, club };
+    let body = line.body().to_string();
     page.tell(&ServerMessage::Heard(line.clone()));
     page.tell(&ServerMessage::Heard(ChatMessage { height: Height(3_000), ..line }));
     // What was said before one came is told as such.
     let heard = |height: u64, is_earlier: bool| {
         json!({
-            "type": "heard", "height": height, "channel": 0, "speaker": 9, "name": "Eve",
+            "type": "heard", "height": height, "channel": 0, "club": null, "speaker": 9, "name": "Eve",
             "text": "hello", "by": key(9).public().to_string(), "earlier": is_earlier,
-            "named": false, "proven": null,
+            "named": false, "proven": null, "body": body,
         })
     };
     assert_eq!(page.events_of("heard"), [heard(1, true), heard(3_000, false)]);
@@ -403,7 +417,7 @@ fn a_line_that_names_the_person_says_so_unless_she_said_it() {
     ] {
         let (name, text, by) = ("Eve".to_owned(), text.to_owned(), Some(by));
         let (height, speaker) = (Height(3_000), ObjectId(9));
-        let line = ChatMessage { height, channel: 0, speaker, name, text, by };
+        let line = ChatMessage { height, channel: 0, speaker, name, text, by, club: None };
         page.tell(&ServerMessage::Heard(line));
         assert_eq!(page.events_of("heard")[0]["named"], is_named);
     }

@@ -13,7 +13,8 @@ fn lot(n: u64, key: PublicKey, name: &str) -> LotEntry {
     let at = |x, y| Vec2::new(Fx::from_int(x), Fx::from_int(y));
     let holder = LotPerson { key, name: name.to_owned() };
     let (low, high) = (at(west, -3), at(west + 8, 3));
-    LotEntry { lot: LotId(n), name: format!("lot {n}"), low, high, holder, friends: Vec::new() }
+    let (lot, name, friends, club) = (LotId(n), format!("lot {n}"), Vec::new(), None);
+    LotEntry { lot, name, low, high, holder, friends, club }
 }
 
 /// After which lots the page asked, and under which number.
@@ -54,12 +55,13 @@ fn lots_are_told_as_outlines_when_they_change() {
     let lots = vec![lot(1, own, "Ada"), open];
     let told = tell(&mut page, lots.clone());
     let first = json!({
-        "lot": 1, "name": "lot 1", "holder": "Ada", "own": true, "lets": false,
-        "x": 12.0, "y": 0.0, "hx": 4.0, "hy": 3.0, "angle": 0, "round": false,
+        "lot": 1, "name": "lot 1", "holder": "Ada", "own": true, "lets": false, "friends": [],
+        "club": null, "x": 12.0, "y": 0.0, "hx": 4.0, "hy": 3.0, "angle": 0, "round": false,
     });
+    let friends = json!([{ "key": own.to_string(), "name": "Ada" }]);
     let second = json!({
-        "lot": 2, "name": "lot 2", "holder": "09090909..", "own": false, "lets": true,
-        "x": 20.0, "y": 0.0, "hx": 4.0, "hy": 3.0, "angle": 0, "round": false,
+        "lot": 2, "friends": friends, "name": "lot 2", "holder": "09090909..", "own": false, "lets": true,
+        "club": null, "x": 20.0, "y": 0.0, "hx": 4.0, "hy": 3.0, "angle": 0, "round": false,
     });
     assert_eq!(told, [json!({ "type": "lots", "list": [first, second], "proven": false })]);
 
@@ -118,4 +120,35 @@ fn who_claims_or_returns_a_lot_learns_at_once_what_came_of_it() {
 
     let id = page.command(json!({ "do": "claim_lot", "x": null, "y": null, "side": 8 }));
     assert_eq!(page.result(id).expect("at once")["code"], "OutOfRange");
+}
+
+#[test]
+fn a_holder_names_gives_opens_and_shuts_a_lot_also_to_a_club_and_sends_things_home() {
+    let mut page = Page::new();
+    page.log_in();
+    let (lot, to) = (LotId(3), PublicKey([9; 32]));
+    for (order, expected) in [
+        (
+            json!({ "verb": "name", "name": "garden" }),
+            LotOrder::Name { lot, name: "garden".into() },
+        ),
+        (json!({ "verb": "give", "to": to.to_string() }), LotOrder::Give { lot, to }),
+        (json!({ "verb": "open", "to": to.to_string() }), LotOrder::Open { lot, to }),
+        (json!({ "verb": "shut", "to": to.to_string() }), LotOrder::Shut { lot, to }),
+        (
+            json!({ "verb": "send_home", "object": 7 }),
+            LotOrder::SendHome { lot, object: ObjectId(7) },
+        ),
+        (json!({ "verb": "open_club", "club": 5 }), LotOrder::OpenToClub { lot, club: ClubId(5) }),
+        (json!({ "verb": "shut_club" }), LotOrder::ShutToClub { lot }),
+    ] {
+        let id = page.command(json!({ "do": "lot", "lot": 3, "order": order }));
+        let act = page.act();
+        assert_eq!(act.envelope.act, Act::Lot(expected), "{order}");
+        page.decide(act, Outcome::Ok);
+        assert_eq!(page.result(id).expect("decided")["result"]["ok"], true, "{order}");
+    }
+    let nobody = json!({ "do": "lot", "lot": 3, "order": { "verb": "give", "to": "Bob" } });
+    let id = page.command(nobody);
+    assert_eq!(page.result(id).expect("at once")["code"], "BadName", "a name is no key");
 }

@@ -2,15 +2,19 @@
 
 mod calls;
 mod capsules;
+mod core_clubs;
 mod core_deeds;
 mod core_joints;
 mod core_lots;
 mod core_private;
+mod core_profiles;
 mod core_proofs;
 mod core_questions;
 mod core_recovery;
 mod core_reports;
+mod core_rotation;
 mod core_workshop;
+mod core_would;
 /// The lies of the client's own tests about where an avatar is.
 #[path = "../../../tests/facts/elsewhere.rs"]
 mod elsewhere;

@@ -53,7 +53,9 @@ impl<'a> Playback<'a> {
                 Some(height) => self.advance_to(&decoded, height)?,
                 None => ControlFlow::Continue(()),
             };
-            if flow.is_break() || self.replay.record(decoded, self.exec, self.observer)?.is_break()
+            if flow.is_break()
+                || self.replay.record(decoded, self.exec, self.observer)?.is_break()
+                || self.pass_hole().is_break()
             {
                 return Ok(());
             }
@@ -122,12 +124,29 @@ impl<'a> Playback<'a> {
                 }
                 if self.pass_gap(height)?.is_break()
                     || self.replay.patched_turn(turn, self.exec, self.observer)?.is_break()
+                    || self.pass_hole().is_break()
                 {
                     return Ok(ControlFlow::Break(()));
                 }
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Goes on from the next snapshot, if words of the last turn were forgotten. Without one, the turns behind
+    /// it are held against their certificates and each other.
+    fn pass_hole(&mut self) -> ControlFlow<()> {
+        let Some(height) = self.replay.take_stop() else {
+            return ControlFlow::Continue(());
+        };
+        match self.source.begin_from(height, self.replay.voters()) {
+            Ok(state) => {
+                let begins = self.observer.begins(state.base());
+                self.replay.resume(state);
+                begins
+            }
+            Err(_) => ControlFlow::Continue(()),
+        }
     }
 
     /// Goes on behind missing turns, if a turn of this height comes after such.

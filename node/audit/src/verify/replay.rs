@@ -55,6 +55,10 @@ pub(super) struct Replay {
     missing: Vec<(Height, Height)>,
     /// The turns of heights whose validators are not known.
     pub(super) unverifiable: Vec<(Height, Height)>,
+    /// The turns of which words were forgotten.
+    holed: Vec<(Height, Height)>,
+    /// The turn of this height could not be applied to the state that there was, and the state is gone.
+    stopped_at: Option<Height>,
     /// The turns that were applied.
     applied: Vec<(Height, Height)>,
     acts: u64,
@@ -89,6 +93,8 @@ impl Replay {
             },
             missing: Vec::new(),
             unverifiable: Vec::new(),
+            holed: Vec::new(),
+            stopped_at: None,
             applied: Vec::new(),
             acts: 0,
             notes: StateNotes::default(),
@@ -126,6 +132,7 @@ impl Replay {
         checked.recoveries = self.notes.recoveries.iter().map(|taken| taken.height).collect();
         (checked.missing, checked.unverifiable) = (self.missing, self.unverifiable);
         (checked.applied, checked.acts) = (self.applied, self.acts);
+        checked.forgotten = self.holed;
         checked.world = self.state.as_ref().map(|state| state.world().clone());
         checked.base = base;
         checked.turns = self.decided;
@@ -146,6 +153,16 @@ impl Replay {
         }
         (self.previous, self.tip) = (None, Some(gap.1));
         self.missing.push(gap);
+    }
+
+    /// Returns the height of a turn of which words were forgotten, if it was the one to be applied next.
+    pub(super) const fn take_stop(&mut self) -> Option<Height> {
+        self.stopped_at.take()
+    }
+
+    /// Goes on from the state of a snapshot, behind turns that are there and cannot be applied.
+    pub(super) fn resume(&mut self, state: ProvenState) {
+        self.state = Some(state);
     }
 
     /// Drops the state: none of the turns that follow can be applied.
@@ -245,6 +262,12 @@ impl Replay {
         };
         if self.previous.is_some_and(|previous| previous != turn.header.previous) {
             return Err(Unsound::Header("another turn before it").into());
+        }
+        if !turn.body.is_whole() {
+            push_height(&mut self.holed, height);
+            if self.state.take_if(|state| height > state.base()).is_some() {
+                self.stopped_at = Some(height);
+            }
         }
         let flow = match self.state.as_mut().filter(|state| height > state.base()) {
             Some(state) => {

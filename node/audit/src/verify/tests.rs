@@ -1,3 +1,4 @@
+mod holes;
 mod shared_disk;
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};

@@ -55,6 +55,9 @@ pub struct LogVerdict {
     /// The turns that were checked against their certificates and each other, and not applied, since
     /// there is no state before them: first and last.
     pub certified_only: Vec<[u64; 2]>,
+    /// The turns of which words were forgotten: first and last. They are among those that were not applied,
+    /// with the turns behind them up to the next snapshot.
+    pub forgotten: Vec<[u64; 2]>,
     /// The turns that are missing between others: first and last.
     pub missing: Vec<[u64; 2]>,
     /// The turns that nothing proves, first and last: the missing ones, and those of heights whose
@@ -104,6 +107,7 @@ impl LogVerdict {
             lost_below: lost_below.map(|height| height.0),
             applied_from: checked.base.0 + 1,
             certified_only: ranges(&certified_only(checked)),
+            forgotten: ranges(&checked.forgotten),
             missing: ranges(&checked.missing),
             unproven: ranges(&unproven),
             root: checked.world.as_ref().map(|world| world.root().to_string()),
@@ -166,6 +170,12 @@ impl fmt::Display for LogVerdict {
         }
         for range in &self.certified_only {
             write!(f, "; certified but not applied, for want of a state: {}", turns(range))?;
+        }
+        if !self.forgotten.is_empty() {
+            let count: u64 = self.forgotten.iter().map(|[first, last]| last - first + 1).sum();
+            let all: Vec<String> = self.forgotten.iter().map(turns).collect();
+            write!(f, "; words were forgotten of {count} turns, which are verified by the chain ")?;
+            write!(f, "and their certificates alone: {}", all.join(", "))?;
         }
         if self.heals > 0 {
             write!(f, "; it healed {} times from a wrong state", self.heals)?;

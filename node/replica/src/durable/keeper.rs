@@ -9,6 +9,7 @@
 //! unless the server is an archive.
 
 mod filling;
+mod forgetting;
 mod opening;
 mod order;
 mod pruning;
@@ -23,9 +24,10 @@ use metatopia_store::{
 };
 use metatopia_types::Height;
 
-use self::order::ReplaceError;
 pub use self::pruning::HISTORY_TURNS;
+use self::{forgetting::ForgottenSoFar, order::ReplaceError};
 pub use self::{
+    forgetting::{FORGOTTEN_AT_ONCE, ForgetError, Forgetting, SEGMENTS_AT_ONCE},
     opening::{
         Log, NoStart, PassedOver, StartError, begin_log, newest_state, open_log, open_replica,
     },
@@ -78,6 +80,8 @@ pub struct Keeper<D> {
     /// What is missing, and must that be told?
     gaps: Gaps,
     are_gaps_due: bool,
+    /// The words that have left the log.
+    forgotten: ForgottenSoFar,
     news: Vec<News>,
 }
 
@@ -98,6 +102,7 @@ impl<D: Disk> Keeper<D> {
             oldest: Height(1),
             gaps: Gaps::default(),
             are_gaps_due: false,
+            forgotten: ForgottenSoFar::default(),
             news: Vec::new(),
         };
         keeper.look_for_oldest();
@@ -122,6 +127,7 @@ impl<D: Disk> Keeper<D> {
             oldest: self.oldest,
             gaps: self.gaps,
             are_gaps_due: self.are_gaps_due,
+            forgotten: self.forgotten,
             news: self.news,
         }
     }
@@ -177,6 +183,7 @@ impl<D: Disk> Keeper<D> {
                     report(Done::Loaded { reader, decisions, oldest, next });
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
+                Order::Forget(forgetting) => self.forget(&forgetting),
                 Order::PutBack(turns) => self.put_back(&turns),
                 Order::Replace { snapshot, note } => self.replacing = Some((snapshot, note)),
                 Order::Retry => self.retry(),
@@ -301,8 +308,13 @@ impl<D: Disk> Keeper<D> {
             Reader::Question(_) => TURNS_ANSWER_BYTES,
             Reader::Peer(_) | Reader::Repair => LOADED_BYTES_MAX,
         };
+        // Nobody applies a turn of which words were forgotten: who asks for it to do so fetches a state.
+        let is_of_use = |turn: &Decision| match reader {
+            Reader::Question(_) => true,
+            Reader::Peer(_) | Reader::Repair => turn.turn.body.is_whole(),
+        };
         let mut turns = KeptTurns::of(&self.store).from(from);
-        let found = at_once(turns.by_ref(), count, bytes_max);
+        let found = at_once(turns.by_ref().take_while(is_of_use), count, bytes_max);
         let (unread, patch) = (turns.unread(), turns.bad_patch());
         drop(turns);
         match (unread, patch) {

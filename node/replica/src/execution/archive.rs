@@ -238,6 +238,7 @@ mod tests {
             validators: ValidatorSet::new(members, |_| true).expect("a set of one"),
             chat: Vec::new(),
             told: Vec::new(),
+            forgotten: Vec::new(),
             forms: Vec::new(),
             sounds: Vec::new(),
             order: Vec::new(),

@@ -1,12 +1,14 @@
-//! What the sim is and what was ordered up to the last turns, to prove it: kept as the
+//! What the sim is, what was ordered and what people say of themselves up to the last turns, to prove it: kept as the
 //! [shelves](super::land) of a land office are.
 
 use std::collections::VecDeque;
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{Answer, CharterAnswer, OrdersAnswer};
+use metatopia_protocol::{
+    Answer, CharterAnswer, OrdersAnswer, PROFILES_PER_QUESTION_MAX, ProfilesAnswer,
+};
 use metatopia_sim::{ProvableLeaves, World};
-use metatopia_types::{Height, limits::ROOT_LAG};
+use metatopia_types::{Height, PublicKey, StateProof, limits::ROOT_LAG};
 
 /// States whose leaves are kept: the newest ones, of which one is certified.
 const STATES_KEPT: usize = ROOT_LAG as usize + 1;
@@ -57,6 +59,27 @@ impl RecentLeaves {
             header: decision.turn.header.clone(),
             certificate: decision.certificate.clone(),
             charter: leaves.charter(),
+        })))
+    }
+
+    /// Proves what people say of themselves, from the newest state whose root is certified. Of too many, the first.
+    pub(crate) fn profiles<'a>(
+        &self,
+        of: &[PublicKey],
+        decision: impl Fn(Height) -> Option<&'a Decision>,
+    ) -> Option<Answer> {
+        let (leaves, decision) = self.newest_certified(decision)?;
+        let mut found: Vec<StateProof> = Vec::new();
+        for proof in of.iter().take(PROFILES_PER_QUESTION_MAX).filter_map(|key| leaves.profile(key))
+        {
+            if found.iter().all(|known| known.key != proof.key) {
+                found.push(proof);
+            }
+        }
+        Some(Answer::Profiles(Box::new(ProfilesAnswer {
+            header: decision.turn.header.clone(),
+            certificate: decision.certificate.clone(),
+            leaves: found,
         })))
     }
 

@@ -10,8 +10,8 @@ use metatopia_sim::{
     limits::{PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHES_PER_TURN_MAX},
 };
 use metatopia_types::{
-    Act, ActId, Blob, Envelope, Height, Lane, PublicKey, ReportSubject, Seq, SignedEnvelope, SimId,
-    Turn, TurnBody, Verify, limits, wire,
+    Act, ActId, Blob, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
+    TurnBody, Verify, limits, named_blob, wire,
 };
 
 pub use self::relay::{
@@ -216,18 +216,7 @@ impl Mempool {
         if matches!(envelope.act, Act::Hear { .. }) {
             return Err(SubmitRefusal::BadBlob);
         }
-        let named = match &envelope.act {
-            Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
-            Act::Publish { source } => Some((*source, limits::BLOB_BYTES_MAX)),
-            Act::Land { order } => Some((*order, limits::LAND_ORDER_BYTES_MAX)),
-            Act::Tell { sealed, .. } => Some((*sealed, limits::SEALED_BYTES_MAX)),
-            Act::FileReport { about: ReportSubject::Words { opened, .. }, .. } => {
-                Some((*opened, limits::OPENED_BYTES_MAX))
-            }
-            Act::Border { order } => Some((*order, limits::BORDER_ORDER_BYTES_MAX)),
-            _ => None,
-        };
-        match (named, submission.blobs.as_slice()) {
+        match (named_blob(&envelope.act), submission.blobs.as_slice()) {
             (None, []) => Ok(bytes),
             (Some((id, max)), [blob]) if blob.id() == id && blob.0.len() <= max => {
                 Ok(bytes + blob.0.len())

@@ -12,7 +12,7 @@ use metatopia_types::{
     Certificate, Header, Height, PublicKey, Receipt, SimId, ValidatorSet, limits, merkle,
 };
 
-use super::{Publisher, facts, friends, people, standing::Taken};
+use super::{Publisher, clubs, facts, friends, people, standing::Taken};
 use crate::{
     Asker, Config, Effect, PeerMessage, Reader,
     context::ReplicaContext,
@@ -144,6 +144,11 @@ impl Publisher {
         Some((asker, answer))
     }
 
+    /// Returns a turn without what was forgotten of it.
+    fn shown_turn(&self, decision: &Decision) -> Answer {
+        Answer::Turn(Box::new((self.shown(&decision.turn), decision.certificate.clone())))
+    }
+
     fn answer_from(
         &self,
         ctx: &ReplicaContext<'_>,
@@ -158,10 +163,7 @@ impl Publisher {
             Question::GenesisPart { part } => {
                 genesis_part(ctx.config, *part).map(Answer::GenesisPart)
             }
-            Question::Turn { height } => decision(*height).map(|decision| {
-                let turn = decision.turn.as_ref().clone();
-                Answer::Turn(Box::new((turn, decision.certificate.clone())))
-            }),
+            Question::Turn { height } => decision(*height).map(|found| self.shown_turn(found)),
             Question::Receipt { author, lane, seq } => {
                 let place = archive.place(*author, *lane, *seq);
                 place.and_then(|place| receipt_answer(&place, decision(place.height)?))
@@ -184,6 +186,7 @@ impl Publisher {
             }
             Question::Orders { below } => ctx.execution.leaves().page(*below, decision),
             Question::Charter => ctx.execution.leaves().charter(decision),
+            Question::Profiles { of } => ctx.execution.leaves().profiles(of, decision),
             Question::Links { after } => Some(Answer::Links(links(ctx, *after))),
             // Genesis is no turn.
             Question::Turns { from } => (from.0 >= 1).then(|| turns_from(ctx, *from, &decision)),
@@ -205,9 +208,11 @@ impl Publisher {
             | Question::Joints { .. }
             | Question::Reports { .. }
             | Question::Mailbox { .. }
+            | Question::Picture { .. }
             | Question::Friends { .. }
             | Question::TryFriends { .. }
             | Question::TryChange(_)
+            | Question::Clubs { .. }
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -244,8 +249,12 @@ impl Publisher {
             Question::Joints { near } => Some(Answer::Joints(facts::joints(world, *near))),
             Question::Reports { after } => Some(Answer::Reports(people::reports(world, *after))),
             Question::Mailbox { of, after } => Some(people::mailbox(world, *of, *after)),
+            Question::Picture { of } => {
+                world.picture(of).map(|picture| Answer::Picture(picture.to_vec()))
+            }
             Question::Friends { of } => Some(friends::friends(world, *of)),
             Question::TryFriends { author, act } => Some(friends::attempt(world, *author, act)),
+            Question::Clubs { of, after } => Some(clubs::clubs(world, *of, *after)),
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
@@ -319,9 +328,12 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Joints { .. }
         | Question::Reports { .. }
         | Question::Mailbox { .. }
+        | Question::Profiles { .. }
+        | Question::Picture { .. }
         | Question::Friends { .. }
         | Question::TryFriends { .. }
         | Question::TryChange(_)
+        | Question::Clubs { .. }
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)

@@ -130,6 +130,7 @@ pub(crate) fn lots(world: &World, after: LotId) -> Vec<LotEntry> {
         high: lot.area.high,
         holder: person(&lot.holder),
         friends: lot.friends.iter().map(person).collect(),
+        club: lot.club.and_then(|club| world.club_name(club)),
     };
     world.lots_after(after).take(LOTS_PER_ANSWER_MAX).map(entry).collect()
 }
@@ -142,7 +143,10 @@ pub(crate) fn joints(world: &World, near: Vec2) -> Vec<JointEntry> {
         anchor_a: spec.anchor_a,
         anchor_b: spec.anchor_b,
         kind: match spec.kind {
+            JointKind::Revolute { motor: Some(_), .. } => JointEntryKind::Motor,
             JointKind::Revolute { .. } => JointEntryKind::Hinge,
+            JointKind::Distance { spring: Some(_), .. } => JointEntryKind::Spring,
+            JointKind::Distance { min, max, .. } if min < max => JointEntryKind::Rope,
             JointKind::Distance { .. } => JointEntryKind::Rod,
             JointKind::Weld { .. } => JointEntryKind::Weld,
             JointKind::Prismatic { axis, .. } => JointEntryKind::Slider { along: axis.angle() },

@@ -69,22 +69,24 @@ pub(super) fn dry_run(world: &World, intended: &IntendedOrder) -> DryRunEntry {
     let verdict = world.may_order(author, order).map(|warrant| warrant.words().to_owned());
     DryRunEntry {
         verdict,
-        person: order.person().or_else(|| accused(world, order)).map(|key| person(world, *key)),
+        person: order.person().or_else(|| affected(world, order)).map(|key| person(world, *key)),
         thing: order.object().and_then(|object| thing(world, object)),
         traced: traced(world, order),
         holdings: holdings(world, order),
     }
 }
 
-/// Returns what an amendment or a change of who votes would do.
+/// Returns what an amendment, a change of who votes, or an order about tickets or a border would do.
 pub(super) fn try_change(world: &World, intended: &IntendedChange) -> IntendedChangeEntry {
-    let IntendedChange { author, act } = intended;
+    let IntendedChange { author, act, blob } = intended;
     let value = match act {
         Act::Amend { name, .. } => world.charter().value(name).unwrap_or_default(),
         _ => String::new(),
     };
     IntendedChangeEntry {
-        verdict: world.may_change(author, act).map(|warrant| warrant.words().to_owned()),
+        verdict: world
+            .may_change(author, act, blob.as_ref())
+            .map(|warrant| warrant.words().to_owned()),
         value,
         players: count(world.player_count()),
         here: count(world.present().count()),
@@ -110,10 +112,13 @@ fn holdings(world: &World, order: &GovernOrder) -> KeyHoldings {
     }
 }
 
-/// Returns whom a report is about that an order decides.
-fn accused<'a>(world: &'a World, order: &GovernOrder) -> Option<&'a PublicKey> {
-    let GovernOrder::Decide { report, .. } = order else { return None };
-    world.report(*report)?.accused.as_ref()
+/// Returns whom a report is about that an order decides, or whose club it ends.
+fn affected<'a>(world: &'a World, order: &GovernOrder) -> Option<&'a PublicKey> {
+    match order {
+        GovernOrder::Decide { report, .. } => world.report(*report)?.accused.as_ref(),
+        GovernOrder::EndClub { club } => world.club(*club).map(|club| &club.owner),
+        _ => None,
+    }
 }
 
 /// Returns how many things an undo is about.

@@ -6,7 +6,7 @@ use metatopia_protocol::{
 };
 use metatopia_replica::{ClientId, mempool::STRANGER_PENDING_MAX};
 use metatopia_sim::Genesis;
-use metatopia_types::{Act, Envelope, Height, Lane, Look, Seq, Sign, SigningKey};
+use metatopia_types::{Act, Blob, Envelope, Height, Lane, Look, Seq, Sign, SigningKey};
 
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis};
 
@@ -30,6 +30,11 @@ impl Person {
 
     /// Hands in an act that is good for so many turns.
     pub(super) fn acts(&mut self, server: &mut Alone, act: Act, turns: u64) {
+        self.acts_with(server, act, Vec::new(), turns);
+    }
+
+    /// Hands in an act with the blobs that it names.
+    pub(super) fn acts_with(&mut self, server: &mut Alone, act: Act, blobs: Vec<Blob>, turns: u64) {
         self.seq += 1;
         let envelope = Envelope {
             sim: server.sim,
@@ -39,7 +44,7 @@ impl Person {
             last_valid: decided(server).plus(turns),
             act,
         };
-        let submission = Submission { act: envelope.sign(&self.key), blobs: Vec::new() };
+        let submission = Submission { act: envelope.sign(&self.key), blobs };
         let message = ClientMessage::Submit(Box::new(submission));
         server.client_says(self.client, encode_client(&message));
     }

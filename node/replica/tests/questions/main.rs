@@ -3,6 +3,7 @@
 mod alone;
 mod author_class;
 mod borders;
+mod clubs;
 mod fetching;
 mod filling;
 mod handing_over;
@@ -11,6 +12,7 @@ mod joining;
 mod joints;
 mod land;
 mod people;
+mod profiles;
 mod repair;
 mod snapshots;
 mod state_sync;

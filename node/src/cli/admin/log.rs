@@ -1,6 +1,6 @@
 //! `admin log` tells who ordered what in a sim, under which right, with proof.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use clap::Args;
 use metatopia_client_driver::ClientDriver;
@@ -8,7 +8,6 @@ use metatopia_sim::{OrderedDeed, RecordedOrder, Warrant};
 use metatopia_types::{GovernOrder, ReportSubject, SetChange, TicketOrder};
 use serde::Serialize;
 
-use super::orders::lasting;
 use crate::cli::{
     console::Console, failure::Failure, numbers::number_of, say::PROVEN, session::NodeArgs,
 };
@@ -92,6 +91,8 @@ fn govern(order: &GovernOrder) -> (String, Option<String>, Option<String>) {
             Some(if reason.is_empty() { lasts } else { format!("{lasts}: {reason}") })
         }
         GovernOrder::Announce { text } => Some(text.clone()),
+        GovernOrder::SetHouseRules { text: Some(text) } => Some(format!("the words {text}")),
+        GovernOrder::SetHouseRules { text: None } => Some("none".to_owned()),
         GovernOrder::SetLand { area, title, .. } => Some(format!("{area}, {title}")),
         _ => None,
     };
@@ -151,6 +152,10 @@ fn line(number: u64, order: &RecordedOrder) -> OrderLine {
             };
             ("decide".to_owned(), Some(about), Some(terms))
         }
+        OrderedDeed::Forget { height, body, person } => {
+            let about = person.as_ref().and_then(key);
+            ("forget".to_owned(), about, Some(format!("words {height}:{body}")))
+        }
         OrderedDeed::TakeBack { square } => {
             ("world take-back".to_owned(), Some(square.to_string()), None)
         }
@@ -194,6 +199,12 @@ async fn pages(
     }
     let surplus = found.len().saturating_sub(usize::try_from(wanted).unwrap_or(usize::MAX));
     Ok(found.split_off(surplus))
+}
+
+/// Returns a span of seconds in words.
+fn lasting(seconds: Option<u32>) -> String {
+    let span = |seconds: u32| humantime::format_duration(Duration::from_secs(seconds.into()));
+    seconds.map_or("for good".to_owned(), |seconds| format!("for {}", span(seconds)))
 }
 
 #[cfg(test)]

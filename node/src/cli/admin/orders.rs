@@ -1,7 +1,6 @@
 //! Orders about people and their things: each by an act, or only said what it would do.
 
 mod giving;
-mod words;
 
 use clap::{Args, Subcommand};
 use metatopia_types::{
@@ -10,10 +9,7 @@ use metatopia_types::{
 };
 
 use self::giving::carry_out_all;
-pub(super) use self::{
-    giving::{carry_out, refused_as},
-    words::lasting,
-};
+pub(super) use self::giving::{carry_out, carry_out_naming, refused_as};
 use super::area::AreaArgs;
 use crate::cli::{arguments::check_line, console::Console, failure::Failure, session::PlayerArgs};
 
@@ -51,7 +47,7 @@ pub(in crate::cli) enum GovernCommand {
         metatopia admin ban KEY --for 7d --reason \"walls in the plaza\" --key admin.key\n  \
         metatopia admin ban KEY KEY KEY --key admin.key --dry-run\n\n\
         Several keys are banned in one session, each by an act: a line for each, and what is refused stops no \
-        other.\nThe exit code is that of the first refusal. kick, unban, mute and unmute do the same. \
+        other.\nThe exit code is that of the first refusal. kick, unban, mute, unmute and unprofile do the same. \
                 Its acts and logins are refused, its session ends, and servers hang up. Days on which the sim \
         stood still\ndo not count.")]
     Ban(SanctionArgs),
@@ -66,6 +62,10 @@ pub(in crate::cli) enum GovernCommand {
     /// Give a key its voice back.
     #[command(after_help = "Example:\n  metatopia admin unmute KEY --key admin.key")]
     Unmute(KeysArgs),
+    /// Take away what a person says of herself: her line, her pronouns and her picture.
+    #[command(after_help = "Example:\n  metatopia admin unprofile KEY --key admin.key\n\n\
+        Only a newer version, which the person signs, is shown from then on; `mute` keeps her from showing one.")]
+    Unprofile(KeysArgs),
     /// Stop a thing: its scripts do not run, and nobody pushes or changes it.
     #[command(after_help = "Example:\n  metatopia admin freeze 17 --key admin.key")]
     Freeze(ThingArgs),
@@ -274,6 +274,9 @@ impl GovernCommand {
             Self::Unmute(KeysArgs { people, order }) => {
                 return Ok((about(people, |key| GovernOrder::Unmute { key }), order));
             }
+            Self::Unprofile(KeysArgs { people, order }) => {
+                return Ok((about(people, |key| GovernOrder::Unprofile { key }), order));
+            }
             Self::Ban(SanctionArgs { people, lasts: seconds, reason: why, order }) => {
                 let why = reason(why)?;
                 let ban = |key| GovernOrder::Ban { key, seconds, reason: why.clone() };
@@ -292,7 +295,12 @@ impl GovernCommand {
     /// Returns the one order of a command that is about one thing, and what every order takes.
     fn order(self) -> Result<(GovernOrder, OrderArgs), Failure> {
         Ok(match self {
-            Self::Kick(_) | Self::Unban(_) | Self::Unmute(_) | Self::Ban(_) | Self::Mute(_) => {
+            Self::Kick(_)
+            | Self::Unban(_)
+            | Self::Unmute(_)
+            | Self::Unprofile(_)
+            | Self::Ban(_)
+            | Self::Mute(_) => {
                 unreachable!("these are about several people")
             }
             Self::Grant(args) => args.order()?,

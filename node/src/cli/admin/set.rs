@@ -6,9 +6,10 @@ use clap::{Args, builder::PossibleValuesParser};
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, IntendedChange, IntendedChangeEntry, Question};
 use metatopia_sim::{
-    AMENDABLE, AgreedPorts, AmendError, FirstLogin, LandClaims, Parameters, Publishers, is_name,
+    AMENDABLE, AgreedPorts, AmendError, FeatureFlags, FirstLogin, LandClaims, Parameters,
+    Publishers, is_name,
 };
-use metatopia_types::{Act, SimId};
+use metatopia_types::{Act, Blob, SimId};
 use serde::Serialize;
 
 use super::orders::refused_as;
@@ -66,11 +67,11 @@ pub(super) fn names() -> String {
 
 /// The line that tells of a changed value.
 #[derive(Debug, Serialize)]
-struct Changed {
+pub(super) struct Changed {
     name: String,
     value: String,
     /// The turn that changed it; none if it was only asked what the change would do.
-    height: Option<u64>,
+    pub(super) height: Option<u64>,
     /// When the sim ends by it, in words, if the value says that.
     #[serde(skip_serializing_if = "Option::is_none")]
     ends: Option<String>,
@@ -109,7 +110,7 @@ impl fmt::Display for Changed {
 }
 
 /// Checks a value before an act is spent on it. The ranges are the same in every sim.
-fn check(name: &str, value: &str) -> Result<(), Failure> {
+pub(super) fn check(name: &str, value: &str) -> Result<(), Failure> {
     if name == "name" {
         let wrong = || Failure::usage(format!("{value:?} is no name: one short line, not empty"));
         return if is_name(value) { Ok(()) } else { Err(wrong()) };
@@ -121,6 +122,9 @@ fn check(name: &str, value: &str) -> Result<(), Failure> {
     if let ("ports", Err(error)) = (name, AgreedPorts::default().changed_by(value)) {
         return Err(Failure::usage(error.to_string())
             .hint("`metatopia script ports` prints the digests of this program's ports"));
+    }
+    if let ("flags", Err(error)) = (name, FeatureFlags::default().changed_by(value)) {
+        return Err(Failure::usage(error.to_string()));
     }
     Parameters::default().amend(name, value).map_err(|error| match error {
         AmendError::Parameters(error) => Failure::usage(error.to_string()),
@@ -147,10 +151,20 @@ fn taken(name: &str) -> String {
 pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> {
     let SetArgs { parameter: name, value, dry_run, admin } = args;
     check(&name, &value)?;
+    console.show(&give((name, value), dry_run, &admin, console).await?)
+}
+
+/// Gives a value that was checked, or only asks what it would do.
+pub(super) async fn give(
+    named: (String, String),
+    dry_run: bool,
+    admin: &PlayerArgs,
+    console: Console,
+) -> Result<Changed, Failure> {
     let mut driver = admin.open().await?;
-    let done = change(&mut driver, (name, value), (&admin, dry_run), console).await;
+    let done = change(&mut driver, named, (admin, dry_run), console).await;
     driver.leave().await;
-    console.show(&done?)
+    done
 }
 
 /// Changes a value, or only asks what that would do.
@@ -176,7 +190,7 @@ async fn change(
 
 /// Returns when the sim ends once it lives for so many seconds, in words.
 async fn end(driver: &mut ClientDriver, act: &Act, seconds: &str) -> Result<String, Failure> {
-    let before = try_change(driver, act.clone()).await?.value;
+    let before = try_change(driver, (act.clone(), None)).await?.value;
     let Answer::Governance(told) = driver.ask(Question::Governance, ANSWER).await? else {
         return Err(Failure::failed("the node does not say how long the sim has run"));
     };
@@ -212,18 +226,18 @@ fn ending(lives: i64, age: Option<i64>) -> String {
 
 /// Asks what a change of a value would do.
 async fn would(driver: &mut ClientDriver, act: Act) -> Result<WouldSet, Failure> {
-    let told = try_change(driver, act).await?;
+    let told = try_change(driver, (act, None)).await?;
     let IntendedChangeEntry { verdict, value: before, players, here, .. } = told;
     let by = verdict.map_err(|why| refused_as("the change", why))?;
     Ok(WouldSet { before, players, here, by })
 }
 
-/// Asks what an amendment or a change of who votes would do, or which rule refuses it.
-pub(super) async fn try_change(
+/// Asks what an act that is no order about people would do, with the blob that it names, or which rule refuses it.
+pub(in crate::cli) async fn try_change(
     driver: &mut ClientDriver,
-    act: Act,
+    (act, blob): (Act, Option<Blob>),
 ) -> Result<IntendedChangeEntry, Failure> {
-    let intended = IntendedChange { author: driver.author(), act };
+    let intended = IntendedChange { author: driver.author(), act, blob };
     match driver.ask(Question::TryChange(Box::new(intended)), ANSWER).await? {
         Answer::Change(told) => Ok(*told),
         _ => Err(Failure::failed("the node does not say what a change would do")),
@@ -244,6 +258,8 @@ mod tests {
             ("publishers", "nobody", "publishers is one of anybody, seen, builders, admins"),
             ("building.open_ground", "yes", "building.open_ground is true or false"),
             ("ports", "greeter", "ports are written PACKAGE:PORT:GAS:HEIGHT"),
+            ("flags", "fair", "flags are written NAME:HEIGHT"),
+            ("flags", "+Fair:1", "\"Fair\" is no name of a flag"),
             ("name", "", "\"\" is no name"),
             ("world", "Earth", "\"Earth\" is no id of a land office"),
         ] {

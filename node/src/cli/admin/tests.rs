@@ -52,7 +52,7 @@ async fn node(told: Result<(u64, u8), StatusCode>) -> NodeUrl {
 /// height 9.
 async fn finished(votes: bool, nodes: &[NodeUrl], wait: Duration) -> Result<(), Failure> {
     let at = NodeArgs { node: nodes.to_vec(), sim: None };
-    let admin = PlayerArgs { at, key: Default::default(), name: None, ticket: None };
+    let admin = PlayerArgs::of(at, Default::default());
     let change = ChangeArgs { server: PublicKey([4; 32]), admin, wait, dry_run: false };
     let what = if votes { "promote" } else { "demote" };
     finish(&change, what, ("an act".to_owned(), 9), votes, Console::quiet()).await

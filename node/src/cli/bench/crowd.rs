@@ -136,13 +136,14 @@ async fn carried(
     ])
 }
 
-async fn height(node: &NodeUrl) -> Result<u64, Failure> {
+/// Returns the height that a node is at.
+pub(super) async fn height(node: &NodeUrl) -> Result<u64, Failure> {
     Ok(ServerStatus::ask(node, None).await?.height)
 }
 
 /// Returns how many turns between two heights were late, and how many tenths of a turn there were
 /// in a second, by the times that the turns state.
-async fn pace(
+pub(super) async fn pace(
     node: &NodeUrl,
     trust: &GenesisTrust,
     (from, to): (u64, u64),

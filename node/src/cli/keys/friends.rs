@@ -16,11 +16,11 @@ use crate::{
     cli::{
         console::Console,
         failure::Failure,
+        passphrase::PassphraseArgs,
         say::{PROVEN, carry_through, reader},
         session::{ANSWER, NodeArgs, PlayerArgs},
     },
     clock::SystemClock,
-    keys,
 };
 
 /// A snapshot is offered each half a minute. One that is older than this is of a sim that stands still, or of a
@@ -84,6 +84,8 @@ pub(in crate::cli) struct KeyAskArgs {
     /// The key that was lost: 64 hexadecimal digits. Friends see it beside your name.
     #[arg(long = "for", value_name = "OLD")]
     old: PublicKey,
+    #[command(flatten)]
+    words: PassphraseArgs,
 }
 
 /// What the owner of a new key gives her friends.
@@ -248,7 +250,7 @@ async fn name(
 
 /// Prints the word of a new key that it takes the place of a lost one.
 pub(super) fn ask(args: &KeyAskArgs, console: Console) -> Result<(), Failure> {
-    let word = NewKeyWord::new(&keys::load(&args.file)?, &args.old);
+    let word = NewKeyWord::new(&args.words.open(&args.file)?, &args.old);
     let (old, new) = (args.old.to_string(), word.key.to_string());
     console.show(&AskLine { old, new, text: word.to_string() })
 }

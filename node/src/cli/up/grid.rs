@@ -405,7 +405,7 @@ async fn open_borders(
         let sim = world.sim();
         let node = urls.iter().map(|url| url.of(sim)).collect();
         let (at, key) = (NodeArgs { node, sim: Some(sim) }, world.path().join(ADMIN_KEY));
-        let admin = PlayerArgs { at, key, name: None, ticket: None };
+        let admin = PlayerArgs::of(at, key);
         let heads = touching(worlds, world).map(|other| other.genesis().head()).collect();
         border::open_missing(&admin, heads, console).await?;
     }

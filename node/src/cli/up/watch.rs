@@ -159,7 +159,7 @@ impl PlaceWatch {
         console: Console,
     ) -> Self {
         let at = NodeArgs { node, sim: Some(sim) };
-        let admin = PlayerArgs { at, key, name: None, ticket: None };
+        let admin = PlayerArgs::of(at, key);
         let (brought, fallen) = (BTreeMap::new(), BTreeSet::new());
         Self { dir, admin, console, told: None, brought, fallen }
     }

@@ -27,6 +27,7 @@ use crate::{
     cli::{
         console::Console,
         failure::Failure,
+        passphrase::PassphraseArgs,
         session::NODE,
         ticket::TicketSecret,
         up::world::{ADMIN_KEY, Beginning, Founders, LocalWorld, kept_servers, server_path},
@@ -66,6 +67,8 @@ pub(in crate::cli) struct WorldClaimArgs {
     /// The key file of somebody who holds land beside the square, or of an admin of the land office.
     #[arg(long, value_name = "FILE", conflicts_with = "vouch")]
     sponsor: Option<PathBuf>,
+    #[command(flatten)]
+    words: PassphraseArgs,
     /// What such a person made by `metatopia world vouch`.
     #[arg(long, value_name = "TEXT")]
     vouch: Option<VouchText>,
@@ -83,6 +86,8 @@ pub(in crate::cli) struct VouchArgs {
     /// Your key file: you hold land beside the square, or are an admin of the land office.
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
+    #[command(flatten)]
+    words: PassphraseArgs,
     /// The world of the square: 64 hexadecimal digits.
     #[arg(long, value_name = "ID")]
     world: SimId,
@@ -147,7 +152,7 @@ impl fmt::Display for Vouched {
 }
 
 pub(super) fn vouch(args: &VouchArgs, console: Console) -> Result<(), Failure> {
-    let key = keys::load(&args.key)?;
+    let key = args.words.open(&args.key)?;
     let ClaimText { sim, square, claimer } = &args.claim;
     let sponsor = LandSponsor::new(&key, args.world, *sim, *square, claimer);
     console.show(&Vouched { vouch: hex(&wire::encode(&sponsor)) })
@@ -208,7 +213,7 @@ pub(super) async fn run(args: WorldClaimArgs, console: Console) -> Result<(), Fa
     let world = learned.sets.world();
     let (squares, edge) = candidates(&args, &learned).await?;
     // A directory is made once: before that, all is read that may be missing.
-    args.sponsor.as_deref().map(keys::load).transpose()?;
+    let sponsor = args.sponsor.as_deref().map(|file| args.words.open(file)).transpose()?;
     let local = open_or_found(&args, &learned, squares[0])?;
     let square = site_of(local.genesis(), world)?;
     check_begun(&args.dir, square, &edge)?;
@@ -217,7 +222,7 @@ pub(super) async fn run(args: WorldClaimArgs, console: Console) -> Result<(), Fa
         let claim = ClaimText { sim: local.sim(), square, claimer: admin.public() };
         return console.show(&AskedClaim { world: world.to_string(), claim: claim.to_string() });
     }
-    console.show(&have_granted(&args, learned, local, squares, console).await?)
+    console.show(&have_granted(&args, learned, (local, sponsor), squares, console).await?)
 }
 
 /// Claims this very square by way of a node, for a sim of this founding, for which an admin of the land
@@ -239,27 +244,29 @@ pub(in crate::cli) async fn claim_at(
         beside: None,
         only: true,
         founding,
-        sponsor: Some(sponsor),
+        sponsor: None,
+        words: PassphraseArgs::default(),
         vouch: None,
         ask: false,
         ticket: None,
     };
     let learned = LearnedWorld::from(&args.node, None).await?;
+    let sponsor = Some(keys::load(&sponsor)?);
     let local = open_or_found(&args, &learned, square)?;
-    have_granted(&args, learned, local, vec![square], console).await.map(drop)
+    have_granted(&args, learned, (local, sponsor), vec![square], console).await.map(drop)
 }
 
 /// Has the land office grant the square of a sim, or one of these.
 async fn have_granted(
     args: &WorldClaimArgs,
     learned: LearnedWorld,
-    local: LocalWorld,
+    (local, sponsor): (LocalWorld, Option<SigningKey>),
     squares: Vec<Square>,
     console: Console,
 ) -> Result<ClaimedSquare, Failure> {
-    let admin = keys::load(&args.dir.join(ADMIN_KEY))?;
-    let sponsor = args.sponsor.as_deref().map(keys::load).transpose()?;
-    let by = (args.dir.join(ADMIN_KEY), args.ticket.clone());
+    let path = args.dir.join(ADMIN_KEY);
+    let admin = keys::load(&path)?;
+    let by = (path, SigningKey::from_seed(*admin.secret()), args.ticket.clone());
     let mut office = OfficeDesk::open(&learned, &args.node, by, console).await?;
     let desk = ClaimDesk { args, learned, admin, sponsor, console };
     let claimed = desk.claim(&mut office, local, squares).await;

@@ -3,18 +3,15 @@
 use std::{path::PathBuf, sync::Arc};
 
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
-use metatopia_types::{Act, LandOrder, Outcome};
+use metatopia_types::{Act, LandOrder, Outcome, SigningKey};
 
 use super::learned::LearnedWorld;
-use crate::{
-    cli::{
-        console::Console,
-        failure::Failure,
-        say::decide_and_prove,
-        session::{NodeArgs, PlayerArgs},
-        ticket::TicketSecret,
-    },
-    keys,
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    say::decide_and_prove,
+    session::{NodeArgs, PlayerArgs},
+    ticket::TicketSecret,
 };
 
 /// Advice where no server of the land office answers.
@@ -36,7 +33,7 @@ impl OfficeDesk {
     pub(super) async fn open(
         learned: &LearnedWorld,
         node: &NodeUrl,
-        (key, ticket): (PathBuf, Option<TicketSecret>),
+        (path, key, ticket): (PathBuf, SigningKey, Option<TicketSecret>),
         console: Console,
     ) -> Result<Self, Failure> {
         let office = learned.office_urls();
@@ -48,11 +45,10 @@ impl OfficeDesk {
         }
         let world = learned.sets.world();
         let at = NodeArgs { node: office.clone(), sim: Some(world) };
-        let player = PlayerArgs { at, key, name: None, ticket };
+        let player = PlayerArgs { ticket, ..PlayerArgs::of(at, path) };
         let trust = GenesisTrust::learn_from(&office, Some(world)).await;
         let trust = trust.map_err(|error| Failure::from(error).hint(AWAY))?;
-        let key = Arc::new(keys::load(&player.key)?);
-        let driver = ClientDriver::open(office, trust, key).await?;
+        let driver = ClientDriver::open(office, trust, Arc::new(key)).await?;
         let mut desk = Self { driver, stays: false };
         let login;
         (login, desk.stays) = player.login_over(&mut desk.driver, console).await?;

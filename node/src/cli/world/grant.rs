@@ -17,6 +17,7 @@ use crate::{
         console::Console,
         failure::Failure,
         numbers::number_of,
+        passphrase::PassphraseArgs,
         session::NODE,
         ticket::TicketSecret,
         up::world::{LocalWorld, kept_servers, server_path},
@@ -33,6 +34,8 @@ pub(in crate::cli) struct SquareArgs {
     /// Your key file. The holder of the square may order this, unless the help says who else.
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
+    #[command(flatten)]
+    words: PassphraseArgs,
     /// A node that takes part in the world.
     #[arg(long, value_name = "URL", default_value = NODE)]
     node: NodeUrl,
@@ -219,8 +222,9 @@ async fn carry_out(
     change: GrantChange,
     console: Console,
 ) -> Result<(), Failure> {
+    let key = args.words.open(&args.key)?;
     let learned = LearnedWorld::from(&args.node, args.world).await?;
-    let by = (args.key.clone(), args.ticket.clone());
+    let by = (args.key.clone(), key, args.ticket.clone());
     let mut desk = OfficeDesk::open(&learned, &args.node, by, console).await?;
     let mut decided = 0;
     for order in orders {

@@ -1,11 +1,17 @@
 //! What the text client needs of the commands about worlds: the map, who owns a point, and house rules.
 
-use std::{cell::RefCell, collections::BTreeSet, path::PathBuf, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use metatopia_client::BlockList;
+use metatopia_client::{BlockList, BuddyList, OwnProfile};
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, passing_key};
 use metatopia_text_client::{FromWorld, KnownMap, KnownOwner, KnownSim, WorldDesk};
-use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
+use metatopia_types::{Digest, LandGrant, PublicKey, SigningKey, SimId, TilePoint};
 
 use super::{
     find::by_learned,
@@ -13,12 +19,34 @@ use super::{
     map::{listed, prove_all},
 };
 use crate::{
-    cli::{blocks, failure::Failure, house_rules},
+    cli::{
+        beside_key::{self, KeptLists},
+        failure::Failure,
+        house_rules,
+    },
     overlay::answers::{EndpointEntry, MapAnswer, MapSite},
 };
 
 /// The time that a node has for one answer about the state of its sim.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// What a person's client keeps beside her key.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct KeptByClient {
+    lists: KeptLists,
+    profile: Option<OwnProfile>,
+}
+
+impl KeptByClient {
+    /// Reads what lies beside a file of this key.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is spoilt, or is of somebody else.
+    pub(in crate::cli) fn load(key: &Path, public: PublicKey) -> Result<Self, Failure> {
+        let lists = KeptLists::load(key, public)?;
+        Ok(Self { lists, profile: beside_key::profile(key)? })
+    }
+}
 
 /// Asks nodes about a world, and proves what they say.
 #[derive(Debug)]
@@ -27,18 +55,25 @@ pub(in crate::cli) struct TravelDesk {
     accepts: bool,
     /// House rules that were agreed to since the program started.
     agreed: RefCell<BTreeSet<Digest>>,
-    /// The person's key file, beside which the block list lies.
-    key: PathBuf,
-    /// Whose words the person does not want to read, as the session begins.
-    blocked: BlockList,
+    /// The person's key file, beside which the others lie.
+    path: PathBuf,
+    /// Her key, which signs her lists.
+    key: Arc<SigningKey>,
+    /// What lies beside it.
+    kept: RefCell<KeptByClient>,
     /// The sim in which the session begins. Who travelled has a node that names its sim.
     sim: SimId,
 }
 
 impl TravelDesk {
-    /// Returns the desk of a person with this key file, and the block list beside it, in this sim.
-    pub(in crate::cli) fn new(accepts: bool, key: PathBuf, blocked: BlockList, sim: SimId) -> Self {
-        Self { accepts, agreed: RefCell::default(), key, blocked, sim }
+    /// Returns the desk of a person with this key in this file, and what lies beside it, in this sim.
+    pub(in crate::cli) fn new(
+        accepts: bool,
+        (path, key): (PathBuf, Arc<SigningKey>),
+        kept: KeptByClient,
+        sim: SimId,
+    ) -> Self {
+        Self { accepts, agreed: RefCell::default(), path, key, kept: RefCell::new(kept), sim }
     }
 
     /// Learns the world of the person's sim of one of its nodes.
@@ -95,11 +130,34 @@ impl WorldDesk for TravelDesk {
     }
 
     fn blocked(&self) -> BlockList {
-        self.blocked.clone()
+        self.kept.borrow().lists.blocked.clone()
     }
 
     fn keep_blocked(&self, blocked: &BlockList) -> Result<(), String> {
-        blocks::keep(&self.key, blocked).map_err(|error| error.to_string())
+        let kept = beside_key::keep_blocks(&self.path, blocked, &*self.key);
+        kept.map_err(|error| error.to_string())
+    }
+
+    fn buddies(&self) -> BuddyList {
+        self.kept.borrow().lists.buddies.clone()
+    }
+
+    fn keep_buddies(&self, buddies: &BuddyList) -> Result<(), String> {
+        let kept = beside_key::keep_buddies(&self.path, buddies, &*self.key);
+        kept.map_err(|error| error.to_string())
+    }
+
+    fn profile(&self) -> Option<OwnProfile> {
+        self.kept.borrow().profile.clone()
+    }
+
+    fn keep_profile(&self, profile: &OwnProfile) -> Result<(), String> {
+        self.kept.borrow_mut().profile = Some(profile.clone());
+        beside_key::keep_profile(&self.path, profile).map_err(|error| error.to_string())
+    }
+
+    fn read_picture(&self, file: &str) -> Result<Vec<u8>, String> {
+        beside_key::picture(Path::new(file)).map_err(|error| format!("{file}: {error}"))
     }
 }
 
@@ -173,7 +231,8 @@ mod tests {
         let rules = Digest([0x5e; 32]);
         let desk = |accepts| {
             let sim = SimId(Digest::ZERO);
-            TravelDesk::new(accepts, PathBuf::new(), BlockList::default(), sim)
+            let key = (PathBuf::new(), Arc::new(SigningKey::from_seed([1; 32])));
+            TravelDesk::new(accepts, key, KeptByClient::default(), sim)
         };
         assert!(desk(true).has_agreed(rules));
         let desk = desk(false);

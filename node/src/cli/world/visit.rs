@@ -15,6 +15,7 @@ use crate::cli::{
     console::{Console, unwritten},
     exit::Exit,
     failure::Failure,
+    passphrase::PassphraseArgs,
     session::{NodeArgs, PlayerArgs},
     ticket::TicketSecret,
 };
@@ -26,7 +27,7 @@ pub(in crate::cli) struct VisitArgs {
     point: PointArgs,
     #[command(flatten)]
     ask: AskArgs,
-    /// Your key file; `metatopia keys new` makes one.
+    /// Your key file, sealed or not; `metatopia keys new` makes one.
     #[arg(long, value_name = "FILE")]
     key: std::path::PathBuf,
     /// Your name in the sim [default: the one that the sim knows you by, else the first digits of your key].
@@ -35,6 +36,8 @@ pub(in crate::cli) struct VisitArgs {
     /// A ticket or its link, for a key that is new to the sim.
     #[arg(long, value_name = "TICKET")]
     ticket: Option<TicketSecret>,
+    #[command(flatten)]
+    words: PassphraseArgs,
     /// Agree to the house rules of the sim, if it has any, without being asked.
     #[arg(long)]
     accept_rules: bool,
@@ -59,7 +62,7 @@ pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure
     console.note(&format!("going to square {square} of sim {}", grant.sim));
     // The client believes no genesis but the one of this id, which the land office's map proves.
     let at = NodeArgs { node, sim: Some(grant.sim) };
-    let VisitArgs { key, name, ticket, accept_rules, .. } = args;
-    let player = PlayerArgs { at, key, name, ticket };
+    let VisitArgs { key, name, ticket, words, accept_rules, .. } = args;
+    let player = PlayerArgs { at, key, name, ticket, words };
     client::run(ClientArgs { player, accept_rules }, console).await
 }

@@ -103,7 +103,7 @@ async fn assets_are_kept_for_ever_under_the_digest_of_all() {
     assert_eq!(value(&head, "content-type"), Some("text/javascript; charset=utf-8"));
     assert_eq!(value(&head, "cache-control"), Some("public, max-age=31536000, immutable"));
     assert!(value(&head, "content-security-policy").is_some(), "workers take theirs from it");
-    assert!(script.contains("new Page(") && !script.contains("@ts-check"));
+    assert!(script.contains("new Page(") && !script.contains("Puts the page together"));
 
     let known = format!("If-None-Match: {}", value(&head, "etag").unwrap());
     let (head, body) = get(&node, &path, &[&known]).await;

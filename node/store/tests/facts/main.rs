@@ -10,6 +10,7 @@ mod limits;
 mod mangled;
 mod marks;
 mod patches;
+mod redactions;
 mod refused;
 mod rolls;
 mod schedules;

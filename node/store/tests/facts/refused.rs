@@ -81,9 +81,9 @@ fn a_segment_of_another_sim_is_refused() {
 }
 
 /// A later version: another number, and of course another hash.
-fn of_version_2(disk: &mut MemoryDisk, file: FileName) {
+fn of_version_3(disk: &mut MemoryDisk, file: FileName) {
     let mut bytes = disk.bytes(file).expect("a file").to_vec();
-    bytes[8..12].copy_from_slice(&2_u32.to_le_bytes());
+    bytes[8..12].copy_from_slice(&3_u32.to_le_bytes());
     bytes[80] ^= 1;
     disk.replace(file, bytes);
 }
@@ -92,12 +92,12 @@ fn of_version_2(disk: &mut MemoryDisk, file: FileName) {
 fn a_later_version_of_any_file_is_named_not_guessed_at() {
     let mut disk = filled(&[1; 9]);
     let segment = FileName::segment(1);
-    of_version_2(&mut disk, segment);
-    let found = 2;
+    of_version_3(&mut disk, segment);
+    let found = 3;
     let file = segment;
     assert_eq!(scan(&disk, sim()), Err(ScanError::Version { file, found }));
 
-    of_version_2(&mut disk, FileName::IDENTITY);
+    of_version_3(&mut disk, FileName::IDENTITY);
     assert_eq!(read_identity(&disk), Err(IdentityError::Version { found }));
 
     let snapshot = Snapshot {
@@ -107,7 +107,7 @@ fn a_later_version_of_any_file_is_named_not_guessed_at() {
     };
     put_snapshot(&mut disk, &snapshot).expect("a good disk");
     let file = FileName::new(FileKind::Snapshot(snapshot.height, snapshot.root));
-    of_version_2(&mut disk, file);
+    of_version_3(&mut disk, file);
     let error = load_snapshot(&disk, snapshot.height, snapshot.root);
     assert_eq!(error, Err(ReadSnapshotError::Version { file, found }));
 }
@@ -187,9 +187,9 @@ fn a_patch_of_a_later_version_is_not_damaged() {
     store.put_patch(&patch).expect("a good disk");
     let mut disk = store.into_disk();
     let file = FileName::new(FileKind::Patch { from: 7, to: 20 });
-    of_version_2(&mut disk, file);
+    of_version_3(&mut disk, file);
 
-    let unknown = UnknownFormat { file, found: 2, known: PATCH_VERSION };
+    let unknown = UnknownFormat { file, found: 3, known: PATCH_VERSION };
     assert_eq!(load_patch(&disk, (7, 20)), Err(ReadError::Format(unknown)));
     assert_eq!(unknown_format(&disk), Ok(Some(unknown)));
 }
@@ -211,8 +211,9 @@ fn a_file_of_a_later_version_is_found_among_many_and_damage_is_none() {
         damaged.flip(file, 20 * 8);
         assert_eq!(unknown_format(&damaged), Ok(None), "{file}");
         let mut later = disk.clone();
-        of_version_2(&mut later, file);
-        let unknown = UnknownFormat { file, found: 2, known: 1 };
+        of_version_3(&mut later, file);
+        let known = if matches!(file.kind, FileKind::Segment(_)) { 2 } else { 1 };
+        let unknown = UnknownFormat { file, found: 3, known };
         assert_eq!(unknown_format(&later), Ok(Some(unknown)), "{file}");
     }
 }
@@ -223,12 +224,12 @@ fn nothing_is_put_aside_where_a_file_is_of_a_later_version() {
     let mut disk = filled(&[1; 9]);
     disk.flip(FileName::segment(0), 90 * 8);
     let file = FileName::segment(2);
-    of_version_2(&mut disk, file);
+    of_version_3(&mut disk, file);
     let before = contents(&disk);
 
     let error = quarantine(&mut disk, sim(), &|_, _| true);
 
-    let unknown = UnknownFormat { file, found: 2, known: 1 };
+    let unknown = UnknownFormat { file, found: 3, known: 2 };
     assert_eq!(error, Err(RecoverError::Format(unknown)));
     assert_eq!(contents(&disk), before, "nothing is changed");
 }

@@ -57,7 +57,7 @@ fn region(poison: fn(&mut rapier2d::prelude::RigidBody)) -> Region {
     region.insert(ObjectId(1), &spec).expect("a floor");
     for n in 0..3 {
         let at = point(0, n).saturating_add(Vec2::new(Fx::ZERO, Fx::HALF));
-        let spec = BodySpec::new(crate_, Motion::Dynamic, at);
+        let spec = BodySpec::new(crate_.clone(), Motion::Dynamic, at);
         region.insert(ObjectId(2 + n as u64), &spec).expect("a crate");
     }
     let tier = Poisoned { tier: Newton2::new(), left: 30, poison };

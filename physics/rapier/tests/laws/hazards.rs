@@ -244,7 +244,7 @@ fn the_fastest_body_does_not_tunnel_through_the_thinnest_wall() {
     let wall = Shape::Rect { half: Vec2::new(limits::SIZE_MIN, Fx::from_int(2)) };
     for size in [7, 14, 30, 100] {
         let mut region = newton2(Region::new());
-        put(&mut region, 1, fixed(wall, at(0, 0)));
+        put(&mut region, 1, fixed(wall.clone(), at(0, 0)));
         let bullet = BodySpec { velocity: at(3_200, 0), ..moving(circle(size), at(-500, 3)) };
         put(&mut region, 2, bullet);
         for _ in 0..90 {

@@ -1,6 +1,8 @@
 //! The laws of the second tier, tested through the public interface of a region.
 
 mod bounds;
+mod compounds;
+mod digested;
 #[path = "../../../tests/laws/draws.rs"]
 mod draws;
 mod golden;

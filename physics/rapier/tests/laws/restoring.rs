@@ -36,6 +36,11 @@ fn joints_that_are_made_driven_and_broken_are_read_back_before_each_of_2000_step
 }
 
 #[test]
+fn compounds_that_are_edited_are_read_back_before_each_of_2000_steps() {
+    plays_alike("tumbler", 2_000);
+}
+
+#[test]
 fn walkers_and_what_notices_them_are_read_back_before_each_step() {
     plays_alike("crowd", 600);
 }

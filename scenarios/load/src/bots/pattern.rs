@@ -32,7 +32,7 @@ const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, E
 
 /// The stream of acts of one bot. The same seed, index and scenes give the same acts.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     chance: Stream,
     home: Option<Vec2>,
     /// Says whether the bot builds.
@@ -42,7 +42,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    pub(super) fn new(seed: u64, index: u64, builds: bool) -> Self {
+    pub(crate) fn new(seed: u64, index: u64, builds: bool) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let chance = Stream::new(&key, "metatopia bots v1", &[index]);

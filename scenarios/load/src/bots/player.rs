@@ -30,7 +30,7 @@ fn watching() -> Watching {
 }
 
 /// A bot that is in the sim.
-pub(super) struct BotPlayer {
+pub(crate) struct BotPlayer {
     driver: ClientDriver,
     pattern: Pattern,
     tally: ActTally,
@@ -45,7 +45,7 @@ pub(crate) fn bot_name(index: u32, key: &PublicKey) -> String {
 
 impl BotPlayer {
     /// Opens a session with a new key, and logs in.
-    pub(super) async fn enter(
+    pub(crate) async fn enter(
         nodes: Vec<NodeUrl>,
         trust: GenesisTrust,
         index: u32,
@@ -97,7 +97,7 @@ impl BotPlayer {
     }
 
     /// Acts until `end`, leaves the sim, and waits for the receipts that are due.
-    pub(super) async fn play(mut self, first: Instant, pace: Duration, end: Instant) -> ActTally {
+    pub(crate) async fn play(mut self, first: Instant, pace: Duration, end: Instant) -> ActTally {
         let mut clock = interval_at(first, pace);
         // A sim that stood still is not flooded afterwards.
         clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -153,6 +153,7 @@ impl BotPlayer {
             | DriverEvent::Form(_)
             | DriverEvent::Sound(_)
             | DriverEvent::Told(_)
+            | DriverEvent::Forgotten(_)
             | DriverEvent::Proof(_) => {}
         }
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use metatopia_math::Fx;
 use metatopia_sim::{Border, World};
-use metatopia_types::{BorderDeparture, Height, ObjectId, Parcel, SimId, TravelRefusal, Traveller};
+use metatopia_types::{
+    BorderDeparture, Height, Millis, ObjectId, Parcel, SimId, TravelRefusal, Traveller,
+};
 
 use super::ground::{self, LINE};
 use super::{SIMS, beyond};
@@ -37,6 +39,8 @@ pub struct CrossingCounts {
     pub pinned_waits: u64,
     /// Turns of the receiver from each departure to its arrival.
     pub turns: Vec<u64>,
+    /// Turns of the receiver from the border frame of a state to the ghosts that it moves.
+    pub ghost_turns: Vec<u64>,
     /// The longest time from a departure to its end.
     pub longest: Duration,
     /// Pairs of states that were looked at.
@@ -59,6 +63,7 @@ impl CrossingCounts {
         self.late += other.late;
         self.pinned_waits += other.pinned_waits;
         self.turns.extend(&other.turns);
+        self.ghost_turns.extend(&other.ghost_turns);
         self.longest = self.longest.max(other.longest);
         self.looks += other.looks;
     }
@@ -66,11 +71,22 @@ impl CrossingCounts {
     /// Returns the turns that so many of a hundred arrivals needed at most; none if nobody arrived.
     #[must_use]
     pub fn percentile(&self, percent: usize) -> Option<u64> {
-        let mut turns = self.turns.clone();
-        turns.sort_unstable();
-        let place = (turns.len() * percent).div_ceil(100).max(1) - 1;
-        turns.get(place).copied()
+        part_of(&self.turns, percent)
     }
+
+    /// Returns the turns that so many of a hundred border frames needed at most; none if none was heard.
+    #[must_use]
+    pub fn ghost_percentile(&self, percent: usize) -> Option<u64> {
+        part_of(&self.ghost_turns, percent)
+    }
+}
+
+/// Returns the number that so many of a hundred are no greater than.
+fn part_of(turns: &[u64], percent: usize) -> Option<u64> {
+    let mut turns = turns.to_vec();
+    turns.sort_unstable();
+    let place = (turns.len() * percent).div_ceil(100).max(1) - 1;
+    turns.get(place).copied()
 }
 
 /// What became of a departure, as its receiver said.
@@ -102,6 +118,10 @@ pub(super) struct TripLedger {
     ids: [SimId; 2],
     /// By the sim that they left, and their numbers.
     trips: BTreeMap<(usize, u64), BorderTrip>,
+    /// The height of the receiver at which each border frame was first seen, by the sim that made it and when.
+    frames: BTreeMap<(usize, Millis), Height>,
+    /// When the newest border frame of each sim was made.
+    framed: [Millis; 2],
     /// Who and what has to be somewhere.
     known: BTreeSet<Traveller>,
     pub(super) counts: CrossingCounts,
@@ -115,6 +135,8 @@ impl TripLedger {
         let mut ledger = Self {
             ids: SIMS.map(|sim| states[sim].sim()),
             trips: BTreeMap::new(),
+            frames: BTreeMap::new(),
+            framed: [Millis(0); 2],
             known: BTreeSet::new(),
             counts: CrossingCounts::default(),
             breaches: Vec::new(),
@@ -146,11 +168,19 @@ impl TripLedger {
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
                 self.note_departures(now, sim, states, border);
+                let made = border.crossing.said.frame.made;
+                let there = states[beyond(sim)].height();
+                // A frame stays as it is while nothing moves.
+                if made > self.framed[sim] {
+                    self.framed[sim] = made;
+                    self.frames.insert((sim, made), there);
+                }
             }
         }
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
                 self.note_verdicts(sim, &states[sim], border);
+                self.note_ghosts(sim, &states[sim], border);
                 self.note_waits(sim, &states[sim], border);
                 self.note_ends(now, sim, border);
             }
@@ -182,6 +212,19 @@ impl TripLedger {
                 has_waited: false,
             });
         }
+    }
+
+    /// Counts how long the newest border frame took that was heard.
+    fn note_ghosts(&mut self, sim: usize, state: &World, border: &Border) {
+        let Some(heard) = &border.crossing.heard else { return };
+        let (from, made) = (beyond(sim), heard.said.frame.made);
+        if let Some(seen) = self.frames.remove(&(from, made))
+            && !heard.said.frame.bodies.is_empty()
+        {
+            self.counts.ghost_turns.push(state.height().0.saturating_sub(seen.0));
+        }
+        // Earlier ones, which were never heard, are none any more.
+        self.frames.retain(|(sim, at), _| *sim != from || *at > made);
     }
 
     fn note_verdicts(&mut self, sim: usize, state: &World, border: &Border) {

@@ -16,6 +16,9 @@ use super::{SimulatorExit, span};
 /// Where nothing goes wrong, 99 of 100 arrivals are at most so many turns after their departures.
 const CALM_TURNS_MAX: u64 = 10;
 
+/// Where nothing goes wrong, half of all border frames move ghosts at most so many turns after they were made.
+const GHOST_TURNS_MAX: u64 = 8;
+
 #[derive(Debug, Args)]
 pub(crate) struct CrossingArgs {
     /// How many worlds
@@ -73,6 +76,8 @@ impl CrossingTally {
             turns_p50: counts.percentile(50),
             turns_p95: counts.percentile(95),
             turns_p99: counts.percentile(99),
+            ghost_turns_p50: counts.ghost_percentile(50),
+            ghost_turns_p95: counts.ghost_percentile(95),
             longest_ms: millis(counts.longest),
             settled_ms: millis(self.settled),
             looks: counts.looks,
@@ -105,6 +110,8 @@ struct CrossingFigures {
     turns_p50: Option<u64>,
     turns_p95: Option<u64>,
     turns_p99: Option<u64>,
+    ghost_turns_p50: Option<u64>,
+    ghost_turns_p95: Option<u64>,
     longest_ms: u64,
     settled_ms: u64,
     looks: u64,
@@ -140,6 +147,11 @@ fn shortfalls(classes: &BTreeMap<&'static str, CrossingFigures>) -> Vec<String> 
     let calm = classes.get(CrossingClass::Calm.name()).and_then(|figures| figures.turns_p99);
     if let Some(turns) = calm.filter(|turns| *turns > CALM_TURNS_MAX) {
         short.push(format!("calm: p99 is {turns} turns, and is to be {CALM_TURNS_MAX} at most"));
+    }
+    let calm = classes.get(CrossingClass::Calm.name()).and_then(|figures| figures.ghost_turns_p50);
+    if let Some(turns) = calm.filter(|turns| *turns > GHOST_TURNS_MAX) {
+        let bound = GHOST_TURNS_MAX;
+        short.push(format!("calm: ghosts lag by {turns} turns, and are to by {bound} at most"));
     }
     short
 }
@@ -228,6 +240,8 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
             figures.settled_ms,
             figures.looks
         );
+        let [median, p95] = [figures.ghost_turns_p50, figures.ghost_turns_p95].map(turns);
+        say!("  ghosts lag by {median} / {p95} turns (median, p95)");
         say!(
             "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} counted for nothing; \
              {} crashes",
@@ -254,7 +268,7 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{CALM_TURNS_MAX, CrossingFigures, CrossingTally, shortfalls};
+    use super::{CALM_TURNS_MAX, CrossingFigures, CrossingTally, GHOST_TURNS_MAX, shortfalls};
 
     /// The command ended well after worlds in which nobody ever crossed.
     #[test]
@@ -272,5 +286,9 @@ mod tests {
         let idle = of([("calm", figures(5, slow)), ("faulty", figures(0, 0))]);
         assert!(idle.contains("faulty: nobody and nothing crossed in 3 worlds"), "{idle}");
         assert!(idle.contains("calm: p99 is 11 turns, and is to be 10 at most"), "{idle}");
+        let mut lags = CrossingTally { worlds: 3, ..CrossingTally::default() };
+        (lags.counts.people, lags.counts.ghost_turns) = (1, vec![1, GHOST_TURNS_MAX + 1, 20]);
+        let lags = of([("calm", lags.figures()), ("faulty", figures(5, slow))]);
+        assert_eq!(lags, "calm: ghosts lag by 9 turns, and are to by 8 at most");
     }
 }

@@ -278,6 +278,7 @@ impl ReplicaServer {
                 self.orders.push(Order::Load { reader, from, count });
             }
             Wish::PutBack(turns) => self.orders.push(Order::PutBack(turns)),
+            Wish::Forget(words) => self.orders.push(Order::Forget(words)),
             Wish::Snapshot { height, root, bytes } => {
                 self.orders.push(Order::Snapshot(Snapshot { height, root, bytes }));
             }

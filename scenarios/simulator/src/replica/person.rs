@@ -474,7 +474,8 @@ impl Person {
             | SessionEvent::Frame { .. }
             | SessionEvent::Form(_)
             | SessionEvent::Sound(_)
-            | SessionEvent::Told(_) => {}
+            | SessionEvent::Told(_)
+            | SessionEvent::Forgotten(_) => {}
             SessionEvent::Heard(line) | SessionEvent::HeardEarlier(line) => {
                 self.heard.push(format!("{}: {}", line.name, line.text));
             }

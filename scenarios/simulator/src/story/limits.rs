@@ -17,7 +17,7 @@ pub const PEOPLE_MAX: u64 = 64;
 pub const SCRIPTS_MAX: usize = 16;
 
 /// How long a story may be, and how long it may take to calm down.
-pub const LENGTH_MAX: Duration = Duration::from_secs(600);
+pub const LENGTH_MAX: Duration = Duration::from_secs(3_600);
 
 /// Acts, faults and strangers, each time they come counted.
 pub const STEPS_MAX: usize = 4_096;

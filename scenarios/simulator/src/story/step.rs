@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use metatopia_sim::AMENDABLE;
 use metatopia_types::{
     Act, Blob, Emote, Envelope, GovernOrder, Look, PublicKey, RoleRight, SetChange,
 };
@@ -150,6 +151,11 @@ pub(super) enum PersonAction {
     Login,
     /// Orders something about a person.
     Order(PersonOrder, u64),
+    /// Changes an agreed number of the sim.
+    Set {
+        name: String,
+        value: String,
+    },
 }
 
 /// What somebody orders about a person.
@@ -215,9 +221,9 @@ impl PersonAction {
             let emotes: Vec<&str> = EMOTES.iter().map(|(name, _)| *name).collect();
             format!(
                 "nobody can do {words:?}; there are {}, heartbeat, login, say WORDS, vanish TIME, for \
-                 who may, appoint, dismiss, kick, ban, unban, mute, unmute PERSON and grant, revoke \
-                 RIGHT PERSON, and for person 0, the admin, promote N, reserve N and demote N, with N \
-                 the number of a server below {seats}",
+                 who may, appoint, dismiss, kick, ban, unban, mute, unmute PERSON, grant, revoke RIGHT \
+                 PERSON and set NAME VALUE, and for person 0, the admin, promote N, reserve N and demote \
+                 N, with N the number of a server below {seats}",
                 emotes.join(", ")
             )
         };
@@ -234,11 +240,19 @@ impl PersonAction {
             "promote" => Ok(Self::Promote(seat()?)),
             "reserve" => Ok(Self::Reserve(seat()?)),
             "demote" => Ok(Self::Demote(seat()?)),
+            "set" => Self::read_set(rest).ok_or_else(wrong),
             _ => {
                 let read = PersonOrder::read(verb, rest).ok_or_else(wrong);
                 read.map(|(order, person)| Self::Order(order, person))
             }
         }
+    }
+
+    /// Reads such as `admin_days 2`.
+    fn read_set(rest: &str) -> Option<Self> {
+        let (name, value) = rest.split_once(' ')?;
+        let is_whole = value.parse::<u64>().is_ok() && AMENDABLE.contains(&name);
+        is_whole.then(|| Self::Set { name: name.to_owned(), value: value.to_owned() })
     }
 
     /// The act, and the words that belong to it; nothing for who does none.
@@ -256,6 +270,9 @@ impl PersonAction {
             Self::Login => (login(), None),
             Self::Order(order, person) => {
                 (Act::Govern(order.order(setting.player(*person).public())), None)
+            }
+            Self::Set { name, value } => {
+                (Act::Amend { name: name.clone(), value: value.clone() }, None)
             }
             Self::Say(words) => {
                 let body = Blob(words.as_bytes().to_vec()).id();
@@ -321,10 +338,18 @@ mod tests {
             PersonAction::read("grant moderate 2", 4),
             Ok(PersonAction::Order(PersonOrder::Grant(RoleRight::Moderate), 2))
         );
+        let (name, value) = ("admin_days".to_owned(), "2".to_owned());
+        assert_eq!(
+            PersonAction::read("set admin_days 2", 4),
+            Ok(PersonAction::Set { name, value })
+        );
         for words in [
             "ban",
             "grant all 2",
             "login 1",
+            "set admin_days",
+            "set admin_days two",
+            "set nothing 2",
             "",
             "wav",
             "say",

@@ -1,8 +1,11 @@
 //! Whole servers and real sessions in the simulated world.
 
 mod arrivals;
+mod decided_alike;
+mod devices;
 mod disks;
 mod divergence;
 mod fair;
 mod plaza;
+mod refused_alike;
 mod siege;

@@ -66,13 +66,9 @@ macro_rules! stories {
 
         #[test]
         fn no_story_is_left_out() {
-            let files = fs::read_dir(folder()).expect("the folder of stories");
-            let files = files.map(|file| file.expect("a file").file_name());
-            let names = [$(format!("{}.toml", $name)),+];
-            assert_eq!(
-                files.map(|name| name.to_string_lossy().into_owned()).collect::<BTreeSet<_>>(),
-                names.into_iter().collect()
-            );
+            let mut names: BTreeSet<String> = [$(format!("{}.toml", $name)),+].into();
+            names.insert("long".to_owned());
+            assert_eq!(names_in(&folder()), names);
         }
     };
 }
@@ -96,6 +92,44 @@ stories! {
         "\"159s\", person = 1" => "\"159s\", person = 2" fails "temp_admin",
         "\"165s\", person = 2" => "\"165s\", person = 1" fails "temp_admin",
         "{ at = \"179s\" }" => "{ at = \"179s\", person = 2 }" fails "temp_admin",
+    }
+    of_two_who_came_in_one_turn_the_one_with_the_lesser_key_acts_for_the_admins: "same-moment" {
+        "{ at = \"70s\" }" => "{ at = \"70s\", person = 2 }" fails "temp_admin",
+        "\"74s\", person = 2" => "\"74s\", person = 1" fails "temp_admin",
+        "\"77s\", person = 2" => "\"77s\", person = 1" fails "temp_admin",
+    }
+    who_acts_for_the_admins_has_no_role_that_could_be_taken: "no-role-to-take" {
+        "already-so = 1" => "already-so = 2" fails "refused.already-so",
+        "no-right = 1" => "no-right = 2" fails "refused.no-right",
+        "{ at = \"70s\" }" => "{ at = \"70s\", person = 1 }" fails "temp_admin",
+        "\"74s\", person = 1" => "\"74s\", person = 2" fails "temp_admin",
+        "\"78500ms\", person = 1" => "\"78500ms\", person = 2" fails "temp_admin",
+        "\"81s\", person = 2" => "\"81s\", person = 1" fails "temp_admin",
+    }
+    admins_are_removed_but_for_the_last_one_and_then_stand_in_line_as_players: "last-admin" {
+        "last-admin = 1" => "last-admin = 2" fails "refused.last-admin",
+        "not-admin = 1" => "not-admin = 2" fails "refused.not-admin",
+        "not-permanent = 1" => "not-permanent = 2" fails "refused.not-permanent",
+        "{ at = \"69s\" }" => "{ at = \"69s\", person = 0 }" fails "temp_admin",
+        "\"74s\", person = 0" => "\"74s\", person = 2" fails "temp_admin",
+        "\"77s\", person = 0" => "\"77s\", person = 2" fails "temp_admin",
+        "{ at = \"81s\" }" => "{ at = \"81s\", person = 0 }" fails "temp_admin",
+    }
+    days_that_an_act_changes_count_from_the_next_turn_on: "days-changed" {
+        "not-permanent = 1" => "not-permanent = 2" fails "refused.not-permanent",
+        "{ at = \"73s\" }" => "{ at = \"73s\", person = 1 }" fails "temp_admin",
+        "\"75s\", person = 1" => "\"75s\", person = 0" fails "temp_admin",
+        "\"77s\", person = 1" => "\"77s\", person = 0" fails "temp_admin",
+        "{ at = \"79s\" }" => "{ at = \"79s\", person = 1 }" fails "temp_admin",
+        "\"81s\", person = 1" => "\"81s\", person = 0" fails "temp_admin",
+        "{ at = \"83s\" }" => "{ at = \"83s\", person = 1 }" fails "temp_admin",
+    }
+    a_month_in_which_all_servers_are_off_ages_nobody: "month-off" {
+        "crashes = 4" => "crashes = 5" fails "crashes",
+        "down = []" => "down = [0]" fails "down",
+        "{ at = \"45s\" }" => "{ at = \"45s\", person = 1 }" fails "temp_admin",
+        "{ at = \"78s\" }" => "{ at = \"78s\", person = 1 }" fails "temp_admin",
+        "\"85s\", person = 1" => "\"85s\", person = 0" fails "temp_admin",
     }
     an_act_that_panics_is_refused_alike_everywhere_and_the_world_goes_on: "poison-act" {
         "crashed = 9" => "crashed = 10" fails "refused.crashed",
@@ -204,6 +238,21 @@ stories! {
         "echo: I heard good evening" => "echo: I heard nothing" fails "heard",
         "stalled = []" => "stalled = [0]" fails "stalled",
         "longest_pause = \"200ms\"" => "longest_pause = \"1ms\"" fails "longest_pause",
+    }
+}
+
+/// The names of the files in a folder.
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let files = fs::read_dir(folder).expect("a folder of stories");
+    files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Long stories take minutes, and are played by hand.
+#[test]
+fn a_long_story_is_well_formed() {
+    for name in names_in(&folder().join("long")) {
+        let story = parse(&name, &text(&format!("long/{}", name.trim_end_matches(".toml"))));
+        assert!(story.length.as_secs() > 600 && story.expectations.len() > 1, "{name}");
     }
 }
 

@@ -11,10 +11,10 @@ use metatopia_scripting::{
 };
 use metatopia_types::{
     ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, Millis, ObjectId, Origin,
-    Outcome, PackageId, PublicKey, Refusal, ScriptId, Seq, SimId, Tick,
+    Outcome, PackageId, PublicKey, Refusal, ScriptId, Seq, SimId, Tick, Traveller,
     limits::{
-        ACTS_PER_TURN_MAX, BLOB_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS,
-        TICKS_PER_SECOND,
+        ACTS_PER_TURN_MAX, BLOB_BYTES_MAX, BORDER_BODIES_MAX, BORDERS_MAX, LEAF_BYTES_MAX,
+        NAME_BYTES_MAX, OUTCOME_TURNS, TICKS_PER_SECOND,
     },
     wire,
 };
@@ -22,11 +22,12 @@ use metatopia_types::{
 use super::{super::windows::Window, ByteBudget};
 use crate::{
     limits::{
-        BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FRIENDS_KEPT_MAX, FROZEN_MAX, LANES_MAX,
-        MUTES_MAX, OBJECT_JOINTS_MAX, ORDERS_KEPT, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
-        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX,
-        RIGHTS_AREAS_MAX, ROLES_MAX, ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
-        TRACES_MAX, UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
+        BANS_MAX, BUILD_BYTES_MAX, CLUBS_MAX, FAILURES_MAX, FORGOTTEN_KEPT, FRIENDS_KEPT_MAX,
+        FROZEN_MAX, LANES_MAX, MUTES_MAX, OBJECT_JOINTS_MAX, ORDERS_KEPT, PACKAGE_PIECE_BYTES,
+        PACKAGES_MAX, PICTURES_KIB_MAX, PLAYERS_MAX, PROFILES_MAX, PUBLICATIONS_MAX,
+        PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX, RIGHTS_AREAS_MAX, ROLES_MAX,
+        ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TRACES_MAX, UNDO_ENTRIES_MAX,
+        WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
     state::{
@@ -165,12 +166,16 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     // because they begin alike, make smaller ones: this is 64 bytes for each of 128 Ki leaves.
     let heads = 8 * MIB;
 
-    let beside = singles + outcomes + players + windows + owners + objects + contacts;
+    let ghost = wire::length(&Traveller::Thing(ORIGIN));
+    let ghosts = BORDERS_MAX * (BORDER_BODIES_MAX * (ghost + BODY_BYTES_MAX) + 21 + HEAD);
+
+    let beside = singles + outcomes + players + windows + owners + objects + contacts + ghosts;
     // See the comments of these limits.
     let people = ROLES_MAX * 400 + RIGHTS_AREAS_MAX * 160 + (BANS_MAX + MUTES_MAX) * 280;
     let people = people + (REPORTS_OPEN_MAX + REPORTS_DECIDED_KEPT) * 900;
     let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800 + ROTATED_MAX * 80;
-    let people = people + FRIENDS_KEPT_MAX * 1_500;
+    let people = people + FRIENDS_KEPT_MAX * 1_500 + CLUBS_MAX * 4_100 + FORGOTTEN_KEPT * 96;
+    let people = people + PROFILES_MAX * 400 + PICTURES_KIB_MAX * 1_024;
 
     let by_thing = wire::length(&(ObjectId(MAX), object())) + BODY_BYTES_MAX;
     let trace = by_thing + wire::length(&(KEY, Height(MAX), MAX, true)) + 2 * HEAD + 8 * 33;

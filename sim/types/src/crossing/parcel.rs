@@ -15,8 +15,8 @@ use crate::{
 pub enum Parcel {
     /// Somebody with all that she holds: one mechanism, which is taken or refused as a whole.
     Person(TravellingPerson),
-    /// A thing that nobody holds, with its body and its scripts.
-    Thing(Box<TravellingThing>),
+    /// A thing that nobody holds, with its body and its scripts, and what is joined to it.
+    Thing(Box<TravellingThing>, Companions),
 }
 
 /// Somebody on the way: what the sim that takes her makes an avatar of.
@@ -42,6 +42,28 @@ pub struct TravellingPerson {
     pub hands: Vec<TravellingThing>,
     /// What she sits on, which has a seat.
     pub mount: Option<Box<TravellingThing>>,
+    /// What is joined to that.
+    pub companions: Companions,
+}
+
+/// What goes along because it is joined to a thing, to that thing itself or to another one of these.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Companions {
+    /// The other things; with the one they are joined to at most [`limits::MECHANISM_THINGS_MAX`].
+    pub things: Vec<TravellingThing>,
+    /// The joints of all of them, at most [`limits::MECHANISM_JOINTS_MAX`].
+    pub joints: Vec<TravellingJoint>,
+}
+
+/// A joint of two things of one parcel, which are numbered from the one that all are joined to, 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TravellingJoint {
+    /// The number of its first thing.
+    pub a: u8,
+    /// The number of its second thing.
+    pub b: u8,
+    /// Its definition, as physics encodes one. The bodies that it names there mean nothing.
+    pub spec: Vec<u8>,
 }
 
 /// A thing on the way: what the sim that takes it makes an object of.
@@ -117,15 +139,15 @@ pub enum ParcelError {
 }
 
 impl TravellingPerson {
-    /// Returns what she brings: what she holds, and then what she sits on.
+    /// Returns what she brings: what she holds, then what she sits on, and then what is joined to that.
     pub fn things(&self) -> impl Iterator<Item = &TravellingThing> {
-        self.hands.iter().chain(self.mount.as_deref())
+        self.hands.iter().chain(self.mount.as_deref()).chain(&self.companions.things)
     }
 }
 
 impl Parcel {
     /// The number of the format in which this program writes and reads parcels.
-    pub const FORMAT: u8 = 3;
+    pub const FORMAT: u8 = 4;
 
     /// Encodes it behind the number of the format, for neighbours of other engines.
     #[must_use]
@@ -147,13 +169,23 @@ impl Parcel {
         Digest::of("metatopia parcel v1", bytes)
     }
 
-    /// Returns the things in it: what somebody in it holds, and then what she sits on.
+    /// Returns the things in it: what somebody in it holds, then what she sits on, and then what is joined to that;
+    /// or a thing and then what is joined to it.
     pub fn things(&self) -> impl Iterator<Item = &TravellingThing> {
-        let (person, thing) = match self {
-            Self::Person(person) => (Some(person), None),
-            Self::Thing(thing) => (None, Some(&**thing)),
+        let (person, thing, joined) = match self {
+            Self::Person(person) => (Some(person), None, &[][..]),
+            Self::Thing(thing, companions) => (None, Some(&**thing), &companions.things[..]),
         };
-        person.into_iter().flat_map(TravellingPerson::things).chain(thing)
+        person.into_iter().flat_map(TravellingPerson::things).chain(thing).chain(joined)
+    }
+
+    /// Returns what is joined in it.
+    #[must_use]
+    pub const fn companions(&self) -> &Companions {
+        match self {
+            Self::Person(person) => &person.companions,
+            Self::Thing(_, companions) => companions,
+        }
     }
 
     /// Returns who or what departs: of a mechanism that is the person who sits on it.
@@ -161,7 +193,7 @@ impl Parcel {
     pub fn traveller(&self) -> Traveller {
         match self {
             Self::Person(person) => Traveller::Person(person.key),
-            Self::Thing(thing) => Traveller::Thing(thing.origin),
+            Self::Thing(thing, _) => Traveller::Thing(thing.origin),
         }
     }
 }

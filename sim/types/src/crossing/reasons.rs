@@ -106,12 +106,12 @@ impl TravelRefusal {
 )]
 pub enum HandRefusal {
     /// Nobody let it travel.
-    #[error("its owner did not let it travel; it stays at the line")]
+    #[error("its owner did not let it travel, with all that is joined to it; it stays at the line")]
     NotLetGo,
     /// Something holds it in this sim.
     #[error(
-        "a joint, an admin, its spawner, an upgrade on trial or the border that it came over holds \
-         it in this sim; it stays at the line"
+        "a joint with the ground or with too much, an admin, its spawner, an upgrade on trial or \
+         the border that it came over holds it in this sim; it stays at the line"
     )]
     HeldFast,
     /// It does not fit into one parcel with her and the things before it.

@@ -4,6 +4,7 @@ use alloc::{format, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+use super::frame::BorderFrame;
 use super::reasons::{PassRefusal, TravelRefusal};
 use crate::{
     Digest, Height, LeafKey, Millis, Origin, PublicKey, SimId, limits,
@@ -120,6 +121,8 @@ pub struct Said {
     pub passes: Vec<CrossingPass>,
     /// People of its own near the border, ascending by key; at most [`limits::PEOPLE_NEAR_MAX`].
     pub near: Vec<NearPerson>,
+    /// The bodies of its own that are next to the line: as many as fit the leaf beside all else.
+    pub frame: BorderFrame,
 }
 
 /// Why bytes are nothing that a sim says.
@@ -137,11 +140,17 @@ pub enum SaidError {
     /// A number is not below the one that comes next, or is no number of a turn's kind.
     #[error("the number {0} is out of range")]
     Number(u64),
+    /// A body of the border frame is smaller or larger than bodies that move.
+    #[error("a body of {0} / 1,024 m in the border frame")]
+    Size(u16),
+    /// The border frame is later than what is said.
+    #[error("the border frame was made at {0} ms, after that was said")]
+    Later(u64),
 }
 
 impl Said {
     /// The number of the format in which this program writes and reads it.
-    pub const FORMAT: u8 = 3;
+    pub const FORMAT: u8 = 4;
 
     /// Returns what is said at a border on which nothing was ever said.
     #[must_use]
@@ -159,6 +168,7 @@ impl Said {
             came_home: Vec::new(),
             passes: Vec::new(),
             near: Vec::new(),
+            frame: BorderFrame::empty(),
         }
     }
 
@@ -183,6 +193,14 @@ impl Said {
     pub fn news(&self) -> Digest {
         let timeless = Self { height: Height(0), time: Millis(0), ..self.clone() };
         Digest::of("metatopia border news v1", &timeless.encode())
+    }
+
+    /// Returns how many bytes the bodies of the border frame may have beside all else that is said.
+    #[must_use]
+    pub fn room_for_frame(&self) -> usize {
+        let frame = BorderFrame { made: self.time, bodies: Vec::new() };
+        let others = Self { frame, ..self.clone() }.encode().len();
+        limits::SAID_BYTES_MAX.saturating_sub(others)
     }
 
     /// Checks lengths, orders and ranges.
@@ -224,6 +242,6 @@ impl Said {
                 return Err(SaidError::Number(number));
             }
         }
-        Ok(())
+        self.frame.check(self.time)
     }
 }

@@ -50,7 +50,11 @@ impl<D: Disk> Keeper<D> {
             && let Some(patch) = encode_patch(turns)
         {
             let (first, last) = (Height(patch.from), Height(patch.to));
-            self.news.push(match self.store.put_patch(&patch) {
+            let put = self.store.put_patch(&patch);
+            if put.is_ok() {
+                self.look_again_for_forgotten();
+            }
+            self.news.push(match put {
                 Ok(()) => News::PutBack { first, last },
                 Err(error) => News::NotPutBack(error),
             });

@@ -151,6 +151,14 @@ pub enum NoStart {
         /// The first height in the log.
         oldest: Height,
     },
+    /// Words of a turn were forgotten that would have to be applied again.
+    #[error("no snapshot is whole, and words of turn {last} were forgotten, after height {base}")]
+    Forgotten {
+        /// The height that could be started from.
+        base: Height,
+        /// The last turn of which words were forgotten.
+        last: Height,
+    },
     /// What the log holds does not follow from what there is to start from.
     #[error("no snapshot is whole that the log goes on from: {0}")]
     OtherLog(OpenAgreementError),
@@ -163,6 +171,7 @@ impl NoStart {
     pub fn least(&self, index: &LogIndex) -> Height {
         Height(match self {
             Self::LateLog { oldest, .. } => oldest.0.saturating_sub(1),
+            Self::Forgotten { last, .. } => last.0,
             Self::OtherLog(_) => index.last_tagged().map_or(0, |(tag, _)| tag),
         })
     }
@@ -204,6 +213,13 @@ pub fn open_replica<D: Disk>(
         return Err(NoStart::LateLog { base: base.height, oldest }.into());
     }
     let Restart { past, unread, records } = read_back(store, base.height)?;
+    let holed = records.iter().rev().find_map(|record| match record {
+        Record::Turn(turn) if !turn.body.is_whole() => Some(turn.header.height),
+        _ => None,
+    });
+    if let Some(last) = holed {
+        return Err(NoStart::Forgotten { base: base.height, last }.into());
+    }
     let replica = Replica::open(config, base, world, past, records, now);
     Ok((replica.map_err(NoStart::OtherLog)?, unread))
 }

@@ -7,6 +7,7 @@ use metatopia_store::{
 };
 use metatopia_types::Height;
 
+use super::{ForgetError, Forgetting};
 use crate::{Gaps, Reader, RecordsError, SNAPSHOT_BYTES_MAX};
 
 /// What the disk should do, in order.
@@ -43,6 +44,8 @@ pub enum Order {
     /// Put turns back that are missing: the last of one of the [`Gaps`] that were told of last,
     /// ascending.
     PutBack(Vec<Decision>),
+    /// Drop words that were forgotten, as far as nobody needs them; comes after a snapshot.
+    Forget(Box<Forgetting>),
     /// See whether a full disk has room again.
     Retry,
 }
@@ -116,6 +119,15 @@ pub enum News {
         /// The last of the heights.
         last: Height,
     },
+    /// Words have left the log.
+    #[error("words that were to be forgotten have left {turns} turns of the log")]
+    Forgotten {
+        /// The number of turns that they left.
+        turns: usize,
+    },
+    /// Words have not; they are looked for again.
+    #[error("words that were to be forgotten are still in the log: {0}")]
+    NotForgotten(ForgetError),
     /// Turns are not; they are asked for again.
     #[error("turns are not put back: {0}")]
     NotPutBack(PatchError),

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use metatopia_client::text::would_do;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, DryRunEntry, IntendedOrder, Question};
 use metatopia_sim::limits::UNDONE_PER_ACT_MAX;
-use metatopia_types::{Act, GovernOrder, Height, Outcome, PublicKey, Refusal};
+use metatopia_types::{Act, Blob, GovernOrder, Height, Outcome, PublicKey, Refusal};
 use serde::Serialize;
 
-use super::{OrderArgs, words::does};
+use super::OrderArgs;
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -81,7 +82,17 @@ pub(in crate::cli::admin) async fn carry_out(
     args: OrderArgs,
     console: Console,
 ) -> Result<(), Failure> {
-    carry_out_all(&[order], args, console).await
+    carry_out_naming(order, None, args, console).await
+}
+
+/// Gives an order that names this blob, or says what it would do.
+pub(in crate::cli::admin) async fn carry_out_naming(
+    order: GovernOrder,
+    blob: Option<Blob>,
+    args: OrderArgs,
+    console: Console,
+) -> Result<(), Failure> {
+    give_in_session(&[order], blob, args, console).await
 }
 
 /// Gives orders in one session, each by an act, or says what they would do. A refusal of one stops no other.
@@ -90,10 +101,20 @@ pub(in crate::cli::admin) async fn carry_out(
 /// That of the first order that is refused, or what ended the session.
 pub(super) async fn carry_out_all(
     orders: &[GovernOrder],
+    args: OrderArgs,
+    console: Console,
+) -> Result<(), Failure> {
+    give_in_session(orders, None, args, console).await
+}
+
+async fn give_in_session(
+    orders: &[GovernOrder],
+    blob: Option<Blob>,
     OrderArgs { dry_run, admin }: OrderArgs,
     console: Console,
 ) -> Result<(), Failure> {
-    let mut desk = OrderDesk { driver: admin.open().await?, admin, dry_run, is_in: false };
+    let driver = admin.open().await?;
+    let mut desk = OrderDesk { driver, admin, dry_run, is_in: false, blob };
     let done = desk.give_all(orders, console).await;
     desk.driver.leave().await;
     done
@@ -116,7 +137,7 @@ fn tell(
             _ => None,
         },
         height,
-        does: does(order, told),
+        does: would_do(order, told),
     })
 }
 
@@ -127,6 +148,8 @@ struct OrderDesk {
     dry_run: bool,
     /// Whether the login was decided.
     is_in: bool,
+    /// What its only order names, if it names anything.
+    blob: Option<Blob>,
 }
 
 impl OrderDesk {
@@ -195,7 +218,7 @@ impl OrderDesk {
 
     /// Has the act of an order decided, after the login if that is still to come. Returns the height of its turn.
     async fn act(&mut self, order: &GovernOrder, console: Console) -> Result<Height, Ungiven> {
-        let act = (Act::Govern(order.clone()), Vec::new());
+        let act = (Act::Govern(order.clone()), self.blob.iter().cloned().collect());
         let (height, outcome) = match self.is_in {
             true => decide_and_prove(&mut self.driver, act).await?,
             false => log_in_and_do(&mut self.driver, &self.admin, act, console).await?,

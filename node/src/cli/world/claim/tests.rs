@@ -75,6 +75,7 @@ fn claim_in(dir: &Path) -> WorldClaimArgs {
             things_from_servers: None,
         },
         sponsor: None,
+        words: Default::default(),
         vouch: None,
         ask: false,
         ticket: None,
