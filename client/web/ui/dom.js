@@ -126,7 +126,7 @@ export { css as toHex, fromHex } from '../draw/light.js';
  * @param {(event: Event) => unknown} [submit] @returns {any}
  */
 export function openDialog(name, title, parts, submit = () => {}) {
-  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': `${name}-title` },
+  const dialog = el('dialog', { class: `entry ${name}`, 'aria-labelledby': `${name}-title` },
     el('form', { method: 'dialog', class: 'stack', on: { submit } }, el('h1', { id: `${name}-title` }, title), ...parts));
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);

@@ -111,8 +111,10 @@ export function askWho(first, useKey, about, trouble = null) {
   const have = el('details', null, el('summary', null, t('enter.have')), keyTaker(useKey));
   const go = el('button', { type: 'submit', class: 'button primary' }, t('enter.go'));
   return new Promise((resolve) => {
-    const dialog = openDialog('enter', t('enter.title'), [about, el('p', { class: 'quiet' }, t('enter.intro')),
-      field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), bad, go, have], (event) => {
+    // What the sim says of itself comes in between. The button stays where it is, or a click at that moment is lost.
+    const body = el('div', { class: 'stack' }, about, el('p', { class: 'quiet' }, t('enter.intro')),
+      field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), have);
+    const dialog = openDialog('enter', t('enter.title'), [body, bad, go], (event) => {
       event.preventDefault();
       const chosen = name.value.trim();
       const fits = chosen && new TextEncoder().encode(chosen).length <= NAME_BYTES_MAX;

@@ -136,6 +136,8 @@ pub(crate) struct Profiles {
     room: RankedRoom,
     /// Index: whose pictures go first.
     picture_room: RankedRoom,
+    /// Index: whose profile the blob of a turn brought. Everybody who has words forgotten asks this.
+    senders: BTreeMap<(Height, BlobId), PublicKey>,
 }
 
 impl Profiles {
@@ -149,6 +151,8 @@ impl Profiles {
     fn index(&mut self, rank: impl Fn(&PublicKey) -> KeepRank) {
         (self.room, self.picture_room) = (RankedRoom::default(), RankedRoom::default());
         self.all.iter().for_each(|(key, _)| self.room.put(*key, rank(key), 1));
+        let sender = |(key, kept): (&PublicKey, &KeptProfile)| Some((kept.sent?, *key));
+        self.senders = self.all.iter().filter_map(sender).collect();
         for (key, picture) in self.pictures.iter() {
             self.picture_room.put(*key, rank(key), picture_weight(picture));
         }
@@ -183,6 +187,8 @@ impl Profiles {
         leaving.iter().for_each(|other| drop(self.take(other)));
         let shows = kept.signed.as_ref().is_some_and(|signed| signed.profile.picture.is_some());
         self.room.put(key, rank, 1);
+        self.forget_sent(&key);
+        self.senders.extend(kept.sent.map(|sent| (sent, key)));
         self.all.insert(key, kept);
         if !shows {
             return self.take_picture(&key);
@@ -206,7 +212,16 @@ impl Profiles {
     pub(crate) fn take(&mut self, key: &PublicKey) -> Option<KeptProfile> {
         self.room.take(key);
         self.take_picture(key);
+        self.forget_sent(key);
         self.all.remove(key)
+    }
+
+    /// Forgets which blob brought a person's profile. No other profile came in it: the act that carries a profile is
+    /// of the key that the profile names, and a version is taken once.
+    fn forget_sent(&mut self, key: &PublicKey) {
+        if let Some(sent) = self.all.get(key).and_then(|kept| kept.sent) {
+            self.senders.remove(&sent);
+        }
     }
 
     /// Takes away what a person says of herself. Only a newer version is shown from then on.
@@ -219,8 +234,7 @@ impl Profiles {
 
     /// Returns whose profile a blob of a turn brought, if it is the last one that came of somebody.
     pub(crate) fn sender(&self, height: Height, body: BlobId) -> Option<&PublicKey> {
-        let sent = Some((height, body));
-        self.all.iter().find_map(|(key, kept)| (kept.sent == sent).then_some(key))
+        self.senders.get(&(height, body))
     }
 
     /// Forgets the profile of a key that is given up: it names that key, and its owner signs another one. Of what

@@ -2,7 +2,7 @@
 //!
 //! All of this is passed over in a sim without borders.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
@@ -37,6 +37,10 @@ const TAKES_ALONG_AT: Fx = Fx::from_ratio(3, 2);
 /// Within so many metres of the edge of the ground people are looked at, whether they depart: what somebody sits
 /// on may be past a line, and the hinge that holds her gives a little.
 const DEPARTURE_REACH: i32 = 2 * SEAT_REACH;
+
+/// Whether what a person sits on may come along over the border to a neighbour, as far as that was asked while
+/// nothing changed: it is packed for the answer, and asked for each thing that is joined to it.
+type MountAnswers = RefCell<BTreeMap<(SimId, PublicKey), bool>>;
 
 /// Returns the bounds of a sim's ground, with the bands behind its open borders.
 pub(super) fn bounds_with(charter: &Charter, borders: &Borders) -> Result<Bounds, ParametersError> {
@@ -100,10 +104,29 @@ impl State {
 
     /// Puts a body back onto the sim's own ground, where it stops.
     fn put_inside(&mut self, id: ObjectId) {
+        let Some(place) = self.bodies.body(id).map(metatopia_physics::Body::position) else {
+            return;
+        };
+        self.put_back(id, self.charter.parameters.ground.nearest(place));
+    }
+
+    /// Puts a thing back onto the sim's own ground with all that is joined to it, as it stands: its joints are not
+    /// drawn.
+    fn put_mechanism_inside(&mut self, main: ObjectId) {
+        let ids = self.mechanism(main).unwrap_or_else(|| vec![main]);
+        let place = |id: &ObjectId| Some((*id, self.bodies.body(*id)?.position()));
+        let places: Vec<(ObjectId, Vec2)> = ids.iter().filter_map(place).collect();
+        let way = self.way_inside(places.iter().map(|(_, place)| *place));
+        let ground = self.charter.parameters.ground;
+        for (id, place) in places {
+            self.put_back(id, ground.nearest(place.saturating_add(way)));
+        }
+    }
+
+    /// Moves a body to a place on the sim's own ground. It stops along the ways in which it is moved.
+    fn put_back(&mut self, id: ObjectId, inside: Vec2) {
         let Some(body) = self.bodies.body(id) else { return };
         let (place, velocity) = (body.position(), body.velocity());
-        let ground = self.charter.parameters.ground;
-        let inside = ground.nearest(place);
         let keep = |at: Fx, to: Fx, speed: Fx| if at == to { speed } else { Fx::ZERO };
         let velocity =
             Vec2::new(keep(place.x, inside.x, velocity.x), keep(place.y, inside.y, velocity.y));
@@ -119,6 +142,7 @@ impl State {
         }
         let ground = self.charter.parameters.ground;
         let lines = open_lines(&self.charter, &self.borders);
+        let answers = MountAnswers::default();
         // What is in hand goes where its holder goes.
         let movable = self.movable.iter().filter(|id| !self.is_held(**id));
         let is_held = |id: &ObjectId| {
@@ -131,9 +155,10 @@ impl State {
                 let rounds = person.filter(|_| ground.is_near_corner(place, BORDER_BAND_METRES));
                 let may_stay = |neighbour: &SimId| match rounds {
                     Some(person) => {
-                        self.has_way(neighbour, &person) && self.brings_mount(neighbour, &person)
+                        self.has_way(neighbour, &person)
+                            && self.brings_mount(&answers, neighbour, &person)
                     }
-                    None => self.may_go(neighbour, *id),
+                    None => self.may_go(&answers, neighbour, *id),
                 };
                 passage(&lines, place, may_stay).is_none()
             })
@@ -144,10 +169,10 @@ impl State {
     }
 
     /// Says whether an avatar or a thing may pass the border to a neighbour now.
-    fn may_go(&self, neighbour: &SimId, id: ObjectId) -> bool {
+    fn may_go(&self, answers: &MountAnswers, neighbour: &SimId, id: ObjectId) -> bool {
         match self.goer(id) {
             Some(person) => {
-                self.may_pass(neighbour, &person) && self.brings_mount(neighbour, &person)
+                self.may_pass(neighbour, &person) && self.brings_mount(answers, neighbour, &person)
             }
             None => self.main_of(id).is_some_and(|main| self.may_travel(neighbour, main)),
         }
@@ -163,11 +188,16 @@ impl State {
 
     /// Says whether what a person sits on may come along over the border to a neighbour. What may not holds her
     /// at the line.
-    fn brings_mount(&self, neighbour: &SimId, person: &PublicKey) -> bool {
+    fn brings_mount(&self, answers: &MountAnswers, neighbour: &SimId, person: &PublicKey) -> bool {
         let Some(avatar) = self.present.get(person) else { return false };
+        if self.mount(*avatar).is_none() {
+            return true;
+        }
         let pass = self.borders.all.get(neighbour).and_then(|border| border.pass_of(person));
-        let goes = |pass: &CrossingPass| self.mount_along(pass, *avatar).is_some();
-        self.mount(*avatar).is_none() || pass.is_some_and(goes)
+        let Some(pass) = pass else { return false };
+        let mut answers = answers.borrow_mut();
+        let goes = || self.mount_along(pass, *avatar).is_some();
+        *answers.entry((*neighbour, *person)).or_insert_with(goes)
     }
 
     /// Says whether a person may pass the border to a neighbour now, with what she brings.
@@ -210,7 +240,7 @@ impl State {
         for (id, neighbour) in self.leaving_things(&lines) {
             let sent = self.depart_thing(id, neighbour);
             if sent == ThingDeparture::Unfit {
-                self.put_inside(id);
+                self.put_mechanism_inside(id);
             }
         }
         self.drop_missing_ghosts();
@@ -238,6 +268,7 @@ impl State {
     /// Returns the people who are past a line and may go.
     fn leaving_people(&self, lines: &[(SimId, BorderLine)]) -> Vec<(PublicKey, SimId)> {
         let mut leaving = Vec::new();
+        let answers = MountAnswers::default();
         let inner = self.charter.parameters.ground.shrunk(Fx::from_int(DEPARTURE_REACH));
         for (person, avatar) in &self.present {
             let place = self.bodies.body(*avatar).map(metatopia_physics::Body::position);
@@ -250,7 +281,7 @@ impl State {
             let bodies = core::iter::once(*avatar).chain(mount).chain(joined.into_iter().skip(1));
             let departs = |id: ObjectId| {
                 let place = self.bodies.body(id)?.position();
-                let (to, beyond) = passage(lines, place, |sim| self.may_go(sim, id))?;
+                let (to, beyond) = passage(lines, place, |sim| self.may_go(&answers, sim, id))?;
                 let is_joined = id != *avatar && Some(id) != mount;
                 let departs_at = if is_joined { TAKES_ALONG_AT } else { DEPARTS_AT };
                 (beyond > departs_at).then_some((*person, to))

@@ -215,6 +215,35 @@ fn what_holds_on_to_something_that_may_not_go_stays_as_a_whole() {
     stays(many, MECHANISM_THINGS_MAX as u64 + 1, |_| {});
 }
 
+/// The engine of a train that no parcel takes was put back alone, into what it pulls.
+#[test]
+fn a_train_that_is_too_large_for_a_parcel_is_put_back_as_it_stands() {
+    let mut founded = train(4);
+    let quiet = founded[0].objects[2].scripts[0].package;
+    let long = |n: usize| (format!("text{n}"), Value::Text("x".repeat(3_000)));
+    let state = ScriptState((0..3).map(long).collect());
+    // Each wagon has 36 KB: a parcel has 48 KiB.
+    for wagon in &mut founded[0].objects[1..] {
+        let heavy = ball(wagon.body.pose.position, &[quiet; 4], &state);
+        wagon.scripts = heavy.scripts;
+    }
+    let mut town = rolling(founded);
+    let all = origins(&town, 3);
+    let mut furthest = Fx::ZERO;
+    for _ in 0..120 {
+        step(&mut town, 50);
+        let [engine, wagon, last] =
+            [0, 1, 2].map(|n| thing(&town[0], all[n]).expect("it stays").position);
+        furthest = furthest.max(engine.x);
+        for (a, b) in [(engine, wagon), (wagon, last)] {
+            let apart = a.distance(b).saturating_sub(Fx::from_ratio(3, 2)).saturating_abs();
+            assert!(apart < Fx::from_ratio(1, 10), "{a:?} {b:?}");
+        }
+    }
+    assert!(furthest > Fx::from_int(31), "it comes to the line: {furthest:?}");
+    check_roots(&town);
+}
+
 #[test]
 fn what_is_long_goes_over_though_its_heaviest_thing_is_far_behind() {
     let mut founded = train(4);

@@ -154,7 +154,8 @@ export class Tab {
         });
       }, patience);
     } catch (error) {
-      const state = await this.read((page) => JSON.stringify([page.said, page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica])).catch(() => 'the page is not made');
+      const state = await this.read((page) => JSON.stringify([page.said, page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica,
+        { ready: page.ready, entering: page.entering, entered: page.entered, looking: page.looking, dialogs: [...document.querySelectorAll('dialog')].map((dialog) => dialog.className) }])).catch(() => 'the page is not made');
       throw new Error(`${/** @type {Error} */ (error).message}\n${state}\n${this.errors.join('\n')}`);
     }
   }

@@ -11,6 +11,24 @@ const journey = setting();
 /** A sim that no server here has. */
 const NOWHERE = 'ab'.repeat(32);
 
+/** What the sim says of itself came under the pointer, the button moved away from it, and the click was lost. */
+journey('the button that lets one in stays where it is, whatever the sim says of itself', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada', outside: true });
+  const go = ada.page.getByRole('button', { name: t('enter.go'), exact: true });
+  await go.waitFor();
+  const before = await go.boundingBox();
+  await ada.read((page) => {
+    const words = document.createElement('p');
+    words.textContent = 'All of this is said of the sim. '.repeat(100);
+    page.about.append(words);
+  });
+  assert.deepEqual(await go.boundingBox(), before);
+  await ada.picture('enter-long');
+  await ada.read((page) => page.about.lastChild.remove());
+  await ada.picture('enter');
+  await ada.enter();
+});
+
 journey('what is near is nearest first, also after a click in the list', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada' });
   await ada.panel('near');

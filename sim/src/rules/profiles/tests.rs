@@ -24,11 +24,17 @@ fn kept(shows: bool) -> KeptProfile {
     KeptProfile { version: 1, time: 0, sent: None, signed: Some(signed) }
 }
 
+/// The turn and the blob that bring the profile of this person.
+fn blob_of(n: usize) -> (Height, BlobId) {
+    (Height(n as u64), BlobId(metatopia_types::Digest(key(n).0)))
+}
+
 /// Sets a profile if the rule lets it, with a picture of so many bytes.
 fn put(profiles: &mut Profiles, n: usize, rank: KeepRank, bytes: usize) -> Result<(), Refusal> {
     let picture = vec![7; bytes];
     profiles.check_room(&key(n), rank, &picture)?;
-    profiles.set(key(n), rank, kept(bytes > 0), picture);
+    let sent = Some(blob_of(n));
+    profiles.set(key(n), rank, KeptProfile { sent, ..kept(bytes > 0) }, picture);
     Ok(())
 }
 
@@ -41,6 +47,7 @@ fn check(profiles: &Profiles) {
         assert_eq!((&one.order, &one.places), (&other.order, &other.places));
         assert_eq!((one.used, one.by_newcomers), (other.used, other.by_newcomers));
     }
+    assert_eq!(anew.senders, profiles.senders);
     assert!(profiles.room.used <= PROFILES_MAX);
     assert!(profiles.picture_room.used <= PICTURES_KIB_MAX);
 }
@@ -107,7 +114,13 @@ fn what_becomes_of_a_person_moves_her_profile_in_the_line() {
     let gone = profiles.all.get(&key(1)).expect("its version is remembered");
     assert_eq!((gone.version, &gone.signed), (1, &None));
     assert!(!profiles.pictures.contains(&key(1)));
+    let sender = |profiles: &Profiles, n| {
+        let (height, blob) = blob_of(n);
+        profiles.sender(height, blob).copied()
+    };
+    assert_eq!(sender(&profiles, 1), Some(key(1)), "its blob is forgotten all the same");
     profiles.give_up(&key(1), key(11));
+    assert_eq!((sender(&profiles, 1), sender(&profiles, 0)), (None, Some(key(0))));
     profiles.give_up(&key(2), key(12));
     let of = |n: usize| profiles.all.get(&key(n)).map(|kept| kept.signed.is_some());
     assert_eq!([of(1), of(11), of(2), of(12)], [None, Some(false), None, None]);
