@@ -8,7 +8,7 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{CombineRule, Shape};
 use metatopia_scenarios::{Place, PlaceTemplate, golden, parse_folder};
-use metatopia_scripting::Value;
+use metatopia_scripting::{Package, Value};
 use metatopia_sim::{Genesis, Serial, Tools, World};
 use metatopia_types::{Ed25519, NodeContact, ObjectId, Sign as _, SigningKey};
 
@@ -101,6 +101,8 @@ fn a_sim_that_was_exported_and_founded_again_has_the_same_things() {
     assert_eq!(again.lands(), world.lands());
     assert_eq!(again.charter().licence, world.charter().licence);
     assert_eq!(again.charter().asset_licence, world.charter().asset_licence);
+    let imports = |package: &Package| !package.manifest().imports.is_empty();
+    assert!(world.packages().any(imports), "a package imports another one");
     let packages = |world: &World| -> Vec<_> { world.packages().map(|p| p.id()).collect() };
     assert_eq!(packages(&again), packages(&world));
 }

@@ -123,6 +123,9 @@ test('names that fit what is begun are offered, and the first is taken by a key'
   const fit = (text) => completions(text, text.length, names).names;
   assert.deepEqual([fit('s'), fit('x.se'), fit('say'), fit('as'), fit('2 * sq'), fit('')], [[], ['self_', 'send'], [], [], ['sqrt'], []]);
   assert.equal(completions('s', 1, ['sa', 'sb']).names.length, 0, 'one letter is too little to go by');
+  const imported = ['lib::add', 'lib::MOST', 'library'];
+  assert.deepEqual(completions('f(lib::', 7, imported), { from: 2, names: ['lib::add', 'lib::MOST'] }, 'what an import has');
+  assert.deepEqual(completions('lib::a', 6, imported).names, ['lib::add']);
 
   const { area, element, told } = made('', names);
   area.type('fn f() { se');

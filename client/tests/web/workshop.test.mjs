@@ -38,7 +38,11 @@ class FakePage {
     this.client = {
       status: { sim: '5a' }, sight: { objects: new Map(things.map((thing) => [thing.object, thing])) },
       reference: async () => ({ example: EXAMPLE, licences: ['AGPL-3.0-or-later', 'MPL-2.0'], entries: [{ name: 'say', form: 'say(text: string)', doc: '' }] }),
-      check: async (source) => (source.includes('sya') ? [{ line: 2, column: 5, message: 'no function sya' }] : []),
+      check: async (source, imports) => ({
+        mistakes: source.includes('sya') ? [{ line: 2, column: 5, message: 'no function sya' }] : [],
+        names: Object.keys(imports ?? {}).map((name) => `${name}::add`),
+      }),
+      packages: async () => [{ id: '5c0e', name: 'scores', version: '1.0.0' }, { id: 'be11', name: 'bell', version: '1.2.3' }],
       things: async () => structuredClone(things),
       scripts: async () => things.flatMap(({ object, scripts }) => scripts.map((each) => ({ ...each, object }))),
       source: async (id) => ({ ...BELL, id }), publish: act('publish'), build: { attach: act('attach'), upgrade: act('upgrade') },
@@ -225,4 +229,35 @@ test('a draft whose thing or script is gone is not sent to another one', async (
   await page.show({ object: 2 });
   await page.publish();
   assert.deepEqual(page.asked.map(([what]) => what), ['publish']);
+});
+
+test('a source imports a package of the sim, whose names are offered, and imports it no more', async () => {
+  const page = new FakePage();
+  await page.show({ object: 1 });
+  const box = page.panel.body.all('details').find((each) => each.textContent.includes(t('script.import')));
+  box.open = true;
+  box.listeners.toggle();
+  await drained();
+  const [which] = box.all('select');
+  which.value = 'scores 5c0e';
+  page.button(t('script.import.do')).click();
+  const line = 'import "scores" as scores;\n';
+  assert.equal(page.area.value, line + EXAMPLE);
+  await page.write(`${line}fn on_touch(other) { scores::`);
+  page.area.type('a');
+  assert.ok(page.button('scores::add'), 'what it has is offered');
+  await page.publish();
+  assert.deepEqual(page.asked[0][1].imports, { scores: '5c0e' });
+
+  await page.show({ object: 1, fresh: true });
+  assert.equal(page.button(t('script.import.drop', { name: 'scores' })), undefined);
+  const other = new FakePage();
+  await other.show({ object: 1, fresh: true });
+  const [list] = other.panel.body.all('details').filter((each) => each.textContent.includes(t('script.import'))).map((each) => each.all('select')[0]);
+  list.value = 'bell be11';
+  other.button(t('script.import.do')).click();
+  other.button(t('script.import.drop', { name: 'bell' })).click();
+  assert.equal(other.area.value, EXAMPLE);
+  await other.publish();
+  assert.deepEqual(other.asked[0][1].imports, {});
 });

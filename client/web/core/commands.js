@@ -30,7 +30,8 @@ import COMMANDS from './commands.json' with { type: 'json' };
  * @property {any} orders below a number, proved; from the last order, without one
  * @property {any} source of a package, hashed again
  * @property {{id: string, name: string, version: string}[]} packages that can be attached, by the node's word
- * @property {{line: number, column: number, message: string}[]} check a source's mistakes, by its compiler
+ * @property {{mistakes: {line: number, column: number, message: string}[], names: string[]}} check a source's mistakes, by
+ *   its compiler, and what it can name of its imports
  * @property {{example: string, licences: string[], entries: {name: string, form: string, doc: string}[]}} reference
  *   what scripts can call, what one begins with, and which licences there are
  * @property {Result & {package: string}} publish with the id of the script's package

@@ -64,7 +64,7 @@ export function edited(text, start, end, key) {
  * @param {string} text @param {number} at @param {string[]} names @returns {{from: number, names: string[]}}
  */
 export function completions(text, at, names) {
-  const begun = /[A-Za-z_]\w*$/.exec(text.slice(0, at))?.[0] ?? '';
+  const begun = /[A-Za-z_](?:\w|::)*$/.exec(text.slice(0, at))?.[0] ?? '';
   const fit = begun.length < 2 ? [] : names.filter((name) => name.startsWith(begun) && name !== begun);
   return { from: at - begun.length, names: fit.slice(0, COMPLETIONS_MAX) };
 }

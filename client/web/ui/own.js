@@ -74,7 +74,7 @@ export function ownTools(page, thing) {
  * @param {import('../main.js').Page} page @param {{title: string, go: string, note?: string}} words
  * @param {() => Promise<[value: string, name: string][]>} ask @param {(value: string) => void} act
  */
-function choosing(page, { title, go, note }, ask, act) {
+export function choosing(page, { title, go, note }, ask, act) {
   const which = el('select', { 'aria-label': title });
   const row = el('p', { class: 'row' }, which, button({ text: go, click: () => which.value && act(which.value) }));
   const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, title),

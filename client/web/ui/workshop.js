@@ -11,6 +11,7 @@ import { button, el, field, fill, put } from './dom.js';
 import * as drafts from './drafts.js';
 import { create } from './editor.js';
 import { learn } from './highlight.js';
+import { choosing } from './own.js';
 import { trialOf } from './trial.js';
 import { versionsOf } from './versions.js';
 
@@ -35,7 +36,8 @@ export function workshopPanel(page) {
   const instead = field(t('script.instead'), which);
   const go = button({ text: t('script.publish'), class: 'button primary', click: publish });
   const hold = el('div', { class: 'editor' });
-  const editor = create(hold, { value: '', onChange: write, names: () => names });
+  const editor = create(hold, { value: '', onChange: write, names: () => [...imported, ...names] });
+  const imports = el('p', { class: 'row' });
   const versions = versionsOf(page, () => draft, () => page.dock.show('script', task));
   const trial = trialOf(page, () => draft, (line, column) => editor.goTo(line, column));
   const words = el('ul', { class: 'words' });
@@ -49,6 +51,8 @@ export function workshopPanel(page) {
   let reference = /** @type {Awaited<ReturnType<typeof client.reference>> | null} */ (null);
   /** What scripts can use, by name. @type {string[]} */
   let names = [];
+  /** What it can name of its imports. @type {string[]} */
+  let imported = [];
   let questions = 0;
   let timer = /** @type {any} */ (0);
   let busy = false;
@@ -64,7 +68,11 @@ export function workshopPanel(page) {
     el('p', { class: 'row' }, go, trial.button,
       button({ icon: 'undo', text: t('script.revert'), click: () => again(task) }),
       button({ text: t('script.fresh'), click: fresh })),
-    state, trial.element, versions.element,
+    state, trial.element, imports,
+    choosing(page, { title: t('script.import'), go: t('script.import.do'), note: t('script.import.how') },
+      async () => (await client.packages()).map((each) => [`${each.name} ${each.id}`, `${each.name} ${each.version}`]),
+      (chosen) => bring(.../** @type {[string, string]} */ (chosen.split(' ')))),
+    versions.element,
     el('details', { class: 'card' }, el('summary', null, t('script.words')), search, words),
   ];
 
@@ -115,6 +123,7 @@ export function workshopPanel(page) {
     put(state, next.again ? t('script.again') : '');
     back.hidden = (task.object ?? null) === null;
     trial.stop();
+    bringable();
     fill(body, ...form);
     // Whoever pressed a button here stays in the panel.
     if (page.dock.open === 'script' && document.activeElement === document.body) page.dock.heading.focus({ preventScroll: true });
@@ -176,12 +185,30 @@ export function workshopPanel(page) {
     timer = setTimeout(look, LOOK_MS);
   }
 
+  /** Shows what the source imports. */
+  function bringable() {
+    imported = [];
+    fill(imports, ...Object.keys(draft.imports ?? {}).map((each) => button({ icon: 'close', class: 'small', text: t('script.import.drop', { name: each }), click: () => bring(each) })));
+  }
+
+  /** Has the source import a package under a name, or no more. @param {string} each @param {string} [id] */
+  function bring(each, id) {
+    const line = `import "${each}" as ${each.replaceAll('-', '_')};\n`;
+    const { [each]: _, ...others } = draft.imports ?? {};
+    draft.imports = id ? { ...others, [each]: id } : others;
+    editor.value = (id ? line : '') + editor.value.replace(line, '');
+    bringable();
+    write(editor.value);
+  }
+
   /** Has the compiler look over the source. */
   async function look() {
     const text = editor.value;
-    const list = await client.check(text, draft.imports).catch((/** @type {unknown} */ error) => [{ line: 0, column: 0, message: why(error) }]);
+    const told = await client.check(text, draft.imports).catch((/** @type {unknown} */ error) => ({ mistakes: [{ line: 0, column: 0, message: why(error) }], names: [] }));
     // Somebody has typed on, and that is looked over next.
     if (text !== editor.value) return;
+    const list = told.mistakes;
+    imported = told.names;
     editor.setMistakes(list);
     put(found, list.length === 0 ? t('script.good') : t(list.length === 1 ? 'script.mistake' : 'script.mistakes.count', { n: list.length }));
     found.className = list.length === 0 ? 'good' : 'bad';

@@ -28,7 +28,14 @@ fn on_refused(why) { self_.text = \"refused: \" + why; }
 pub(crate) const QUIET: &str = "fn on_arrive() { self_.text = \"here\"; }\n";
 
 pub(crate) fn package(name: &str, source: &str) -> Package {
+    package_importing(name, source, &[])
+}
+
+/// A package that imports these by their own names.
+pub(crate) fn package_importing(name: &str, source: &str, imports: &[&Package]) -> Package {
+    let import = |package: &&Package| (package.manifest().name.clone(), package.id());
     Package::build(Draft {
+        imports: imports.iter().map(import).collect(),
         name: name.to_owned(),
         version: "1.0.0".to_owned(),
         api: 1,

@@ -2,14 +2,16 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{JointKind, JointSpec};
-use metatopia_scripting::{ScriptState, Value};
+use metatopia_scripting::{Package, ScriptState, Value};
 use metatopia_sim::limits::THINGS_FROM_SERVERS;
 use metatopia_types::{
     Act, Blob, BorderOrder, Build, ObjectId, Origin, Outcome, PackageId, Refusal, TravelRefusal,
 };
 
 use crate::{
-    rolling::{QUIET, ball, first, geneses, let_travel, package, roller, rolling, thing, way},
+    rolling::{
+        QUIET, ball, first, geneses, let_travel, package, package_importing, roller, rolling, thing, way,
+    },
     town::{ADMIN, Place, at, places_of_thing, public, step, tell, town_of},
 };
 
@@ -221,6 +223,50 @@ fn a_script_without_its_source_sleeps_and_wakes_at_home() {
     roll_back(&mut town, object);
     until(&mut town, origin, is_in(0, origin));
     until(&mut town, origin, |town| text(&town[0], origin) == "came 1");
+    check_roots(&town);
+}
+
+/// What rolls east once, and says what its import says.
+const IMPORTING: &str = "\
+import \"words\" as words;
+fn on_start() { timer(\"roll\", 0.1); }
+fn on_timer(name) { self_.velocity = vec2(words::PACE, 0); }
+fn on_tick(dt) { self_.text = words::told(); }
+";
+
+#[test]
+fn a_script_whose_import_is_not_there_sleeps_until_both_are() {
+    let words = package("words", "const PACE = 8;\nfn told() { \"imported\" }\n");
+    let user = package_importing("user", IMPORTING, &[&words]);
+    let mut all = geneses(2, 1, 0);
+    for package in [&words, &user] {
+        all[0].packages.insert(package.id(), package.encode());
+    }
+    all[0].objects.push(ball(at(29, 8), &[user.id()], &ScriptState::default()));
+    all[1].packages.clear();
+    let mut town = rolling(all);
+    let origin = first(&town);
+    until(&mut town, origin, |town| text(&town[0], origin) == "imported");
+    until(&mut town, origin, is_in(1, origin));
+    let asleep = |place: &Place| {
+        place.world.scripts().next().is_some_and(|script| script.suspended.is_some())
+    };
+    assert!(asleep(&town[1]));
+    let publish = |town: &mut [Place], package: &Package| {
+        let blob = Blob(package.encode());
+        let publish = Act::Publish { source: blob.id() };
+        let publish = town[1].with_blob(public(ADMIN), publish, blob);
+        town[1].play(50);
+        town[1].outcome(&publish)
+    };
+    let missing = Outcome::Refused(Refusal::MissingImport(words.id()));
+    assert_eq!(publish(&mut town, &user), missing);
+    assert_ne!(publish(&mut town, &words), missing);
+    assert!(asleep(&town[1]), "what it imports alone is not enough");
+    assert_ne!(publish(&mut town, &user), missing);
+    town[1].idle(5);
+    assert!(!asleep(&town[1]));
+    town[1].restore();
     check_roots(&town);
 }
 

@@ -10,6 +10,7 @@ use metatopia_protocol::{
     LotEntry, OrderEntry, PackageEntry, PersonEntry, PlayerEntry, Question, ReportEntry,
     ScriptEntry, ThingEntry, take_page,
 };
+use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Land, Parameters};
 use metatopia_types::{
     Digest, GovernOrder, Height, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square,
@@ -19,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ClientCore, border, friends, governing,
+    imported::ImportingSource,
     outcomes::ActFailure,
     profiles::{self, OwnProfileTask},
     setup,
@@ -106,6 +108,8 @@ pub(super) enum InquiryTask {
     Profiles(Vec<PublicKey>),
     /// The picture that a profile names so.
     Picture(Digest),
+    /// What is wrong with a source that imports others, which are fetched first.
+    Importing(Box<ImportingSource>),
     /// What the sim has of the person's own profile, which is to be sent.
     OwnProfile(Box<OwnProfileTask>),
 }
@@ -152,6 +156,8 @@ pub(super) struct Inquiries {
     learned_at: Option<Duration>,
     /// When the core asks next what the sim is by now.
     charter_due: Duration,
+    /// Packages that sources import, which were fetched to look those over.
+    pub(super) imported: BTreeMap<PackageId, Package>,
     /// What was proved last of what the sim is by now, and after which turn that was.
     charter: Option<(Height, Box<Charter>)>,
 }
@@ -303,6 +309,7 @@ impl ClientCore {
                 self.note_borders(&borders);
                 InquiryStep::Done(border::near(*square, *place, &borders))
             }
+            (InquiryTask::Importing(source), answer) => self.imported_came(source, &answer),
             (InquiryTask::Source(id), Answer::Source(bytes)) => {
                 match ServedPackage::read(*id, bytes) {
                     Ok(package) => InquiryStep::Done(package.shown()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_scripting::{EventKind, SourceError, host, read_source};
+use metatopia_scripting::{Diagnostic, EventKind, SourceError, host, read_source};
 use metatopia_types::{Act, Blob, PackageId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,8 +42,11 @@ impl ClientCore {
     /// An author wants something.
     pub(super) fn work_on(&mut self, command: u64, wanted: WorkshopCommand) {
         match wanted {
+            WorkshopCommand::Check { source, imports } if imports.is_empty() => {
+                self.done(command, &json!({ "mistakes": mistakes(source), "names": [] }));
+            }
             WorkshopCommand::Check { source, imports } => {
-                self.done(command, &mistakes(source, !imports.is_empty()).into());
+                self.check_with_imports(command, source, imports);
             }
             WorkshopCommand::Reference => self.done(command, &reference()),
             WorkshopCommand::Publish { draft } => self.publish(command, *draft),
@@ -73,27 +76,33 @@ impl ClientCore {
     }
 }
 
-/// Returns what is wrong with a source, by place; nothing if it can run.
-fn mistakes(source: String, has_imports: bool) -> Vec<Value> {
-    match read_source(source.into_bytes()) {
-        Ok(source) => {
-            let found = look_over(&source, has_imports);
-            found.iter().map(|each| mistake(each.line, each.column, &each.message)).collect()
-        }
-        Err(error) => {
-            let (line, column) = match error {
-                SourceError::Hidden { line, column, .. } => (line, column),
-                SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (line, 0),
-                SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
-            };
-            vec![mistake(line, column, &error.to_string())]
-        }
-    }
+/// Returns what is wrong with a source that imports nothing, by place; nothing if it can run.
+fn mistakes(source: String) -> Vec<Value> {
+    let found = readable(source).map(|source| look_over(&source, false));
+    let told = |found: Vec<Diagnostic>| {
+        found.iter().map(|each| mistake(each.line, each.column, &each.message)).collect()
+    };
+    found.map_or_else(|mistakes| mistakes, told)
+}
+
+/// Checks that a source is plain text that shows what it is.
+///
+/// # Errors
+/// The mistake, if it is none.
+pub(super) fn readable(source: String) -> Result<String, Vec<Value>> {
+    read_source(source.into_bytes()).map_err(|error| {
+        let (line, column) = match error {
+            SourceError::Hidden { line, column, .. } => (line, column),
+            SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (line, 0),
+            SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
+        };
+        vec![mistake(line, column, &error.to_string())]
+    })
 }
 
 /// Returns a mistake as the page shows it. Its line is 0 if it is about the whole file, its column if it
 /// is about the whole line.
-fn mistake(line: impl Into<Value>, column: impl Into<Value>, message: &str) -> Value {
+pub(super) fn mistake(line: impl Into<Value>, column: impl Into<Value>, message: &str) -> Value {
     let (line, column): (Value, Value) = (line.into(), column.into());
     json!({ "line": line, "column": column, "message": message })
 }

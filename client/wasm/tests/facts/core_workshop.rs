@@ -1,7 +1,7 @@
 //! What an author writes through the core.
 
 use metatopia_protocol::*;
-use metatopia_scripting::{Licence, Package, check};
+use metatopia_scripting::{Draft, Licence, Package, PackageAuthor, check};
 use metatopia_types::*;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn published(page: &mut Page) -> (SignedEnvelope, Package) {
 
 fn mistakes(page: &mut Page, source: &str) -> Value {
     let id = page.command(json!({ "do": "check", "source": source }));
-    page.result(id).expect("at once")["result"].clone()
+    page.result(id).expect("at once")["result"]["mistakes"].clone()
 }
 
 #[test]
@@ -128,14 +128,77 @@ fn a_draft_keeps_its_imports_and_the_sim_judges_what_it_says_of_them() {
     let (_, package) = published(&mut page);
     assert_eq!(package.manifest().imports["scores"].to_string(), id);
 
-    let mut found = |source: &str, imports: &Value| {
-        let check = json!({ "do": "check", "source": source, "imports": imports });
-        let id = page.command(check);
-        page.result(id).expect("at once")["result"].as_array().expect("mistakes").len()
-    };
-    assert_eq!((found(source, &imports), found(source, &json!({}))), (0, 2));
-    assert_eq!(found("import \"scores\" as s;\nfn on_touch(o) { s::add(1; }", &imports), 1);
     let id = publish(&mut page, json!({ "imports": { "scores": "nothing" } }));
+    assert_eq!(page.result(id).expect("at once")["code"], "BadName");
+}
+
+/// A package with this source, which imports these.
+fn package(name: &str, source: &str, imports: &[(&str, &Package)]) -> Package {
+    let imports = imports.iter().map(|(name, package)| ((*name).to_owned(), package.id()));
+    let draft = Draft {
+        name: name.into(),
+        version: "1.0.0".into(),
+        api: 1,
+        entry: "main.rhai".into(),
+        files: [("main.rhai".into(), source.into())].into(),
+        imports: imports.collect(),
+        licence: "AGPL-3.0-or-later".into(),
+        authors: vec![PackageAuthor { name: "Ada".into(), key: None }],
+        ..Draft::default()
+    };
+    Package::build(draft).expect("a package")
+}
+
+/// Looks over a source with one import; the sim has these packages, and each is asked for once at most.
+fn look(page: &mut Page, source: &str, import: &Package, sim: &[&Package]) -> Value {
+    let imports = json!({ "scores": import.id().to_string() });
+    let id = page.command(json!({ "do": "check", "source": source, "imports": imports }));
+    for _ in 0..=sim.len() {
+        let asked = page.asked();
+        let [(number, Question::Source { package })] = &asked[..] else { break };
+        let found = sim.iter().find(|there| there.id() == *package);
+        let answer = found.map_or(Answer::Unknown, |there| Answer::Source(there.encode()));
+        page.answer(*number, answer);
+    }
+    page.result(id).expect("it came")["result"].clone()
+}
+
+/// The page looked over the syntax alone of a source that imports something, and the sim refused it.
+#[test]
+fn a_source_is_looked_over_with_all_that_it_imports() {
+    let mut page = Page::new();
+    page.log_in();
+    let sums = package("sums", "fn sum(a, b) { a + b }", &[]);
+    let uses = "import \"sums\" as sums;\nconst MOST = 9;\nfn add(n) { sums::sum(n, 1) }";
+    let scores = package("scores", uses, &[("sums", &sums)]);
+    let sim = [&sums, &scores];
+    let good = "import \"scores\" as s;\nfn on_touch(other) { log(s::add(1)); }";
+    let told = look(&mut page, good, &scores, &sim);
+    assert_eq!(told, json!({ "mistakes": [], "names": ["s::MOST", "s::add"] }));
+
+    // What was fetched once is there, also for what is typed next.
+    let wrong = "import \"scores\" as s;\nfn on_touch(other) { log(s::ad(1)); }";
+    let told = look(&mut page, wrong, &scores, &[]);
+    let mistake = &told["mistakes"][0];
+    assert_eq!((&mistake["line"], told["mistakes"].as_array().map(Vec::len)), (&2.into(), Some(1)));
+    assert!(mistake["message"].as_str().is_some_and(|words| words.contains("ad")), "{mistake}");
+    let hidden = look(&mut page, "import \"scores\" as s;\n// a\u{202e}b\n", &scores, &[]);
+    assert_eq!((&hidden["mistakes"][0]["line"], &hidden["names"]), (&2.into(), &json!([])));
+
+    // A node that has it not, or hands out another one, is found out.
+    let other = package("other", "fn add(n) { n }", &[]);
+    let told = look(&mut page, good, &other, &[]);
+    assert_eq!(told["mistakes"][0]["line"], 0);
+    let words = told["mistakes"][0]["message"].as_str().expect("words");
+    assert!(words.contains("scores") && words.contains(&other.id().to_string()), "{words}");
+    let id = page.command(json!({
+        "do": "check", "source": good, "imports": { "scores": other.id().to_string() },
+    }));
+    let [(number, _)] = page.asked()[..] else { panic!("one question") };
+    page.answer(number, Answer::Source(sums.encode()));
+    let told = page.result(id).expect("it came")["result"].clone();
+    assert_eq!(told["mistakes"].as_array().map(Vec::len), Some(1));
+    let id = page.command(json!({ "do": "check", "source": good, "imports": { "scores": "no" } }));
     assert_eq!(page.result(id).expect("at once")["code"], "BadName");
 }
 
