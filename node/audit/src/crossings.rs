@@ -14,7 +14,7 @@ use std::{
 };
 
 use metatopia_sim::{Applied, Border, Stage, Watch, World};
-use metatopia_types::{BorderDeparture, HeaderId, Height, SimId, TravelRefusal};
+use metatopia_types::{BorderDeparture, HeaderId, Height, Millis, SimId, TravelRefusal};
 
 pub use self::compare::{BorderSide, CrossingFault, CrossingVerdict, DirectionCount, compare};
 use crate::TurnObserver;
@@ -54,6 +54,9 @@ pub struct BorderEnd {
     pub judged: Option<Range<u64>>,
     /// Whether the neighbour signed two states of one height.
     pub frozen: bool,
+    /// How old each border frame of the neighbour was that moved ghosts here, in milliseconds, by the time at which
+    /// it was made.
+    pub frames: BTreeMap<Millis, u64>,
 }
 
 /// What the logs of one sim show of its borders, by the neighbours.
@@ -100,7 +103,9 @@ impl TurnObserver for CrossingObserver {
         for summary in world.borders() {
             if let Some(border) = world.border(&summary.neighbour) {
                 let under_way = self.under_way.entry(summary.neighbour).or_default();
-                self.ends.entry(summary.neighbour).or_default().see(border, under_way);
+                let end = self.ends.entry(summary.neighbour).or_default();
+                end.see(border, under_way);
+                end.see_frame(border, world.time());
             }
         }
         ControlFlow::Continue(())
@@ -141,6 +146,15 @@ impl BorderEnd {
         cover(&mut self.judged, lowest, said.in_next);
     }
 
+    /// Takes in the neighbour's newest frame, as old as it is after the turn that ended at this time.
+    fn see_frame(&mut self, border: &Border, time: Millis) {
+        let Some(heard) = &border.crossing.heard else { return };
+        let frame = &heard.said.frame;
+        if !frame.bodies.is_empty() {
+            self.frames.entry(frame.made).or_insert_with(|| time.since(frame.made));
+        }
+    }
+
     /// Forgets what the turns of a gap may have ended.
     fn forget_open(&mut self) {
         self.departures.retain(|_, seen| seen.end.is_some());
@@ -154,6 +168,10 @@ impl BorderEnd {
             own.end = own.end.or(seen.end);
         }
         self.frozen |= other.frozen;
+        // The servers of a sim hear a frame in the same turn. A log that begins later sees it older than it was.
+        for (made, age) in other.frames {
+            self.frames.entry(made).and_modify(|own| *own = age.min(*own)).or_insert(age);
+        }
         self.verdicts.extend(other.verdicts);
         self.heard.extend(other.heard);
         self.departed = joined(self.departed.take(), other.departed);

@@ -10,7 +10,8 @@ use metatopia_types::{
 
 use crate::{
     rolling::{
-        QUIET, ball, first, geneses, let_travel, package, package_importing, roller, rolling, thing, way,
+        QUIET, ball, first, geneses, let_travel, package, package_importing, roller, rolling,
+        thing, way,
     },
     town::{ADMIN, Place, at, places_of_thing, public, step, tell, town_of},
 };

@@ -107,9 +107,10 @@ impl ClientCore {
         let mistakes = match checked {
             Err(mistakes) => mistakes,
             Ok(Ok(())) => Vec::new(),
-            Ok(Err(CompileError { file, diagnostics })) if file == OWN_FILE => {
-                diagnostics.iter().map(|each| mistake(each.line, each.column, &each.message)).collect()
-            }
+            Ok(Err(CompileError { file, diagnostics })) if file == OWN_FILE => diagnostics
+                .iter()
+                .map(|each| mistake(each.line, each.column, &each.message))
+                .collect(),
             Ok(Err(error)) => whole(&error.to_string()),
         };
         let called = called(&task.source);

@@ -98,6 +98,19 @@ pub struct CrossingVerdict {
     pub there: DirectionCount,
     /// What departed from the second to the first, and what the second heard.
     pub back: DirectionCount,
+    /// How old border frames were that moved ghosts in the other sim, in milliseconds, ascending.
+    #[serde(skip)]
+    pub frame_ages: Vec<u64>,
+}
+
+impl CrossingVerdict {
+    /// Returns the milliseconds by which ghosts lag behind the bodies that they are of: so many of a hundred frames are
+    /// no older. There are none if no frame moved a ghost.
+    #[must_use]
+    pub fn ghost_lag(&self, percent: usize) -> Option<u64> {
+        let place = (self.frame_ages.len() * percent).div_ceil(100).max(1) - 1;
+        self.frame_ages.get(place).copied()
+    }
 }
 
 /// One of two sims at a border.
@@ -120,7 +133,11 @@ pub fn compare(
     other: BorderSide<'_>,
 ) -> Result<CrossingVerdict, CrossingFault> {
     let border = [one.sim.to_string(), other.sim.to_string()];
-    Ok(CrossingVerdict { border, there: direction(one, other)?, back: direction(other, one)? })
+    let frames = [one, other].into_iter().flat_map(|side| side.end.frames.values());
+    let mut frame_ages: Vec<u64> = frames.copied().collect();
+    frame_ages.sort_unstable();
+    let (there, back) = (direction(one, other)?, direction(other, one)?);
+    Ok(CrossingVerdict { border, there, back, frame_ages })
 }
 
 /// Compares what departed from one sim to the other, and what the first heard of the second.
@@ -199,6 +216,10 @@ impl fmt::Display for CrossingVerdict {
             if count.heard_one_sided > 0 {
                 write!(f, ", and {} that it does not reach", count.heard_one_sided)?;
             }
+        }
+        let [median, p95] = [50, 95].map(|percent| self.ghost_lag(percent));
+        if let (Some(median), Some(p95)) = (median, p95) {
+            write!(f, "\n  ghosts lag by {median} / {p95} ms (median, p95)")?;
         }
         Ok(())
     }

@@ -56,6 +56,21 @@ fn ends_that_agree_count_what_became_of_each_departure() {
     assert_eq!(verdict.back, DirectionCount::default());
     let words = verdict.to_string();
     assert!(words.contains("4 departed, 1 taken, 2 came home, 1 under way"), "{words}");
+    assert!(verdict.ghost_lag(50).is_none() && !words.contains("ghosts"), "{words}");
+}
+
+#[test]
+fn ghosts_lag_by_the_ages_of_all_frames_that_both_sims_heard() {
+    let mut ends = ends();
+    ends[0].frames = [(Millis(1_000), 150), (Millis(1_200), 400)].into();
+    // Another server of the first sim joined later, and saw the second frame when it was older.
+    let late = [(Millis(1_200), 900), (Millis(1_400), 200)].into();
+    ends[0].join(BorderEnd { frames: late, ..BorderEnd::default() });
+    ends[1].frames = [(Millis(1_100), 250)].into();
+    let verdict = judged(&ends).expect("they agree");
+    assert_eq!(verdict.frame_ages, [150, 200, 250, 400]);
+    assert_eq!((verdict.ghost_lag(50), verdict.ghost_lag(95)), (Some(200), Some(400)));
+    assert!(verdict.to_string().ends_with("ghosts lag by 200 / 400 ms (median, p95)"));
 }
 
 #[test]

@@ -16,6 +16,12 @@ use crate::cli::{Failure, console::Console, log::verified_borders, up::grid::on_
 const MEDIAN_TURNS: u64 = 5;
 const P95_TURNS: u64 = 10;
 
+/// The promised turns by which ghosts lag, for half of all border frames.
+const GHOST_TURNS: u64 = 8;
+
+/// The milliseconds of a turn.
+const TURN_MS: u64 = 50;
+
 /// A place without anything, whose people come in some metres before the eastern line.
 const PLACE: &str = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
     asset_licence = \"CC-BY-SA-4.0\"\nspawn = [112, 0]\nspawn_radius = 12\n";
@@ -50,9 +56,10 @@ pub(super) async fn measure(
 }
 
 /// Returns what the logs of both sims say of the border together.
-fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 2] {
+fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 4] {
     let both = [verdict.there, verdict.back];
     let sum = |of: fn(&DirectionCount) -> u64| both.iter().map(of).sum();
+    let lag = |percent| verdict.ghost_lag(percent).map(|age| age * 10 / TURN_MS);
     [
         Figure::new("taken, by both logs", sum(|count| count.taken), "parcels", Bound::None),
         Figure::new(
@@ -61,6 +68,13 @@ fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 2] {
             "parcels",
             Bound::None,
         ),
+        Figure::tenths(
+            "ghosts' lag p50, by both logs",
+            lag(50),
+            "turns",
+            Bound::AtMost(GHOST_TURNS),
+        ),
+        Figure::tenths("ghosts' lag p95, by both logs", lag(95), "turns", Bound::None),
     ]
 }
 
