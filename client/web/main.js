@@ -58,6 +58,9 @@ const PANELS = {
 const KEPT = 'metatopia.person';
 const SETTINGS = 'metatopia.settings';
 
+/** Milliseconds for which the way in waits to hear which rules hold. */
+const RULES_MS = 3_000;
+
 /** Canvas pixels per CSS pixel are not worth more than this. */
 const RATIO_MAX = 2;
 
@@ -297,8 +300,9 @@ export class Page {
 
   async enter() {
     this.entering = true;
-    // Other rules may hold than those of the genesis. A sim that just began proves none yet.
-    await this.client.values().catch(() => {});
+    // Other rules may hold than those of the genesis. A sim that just began proves none yet, and no node keeps
+    // anybody out by its silence: rules that come later are asked about then.
+    await Promise.race([this.client.values(), new Promise((late) => setTimeout(late, RULES_MS))]).catch(() => {});
     if (!(await agrees(this.client))) {
       this.looking = true;
       this.entering = false;

@@ -2,6 +2,7 @@
 
 use core::{fmt, ops::Range};
 
+use metatopia_scripting::closest;
 use toml::Spanned;
 
 /// Why a file is not what it should be.
@@ -41,8 +42,8 @@ impl TomlSource<'_> {
     /// The first mistake, with line and column.
     pub fn read<T: serde::de::DeserializeOwned>(&self) -> Result<T, Mistake> {
         toml::from_str(self.text).map_err(|error| match error.span() {
-            Some(span) => self.mistake_in(span, error.message()),
-            None => Mistake::in_file(self.file, error.message()),
+            Some(span) => self.mistake_in(span, plainer(error.message())),
+            None => Mistake::in_file(self.file, plainer(error.message())),
         })
     }
 
@@ -59,6 +60,26 @@ impl TomlSource<'_> {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         Mistake { line, column, ..Mistake::in_file(self.file, message) }
+    }
+}
+
+/// Returns the message of a parser in words for people: an unknown key with what was probably meant, in place of all
+/// that there are, and a value of the wrong kind without the name of a type.
+fn plainer(message: &str) -> String {
+    let named = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    if let Some((key, rest)) = named {
+        let known = rest.split('`').skip(1).step_by(2);
+        let meant = closest(key, known);
+        return match meant.is_empty() {
+            true => format!("unknown key `{key}`{rest}"),
+            false => format!("unknown key `{key}`{meant}"),
+        };
+    }
+    match message.split_once(", expected ") {
+        Some((found, "u8" | "u16" | "u32" | "u64" | "usize")) => {
+            format!("{found}, expected a whole number")
+        }
+        _ => message.to_owned(),
     }
 }
 

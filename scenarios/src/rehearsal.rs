@@ -73,6 +73,12 @@ pub fn rehearse(
     }
     let mut rehearsed = Vec::new();
     for (name, line) in tests {
+        if !takes_nothing(source, line) {
+            let message = format!("{name} takes arguments, and a test takes none");
+            let mistake = Some(Mistake { line, column: 1, ..Mistake::in_file(&file, message) });
+            rehearsed.push(RehearsedTest { name: name.to_owned(), line, mistake, log: Vec::new() });
+            continue;
+        }
         let program = compile(&file, source, name, package, known)?;
         let mut rehearsal = Rehearsal { file: &file, folder, source, program, log: Vec::new() };
         let mistake = rehearsal.run(package, known).err();
@@ -96,6 +102,13 @@ fn listed(source: &str) -> Vec<(&str, usize)> {
         Some((text.get(start..start.saturating_add(name))?, line))
     });
     found.collect()
+}
+
+/// Says whether the test in this line has nothing between its brackets, as far as that stands there.
+fn takes_nothing(source: &str, line: usize) -> bool {
+    let text = source.lines().nth(line - 1).unwrap_or_default();
+    let inside = text.split_once('(').and_then(|(_, rest)| rest.split(')').next());
+    inside.is_none_or(|inside| inside.trim().is_empty())
 }
 
 /// Compiles the tests as a script whose start runs one of them.

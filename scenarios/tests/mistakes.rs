@@ -31,8 +31,13 @@ fn a_place_without_mistakes_is_fine() {
 #[test]
 fn mistakes_of_syntax_and_names_have_line_and_column() {
     assert!(place("spawn = [1, 2").starts_with("yard.toml:4:"), "{}", place("spawn = [1, 2"));
-    assert!(place("spwan = 1").starts_with("yard.toml:4:1: unknown field `spwan`"));
-    assert!(object("at = [9, 2]\ndsic = 1").starts_with("yard.toml:8:1: unknown field `dsic`"));
+    assert_eq!(place("spwan = 1"), "yard.toml:4:1: unknown key `spwan`: did you mean spawn?");
+    let meant = "yard.toml:8:1: unknown key `dsic`: did you mean disc?";
+    assert_eq!(object("at = [9, 2]\ndsic = 1"), meant);
+    // What is close to nothing is told with all that there are.
+    assert!(place("xyzzy = 1").starts_with("yard.toml:4:1: unknown key `xyzzy`, expected one of"));
+    let worded = place("ticks_per_turn = \"one\"");
+    assert!(worded.ends_with("expected a whole number"), "{worded}");
 }
 
 #[test]
@@ -88,10 +93,14 @@ fn lines_that_cannot_be_are_named_with_the_rule() {
 #[test]
 fn objects_that_cannot_be_are_named_with_the_rule() {
     for (text, complaint) in [
-        ("disc = 1", "yard.toml:4:1: an object needs `at`, or `places`, not both"),
+        ("disc = 1", "yard.toml:4:1: an object needs `at` or `places`"),
+        (
+            "at = [9, 2]\nplaces = [[9, 2]]\ndisc = 1",
+            "yard.toml:4:1: an object has `at` or `places`, not both",
+        ),
         ("at = [9, 2]", "yard.toml:4:1: an object needs one of `box`, `disc`,"),
-        ("at = [9, 2]\ndisc = 1\nbox = [1, 1]", "yard.toml:4:1: an object needs one of `box`"),
-        ("at = [9, 2]\ndisc = 1\ncapsule = [1, 1]", "yard.toml:4:1: an object needs one of"),
+        ("at = [9, 2]\ndisc = 1\nbox = [1, 1]", "yard.toml:4:1: an object has only one of `box`"),
+        ("at = [9, 2]\ndisc = 1\ncapsule = [1, 1]", "yard.toml:4:1: an object has only one"),
         (
             "at = [9, 2]\ncorners = [[0, 0], [1, 1], [1, 0]]",
             "yard.toml:8:11: the polygon does not turn left at corner 1: corners run counter-clockwise, convex",
@@ -141,7 +150,7 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
             "yard.toml:4:1: `from` and `to` must be opposite corners of the land",
         ),
         ("from = [1, 1]\nowner = \"sim\"".to_owned(), "yard.toml:4:1: missing field `to`"),
-        (format!("{good}\"open\"\nprice = 3"), "yard.toml:9:1: unknown field `price`"),
+        (format!("{good}\"open\"\nprice = 3"), "yard.toml:9:1: unknown key `price`"),
     ] {
         assert!(land(&rest).starts_with(complaint), "{}", land(&rest));
     }
@@ -157,13 +166,16 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
     assert_eq!(place("[building]\nobjects_per_player = 7\nreach = \"12.5\""), "fine");
     let far = place("[building]\nreach = 101");
     assert_eq!(far, "yard.toml:5:9: building.reach is 101, outside of 1 to 100");
-    assert!(place("[building]\nquota = 5").starts_with("yard.toml:5:1: unknown field `quota`"));
+    assert!(place("[building]\nquota = 5").starts_with("yard.toml:5:1: unknown key `quota`"));
     let closed = place("[building]\nopen_ground = 7");
     assert_eq!(closed, "yard.toml:5:15: \"7\" is no value of building.open_ground");
     assert_eq!(place("first_login = \"invite\"\nticks_per_turn = 7"), "fine");
     assert_eq!(place("publishers = \"builders\""), "fine");
     let everyone = place("publishers = \"everyone\"");
-    assert_eq!(everyone, "yard.toml:4:14: \"everyone\" is no value of publishers");
+    assert_eq!(
+        everyone,
+        "yard.toml:4:14: \"everyone\" is no value of publishers: write one of everybody, builders, admins"
+    );
     let long = place("ticks_per_turn = 61");
     assert_eq!(long, "yard.toml:4:18: 61 ticks per turn where 1 to 60 are allowed");
     let licence = object("at = [9, 2]\ndisc = 1\nlicence = \"MIT\"");
@@ -231,6 +243,8 @@ fn what_physics_would_round_to_its_bounds_is_refused() {
     for (text, complaint) in [
         ("mass = 0", "yard.toml:9:8: mass is 0, outside of 0.0625 to 16384"),
         ("mass = 20000", "yard.toml:9:8: mass is 20000, outside of"),
+        ("velocity = [100, 0]", "yard.toml:4:1: velocity is 100 m/s, and bodies are 32 m/s"),
+        ("spin = 1000", "yard.toml:4:1: spin is 1000 rad/s, and bodies turn by 32 rad/s"),
         ("friction = 9", "yard.toml:9:12: friction is 9, outside of 0 to 2"),
         ("friction = -1", "yard.toml:9:12: friction is -1, outside of 0 to 2"),
         ("restitution = 2", "yard.toml:9:15: restitution is 2, outside of 0 to 1"),

@@ -112,12 +112,20 @@ fn a_test_that_fails_names_its_own_line() {
         "bell/tests.rhai:11:5: this does not hold",
         "bell/tests.rhai:15:5: on purpose",
         "bell/tests.rhai:19:5: people say one line of 1 to 512 bytes",
-        "bell/tests.rhai:23:5: found 1, wanted 1",
+        "bell/tests.rhai:23:5: found \"1\", wanted 1",
         "bell/tests.rhai:28:",
     ]) {
         assert!(told.starts_with(expected), "{told} is not {expected}");
     }
     assert_eq!(told.len(), 6);
+}
+
+/// Such a test hid all others, and was told without a line.
+#[test]
+fn a_test_that_takes_something_is_named_with_its_line_and_the_others_run() {
+    let told = told("fn test_a(n) {\n}\n\nfn test_b( ) {\n    touch();\n}\n");
+    let wrong = "bell/tests.rhai:1:1: test_a takes arguments, and a test takes none";
+    assert_eq!(told, [wrong, "test_b passes"]);
 }
 
 #[test]

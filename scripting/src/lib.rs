@@ -132,5 +132,6 @@ pub use port::tick_port;
 pub use port::{Port, PortError, port_digest, write_port};
 pub use ports::ports;
 pub use scene::ScriptContext;
+pub use suggest::closest;
 pub use value::{ScriptState, StateError, Value, ValueError};
 pub use view::{AlongRay, NamedClub, Nearby, ObjectView, WorldView};

@@ -31,8 +31,8 @@ impl NameChars {
     }
 }
 
-/// `: did you mean x?` if a known name is close to `name`, else nothing.
-pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+/// Returns `: did you mean x?` if a known name is close to `name`, else nothing.
+pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let Some(meant) = NameChars::of(name) else { return String::new() };
     let far = meant.count.div_ceil(3).min(FAR_MAX);
     known

@@ -45,17 +45,16 @@ pub struct ProvenFriends {
 }
 
 impl ClientDriver {
-    /// Proves the sim's charter, from the newest state whose root is certified.
+    /// Proves the sim's charter, from the newest state whose root is certified, and returns the height of that with it.
     ///
     /// # Errors
     /// See [`ProofError`].
-    pub async fn prove_charter(&mut self, wait: Duration) -> Result<Charter, ProofError> {
+    pub async fn prove_charter(&mut self, wait: Duration) -> Result<(Height, Charter), ProofError> {
         let answer = self.ask_until_known(Question::Charter, wait).await?;
         let Answer::Charter(answer) = answer else {
             return Err(ProofError::instead(&answer));
         };
-        let (_, charter) = self.checked(wait, |light| light.charter(&answer)).await?;
-        Ok(charter)
+        self.checked(wait, |light| light.charter(&answer)).await
     }
 
     /// Proves whom everybody named as friends and which recoveries are open, from the newest snapshot that the

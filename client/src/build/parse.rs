@@ -33,7 +33,16 @@ pub enum BuildError {
     /// No such material.
     #[error("unknown material {0:?}; there are wood, stone, steel, rubber, ice and foam")]
     Material(String),
+    /// No such joint, or it has no number.
+    #[error(
+        "unknown joint {0:?}; there are hinge, rod, weld, slider, rope, spring and motor, the last two with a number if \
+         you like: `by motor -3`"
+    )]
+    Joint(String),
 }
+
+/// How things are joined.
+const JOIN: &str = "join crate to wall` or `join crate to ground by weld";
 
 /// Returns the words for all that can be built, as in a sentence.
 fn kinds() -> String {
@@ -104,7 +113,7 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
         "drop" => Building::PutDown(filled(rest).ok_or(form("put it down"))?),
         "put" => laid(&words).ok_or(form("put it down"))?,
         "hands" => Building::Hands,
-        "join" => join(rest).ok_or(form("join crate to wall` or `join crate to ground by weld"))?,
+        "join" => joining(rest)?,
         "unjoin" => unjoin(rest).ok_or(form("unjoin crate` or `unjoin crate from wall"))?,
         "undo" => {
             let skip = if rest.is_empty() { Ok(0) } else { rest.parse() };
@@ -142,6 +151,19 @@ fn leave(rest: &str) -> Option<Building> {
 fn laid(words: &[&str]) -> Option<Building> {
     let ([thing @ .., "down"] | ["down", thing @ ..]) = words else { return None };
     Some(Building::PutDown(filled(&thing.join(" "))?))
+}
+
+/// Reads what is to be joined, by what.
+fn joining(rest: &str) -> Result<Building, BuildError> {
+    let joined = join(rest).ok_or(BuildError::Form(JOIN))?;
+    match &joined {
+        Building::Join(_, Some(other), ..) if other == "to" => Err(BuildError::Form(JOIN)),
+        Building::Join(_, Some(other), ..) => match other.rsplit_once(" by ") {
+            Some((_, kind)) => Err(BuildError::Joint(kind.to_owned())),
+            None => Ok(joined),
+        },
+        _ => Ok(joined),
+    }
 }
 
 /// Reads what is joined to what, and by which kind of joint: `crate to wall by weld`, or `crate wall weld` where

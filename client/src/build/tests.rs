@@ -91,6 +91,22 @@ fn joints_are_named_behind_what_they_hold() {
     }
 }
 
+/// A misspelt joint was taken for a part of a name, and that thing was not there.
+#[test]
+fn a_joint_that_is_none_is_named_with_all_that_there_are() {
+    for (line, kind) in [
+        ("join wheel to cart by glue", "glue"),
+        ("join wheel to cart by motor fast", "motor fast"),
+        ("join wheel to ground by weld 3", "weld 3"),
+    ] {
+        let (verb, rest) = line.split_once(' ').expect("a verb");
+        let wrong = parse(verb, rest).expect_err(line);
+        assert_eq!(wrong, BuildError::Joint(kind.to_owned()));
+        assert!(wrong.to_string().contains("slider"));
+    }
+    assert!(matches!(parse("join", "wheel to"), Err(BuildError::Form(_))));
+}
+
 #[test]
 fn changes_name_a_thing_and_what_is_changed() {
     let half = Fx::HALF;

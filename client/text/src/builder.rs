@@ -11,7 +11,9 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Lot, Shape};
-use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
+use metatopia_types::{
+    Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, RoleRight, ScriptId,
+};
 
 use super::{
     charter, hands, joints,
@@ -39,6 +41,12 @@ impl Thing {
         let round = matches!(shape, Shape::Circle { .. });
         JoinedThing { id, position, half, angle, round }
     }
+}
+
+/// Returns a number with the digits that people would write: those of its fixed point say what nobody typed.
+fn in_words(number: Fx) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 type BuilderResult = Result<(), TextClientError>;
@@ -109,7 +117,7 @@ async fn deed(
             (Build::Rotate { object, angle }, format!("You turn {name} by {degrees} degrees."))
         }
         Building::Resize(_, size) => {
-            let done = format!("{name} is {} m by {} m now.", size.x, size.y);
+            let done = format!("{name} is {} m by {} m now.", in_words(size.x), in_words(size.y));
             (Build::Resize { object, outline: resized(&thing.shape, size) }, done)
         }
         Building::Color(_, color) => {
@@ -238,12 +246,37 @@ pub(super) async fn place_near(
         facing,
         things,
     };
-    let place = spot(&ground, half, movable);
-    if place.is_none() {
-        let why = "There is no room near you where you may build it. Walk on, or see `land`.";
-        room.tell(LineKind::Refused, why)?;
+    if let Some(place) = spot(&ground, half, movable) {
+        return Ok(Some((here, place)));
     }
-    Ok(place.map(|place| (here, place)))
+    let mut open = charter.parameters.clone();
+    open.building.open_ground = true;
+    let (lands, lots) = (&[], &[]);
+    let free = spot(&Ground { parameters: &open, lands, lots, ..ground }, half, movable);
+    match free {
+        Some(place) if builds_anywhere(room).await? => return Ok(Some((here, place))),
+        Some(_) => {
+            let why = "You may not build on the ground near you: `land` says where you may.";
+            room.tell(LineKind::Refused, why)?;
+        }
+        None => {
+            let why = "There is no room near you where you may build it. Walk on, or see `land`.";
+            room.tell(LineKind::Refused, why)?;
+        }
+    }
+    Ok(None)
+}
+
+/// Says whether the person may build on all ground, by the node's word: the sim decides in the end.
+async fn builds_anywhere(room: &mut TextClient) -> Result<bool, TextClientError> {
+    let key = room.driver.author();
+    Ok(match room.driver.ask(Question::Person { key }, ANSWER).await? {
+        Answer::Person(own) => {
+            let is_given = own.rights.iter().any(|given| given.right == RoleRight::Land);
+            own.admin || own.temp_admin || is_given
+        }
+        _ => false,
+    })
 }
 
 /// The thing that was typed: `it`, `object 57`, or a name; or a word that there is none.

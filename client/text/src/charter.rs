@@ -18,7 +18,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// When the node shows one that does not hold, or the session is over.
 pub(super) async fn proved(room: &mut TextClient) -> Result<Option<Charter>, TextClientError> {
     match room.driver.prove_charter(ANSWER).await {
-        Ok(charter) => Ok(Some(charter)),
+        Ok((_, charter)) => Ok(Some(charter)),
         Err(error) if may_pass(&error) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -11,7 +11,7 @@ use metatopia_types::{Act, ClubId, ClubOrder, Outcome, PublicKey, Refusal};
 
 use super::{
     builder::player,
-    deeds::conclude,
+    deeds::{conclude, note_said},
     room::{ActProgress, TextClient},
     rules,
 };
@@ -142,6 +142,7 @@ async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
 async fn say(room: &mut TextClient, club: &ClubEntry, words: &str) -> Result<(), TextClientError> {
     let (act, blobs) = say_in_club(club.club, words);
     let fate = room.perform(act, blobs).await?;
+    note_said(room, fate);
     let is_muted = fate == ActProgress::Done(Outcome::Refused(Refusal::Muted));
     let done = format!("You say in {}: {}", printable(&club.name), printable(words));
     conclude(room, fate, &done)?;

@@ -208,6 +208,13 @@ pub(super) async fn stand(room: &mut TextClient) -> Result<(), TextClientError> 
     conclude(room, fate, "You stand up.")
 }
 
+/// Notes that words of the person were taken, if they were.
+pub(super) fn note_said(room: &mut TextClient, fate: ActProgress) {
+    if fate == ActProgress::Done(Outcome::Ok) {
+        room.heard.expect_own(room.changed);
+    }
+}
+
 pub(super) async fn speak(
     room: &mut TextClient,
     everywhere: bool,
@@ -215,6 +222,7 @@ pub(super) async fn speak(
 ) -> Result<(), TextClientError> {
     let (act, blobs) = text::say(u8::from(everywhere), said);
     let fate = room.perform(act, blobs).await?;
+    note_said(room, fate);
     let verb = if everywhere { "shout" } else { "say" };
     let is_muted = matches!(fate, ActProgress::Done(Outcome::Refused(Refusal::Muted)));
     conclude(room, fate, &format!("You {verb}: {}", printable(said)))?;

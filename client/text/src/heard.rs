@@ -1,10 +1,11 @@
 //! What is heard, and what is forgotten of it.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
 use metatopia_client::text::{heard_by, printable};
 use metatopia_protocol::{ChatMessage, ForgottenMessage};
-use metatopia_types::{Act, PublicKey};
+use metatopia_types::{Act, Height, PublicKey};
+use tokio::time::Instant;
 
 use super::{deeds::conclude, room::TextClient};
 use crate::{LineKind, TextClientError};
@@ -12,19 +13,36 @@ use crate::{LineKind, TextClientError};
 /// Lines that are remembered, so that they can be forgotten: more have scrolled out of sight.
 const HEARD_LINES_MAX: usize = 64;
 
+/// The time in which one's own words come back from the node.
+const COMES_BACK: Duration = Duration::from_secs(5);
+
 /// The last lines that people said.
 #[derive(Debug, Default)]
-pub(super) struct HeardLines(VecDeque<ChatMessage>);
+pub(super) struct HeardLines {
+    lines: VecDeque<ChatMessage>,
+    /// The turn that brought the last words of the person herself: the node may tell of them a little later.
+    own_at: Height,
+}
 
 impl HeardLines {
+    /// Notes that a turn up to this one brought words of the person herself.
+    pub(super) fn expect_own(&mut self, height: Height) {
+        self.own_at = self.own_at.max(height);
+    }
+
+    /// Says whether the last words of the person, who has this key, have not come back yet.
+    fn awaits_own(&self, key: PublicKey) -> bool {
+        self.own_at > self.last_by(key).map_or(Height(0), |line| line.height)
+    }
+
     /// Remembers what a person said; things are many, and nobody takes back what they say.
     fn remember(&mut self, line: ChatMessage) {
         if line.by.is_none() {
             return;
         }
-        self.0.push_back(line);
-        while self.0.len() > HEARD_LINES_MAX {
-            self.0.pop_front();
+        self.lines.push_back(line);
+        while self.lines.len() > HEARD_LINES_MAX {
+            self.lines.pop_front();
         }
     }
 
@@ -32,7 +50,7 @@ impl HeardLines {
     /// person alone has.
     fn last_of(&self, typed: &str) -> Option<&ChatMessage> {
         let typed = typed.to_lowercase();
-        let lines = || self.0.iter().rev();
+        let lines = || self.lines.iter().rev();
         if let Some(line) = lines().find(|line| line.name.to_lowercase() == typed) {
             return Some(line);
         }
@@ -47,13 +65,14 @@ impl HeardLines {
 
     /// Returns the last line that this key said.
     fn last_by(&self, key: PublicKey) -> Option<&ChatMessage> {
-        self.0.iter().rev().find(|line| line.by == Some(key))
+        self.lines.iter().rev().find(|line| line.by == Some(key))
     }
 
     /// Takes out what is forgotten, and returns whose lines these were.
     fn take(&mut self, words: &ForgottenMessage) -> Vec<ChatMessage> {
-        let (gone, kept) = self.0.drain(..).partition::<VecDeque<_>, _>(|line| words.is_of(line));
-        self.0 = kept;
+        let is_gone = |line: &ChatMessage| words.is_of(line);
+        let (gone, kept) = self.lines.drain(..).partition::<VecDeque<_>, _>(is_gone);
+        self.lines = kept;
         gone.into()
     }
 }
@@ -97,8 +116,16 @@ pub(super) async fn forget(
     room: &mut TextClient,
     whose: Option<&str>,
 ) -> Result<(), TextClientError> {
+    let (own, end) = (room.driver.author(), Instant::now() + COMES_BACK);
+    // The line before would be forgotten in place of it, and nothing undoes that.
+    while whose.is_none() && room.heard.awaits_own(own) {
+        if !room.hear_until(end).await? {
+            let line = "Your last words have not come back yet. Try again in a moment.";
+            return room.tell(LineKind::Refused, line);
+        }
+    }
     let found = match whose {
-        None => room.heard.last_by(room.driver.author()),
+        None => room.heard.last_by(own),
         Some(typed) => room.heard.last_of(typed),
     };
     let Some(line) = found else {
@@ -120,7 +147,7 @@ pub(super) async fn forget(
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Height, ObjectId};
+    use metatopia_types::ObjectId;
 
     use super::*;
 
@@ -144,11 +171,26 @@ mod tests {
             heard.remember(line(height, Some((height % 2) as u8), name));
         }
         heard.remember(line(900, None, "Adam the bell"));
-        assert_eq!(heard.0.len(), HEARD_LINES_MAX);
+        assert_eq!(heard.lines.len(), HEARD_LINES_MAX);
         let last = |typed: &str| heard.last_of(typed).map(|line| line.height.0);
         assert_eq!((last("ada"), last("bo"), last("eve")), (Some(68), Some(69), None));
         assert_eq!(last(&"01".repeat(4)), Some(69), "by the beginning of a key");
         assert_eq!(heard.last_by(PublicKey([0; 32])).map(|line| line.height.0), Some(68));
+    }
+
+    /// `forget` right behind a line forgot the one before, for good: the node had not told of the newest yet.
+    #[test]
+    fn what_one_just_said_is_waited_for() {
+        let (mut heard, ada) = (HeardLines::default(), PublicKey([1; 32]));
+        assert!(!heard.awaits_own(ada));
+        heard.remember(line(3, Some(1), "Ada"));
+        heard.expect_own(Height(3));
+        assert!(!heard.awaits_own(ada));
+        heard.expect_own(Height(5));
+        heard.remember(line(6, Some(2), "Bob"));
+        assert!(heard.awaits_own(ada), "only the one before has come back");
+        heard.remember(line(5, Some(1), "Ada"));
+        assert!(!heard.awaits_own(ada));
     }
 
     #[test]
@@ -168,6 +210,6 @@ mod tests {
         assert_eq!(heard.take(&words(4, None)).len(), 0);
         assert_eq!(heard.take(&words(3, Some(1))), [same(1, "Ada")]);
         assert_eq!(heard.take(&words(3, None)), [same(2, "Bob")]);
-        assert_eq!(heard.0.len(), 1);
+        assert_eq!(heard.lines.len(), 1);
     }
 }

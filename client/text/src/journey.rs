@@ -180,7 +180,7 @@ async fn open(room: &mut TextClient, found: KnownSim) -> Result<(ClientDriver, A
     let mut driver = ClientDriver::open(servers, trust, key).await.map_err(|why| stay(&why))?;
     // Admins may have changed those of the genesis.
     let unread = match driver.prove_charter(ANSWER).await {
-        Ok(charter) => room.unread_rules(&charter.introduction).map(|rules| {
+        Ok((_, charter)) => room.unread_rules(&charter.introduction).map(|rules| {
             format!("{rules}\nThese are the house rules of {called}. To agree, type it again.")
         }),
         Err(why) => Some(stay(&why)),

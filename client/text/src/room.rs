@@ -197,6 +197,8 @@ impl TextClient {
         (self.people, self.sector, self.sounded) = (None, None, None);
         self.told.clear();
         self.correspondence.move_to(self.driver.trust().sim);
+        // Words are forgotten where they were said.
+        self.heard = HeardLines::default();
         self.scene = None;
         self.changed = Height(0);
         self.fates.clear();

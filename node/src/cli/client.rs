@@ -42,7 +42,7 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     let kept = KeptByClient::load(&args.player.key, key.public())?;
     let (mut driver, correspondence) = args.player.open_to_correspond(Arc::clone(&key)).await?;
     // Admins may have changed those of the genesis.
-    let charter = driver.prove_charter(ANSWER).await.map_err(unproven)?;
+    let (_, charter) = driver.prove_charter(ANSWER).await.map_err(unproven)?;
     house_rules::agree(&charter.introduction, args.accept_rules, console)?;
     let login = args.player.login(&mut driver, console).await?;
     let lines = metatopia_text_client::lines()

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
-    JointId, JointKind, JointSpec, Motor, Region, Spring, limits::JOINT_LENGTH_MAX,
+    JointId, JointKind, JointSpec, Motor, Region, Spring,
+    limits::{
+        JOINT_ANGLE_MAX, JOINT_FORCE_MAX, JOINT_LENGTH_MAX, SPEED_MAX, SPRING_DAMPING_MAX,
+        SPRING_FREQUENCY_MAX,
+    },
 };
 use metatopia_sim::ObjectSpec;
 use metatopia_sim::limits::{OBJECT_JOINTS_MAX, SIM_JOINTS_MAX};
@@ -83,6 +87,9 @@ impl TomlSource<'_> {
         if let Some(key) = file.stray_key() {
             return Err(self.mistake(joint, format!("a joint of this kind has no `{key}`")));
         }
+        if let Some(told) = file.number_out_of_range() {
+            return Err(self.mistake(joint, told));
+        }
         let anchors = file.anchor_a.or(file.anchor_b);
         if file.at.is_some() == anchors.is_some() {
             return Err(self.mistake(joint, "a joint needs `at`, or `anchor_a` and `anchor_b`"));
@@ -112,6 +119,11 @@ impl TomlSource<'_> {
     }
 }
 
+/// Returns the lower end of a range around zero.
+const fn least(most: Fx) -> Fx {
+    Fx::ZERO.saturating_sub(most)
+}
+
 impl JointFile {
     /// Returns the first key that joints of its kind do not have.
     fn stray_key(&self) -> Option<&'static str> {
@@ -133,6 +145,46 @@ impl JointFile {
             *there && !kinds.contains(&self.kind)
         };
         keys.into_iter().find(stray).map(|(key, ..)| key)
+    }
+
+    /// Returns what is wrong with the first number that physics would round to its bounds. Whoever wrote a number is
+    /// told, and not given another.
+    fn number_out_of_range(&self) -> Option<String> {
+        let of = |pair: Option<NumberPair>, part: fn(Vec2) -> Fx| {
+            pair.map(|pair| Number(part(pair.vec2())))
+        };
+        let (low, high) = (of(self.limits, |pair| pair.x), of(self.limits, |pair| pair.y));
+        let most = match self.kind {
+            JointKindFile::Hinge => JOINT_ANGLE_MAX,
+            _ => JOINT_LENGTH_MAX,
+        };
+        let (length, force) = ([Fx::ZERO, JOINT_LENGTH_MAX], [Fx::ZERO, JOINT_FORCE_MAX]);
+        let (limit, speed) = ([least(most), most], [least(SPEED_MAX), SPEED_MAX]);
+        for (name, number, [low, high]) in [
+            ("limits", low, limit),
+            ("limits", high, limit),
+            ("motor_speed", self.motor_speed, speed),
+            ("motor_strength", self.motor_strength, force),
+            ("length", self.length, length),
+            ("least", self.least, length),
+            ("most", self.most, length),
+            ("frequency", self.frequency, [Fx::ZERO, SPRING_FREQUENCY_MAX]),
+            ("damping", self.damping, [Fx::ZERO, SPRING_DAMPING_MAX]),
+            ("force", self.force, force),
+            ("break_force", self.break_force, force),
+            ("break_torque", self.break_torque, force),
+        ] {
+            let Some(Number(value)) = number else { continue };
+            if !(low..=high).contains(&value) {
+                return Some(format!("{name} is {value}, outside of {low} to {high}"));
+            }
+        }
+        let is_turned = |(low, high): (Option<Number>, Option<Number>)| matches!((low, high), (Some(low), Some(high)) if low.0 > high.0);
+        match () {
+            () if is_turned((low, high)) => Some("limits: write the lower one first".to_owned()),
+            () if is_turned((self.least, self.most)) => Some("least is more than most".to_owned()),
+            () => None,
+        }
     }
 
     /// Returns the kind with its numbers; `apart` is how far the anchors are from each other.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
     BodySpec, Bounds, Filter, Motion, Polygon, Region, Shape,
-    limits::{DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN},
+    limits::{DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, SPEED_MAX, SPIN_MAX},
 };
 use metatopia_scripting::Package;
 use metatopia_sim::{ObjectSpec, ScriptSpec};
@@ -149,7 +149,8 @@ impl TomlSource<'_> {
         match (described.at, described.places.as_slice()) {
             (Some(at), []) => Ok(vec![at.vec2()]),
             (None, [_, ..]) => Ok(described.places.iter().map(|at| at.vec2()).collect()),
-            _ => Err(self.mistake(object, "an object needs `at`, or `places`, not both")),
+            (None, []) => Err(self.mistake(object, "an object needs `at` or `places`")),
+            (Some(_), _) => Err(self.mistake(object, "an object has `at` or `places`, not both")),
         }
     }
 
@@ -215,6 +216,16 @@ impl TomlSource<'_> {
             self.mistake_in(at.unwrap_or_else(|| object.span()), error)
         })?;
         spec.check().map_err(|error| self.mistake(object, error))?;
+        let (speed, spin) = (spec.body.velocity.length(), spec.body.spin.saturating_abs());
+        if speed > SPEED_MAX {
+            let told =
+                format!("velocity is {speed} m/s, and bodies are {SPEED_MAX} m/s fast at most");
+            return Err(self.mistake(object, told));
+        }
+        if spin > SPIN_MAX {
+            let told = format!("spin is {spin} rad/s, and bodies turn by {SPIN_MAX} rad/s at most");
+            return Err(self.mistake(object, told));
+        }
         let at = spec.body.pose.position;
         if context.ground.is_some_and(|ground| !ground.contains(at)) {
             let message = format!("{:?} is at {at}, outside of the ground", spec.name);
@@ -285,9 +296,13 @@ impl TomlSource<'_> {
                 let polygon = Polygon::new(&points);
                 Ok(Shape::Polygon(polygon.map_err(|error| self.mistake(corners, error))?))
             }
-            _ => Err(self.mistake(
+            (None, None, None, None) => Err(self.mistake(
                 object,
                 "an object needs one of `box`, `disc`, `capsule`, `corners` and `line`",
+            )),
+            _ => Err(self.mistake(
+                object,
+                "an object has only one of `box`, `disc`, `capsule`, `corners` and `line`",
             )),
         }
     }

@@ -2,7 +2,8 @@
 
 use metatopia_math::Fx;
 use metatopia_sim::{
-    AMENDABLE, AmendError, Area, AvatarParameters, Parameters, ParametersError, TierName,
+    AMENDABLE, AmendError, Area, AvatarParameters, FirstLogin, LandClaims, Parameters,
+    ParametersError, Publishers, TierName,
 };
 use toml::Spanned;
 
@@ -101,7 +102,7 @@ impl TomlSource<'_> {
                 if AMENDABLE.contains(&full.as_str()) {
                     noted(self.set(rules, &full, setting), mistakes);
                 } else {
-                    let message = format!("unknown field `{}`, {}", name.get_ref(), known(table));
+                    let message = format!("unknown key `{}`, {}", name.get_ref(), known(table));
                     mistakes.push(self.mistake(name, message));
                 }
             }
@@ -131,7 +132,9 @@ impl TomlSource<'_> {
     ) -> Result<(), Mistake> {
         let text = &setting.get_ref().0;
         rules.amend(name, text).map_err(|error| match error {
-            AmendError::Value => self.mistake(setting, format!("{text:?} is no value of {name}")),
+            AmendError::Value => {
+                self.mistake(setting, format!("{text:?} is no value of {name}{}", form_of(name)))
+            }
             AmendError::Parameters(error) => self.mistake(setting, error),
             AmendError::NoSuchName => unreachable!("{name} is listed as a value"),
         })
@@ -144,6 +147,19 @@ fn known(table: &str) -> String {
     let own = names.filter(|(first, _)| *first == table);
     let names: Vec<String> = own.map(|(_, name)| format!("`{name}`")).collect();
     format!("expected one of {}", names.join(", "))
+}
+
+/// Returns what can be written as a value that is no plain number.
+fn form_of(name: &str) -> String {
+    let names = match name {
+        "first_login" => FirstLogin::ALL.map(|(_, name)| name).to_vec(),
+        "publishers" => Publishers::ALL.map(|(_, name)| name).to_vec(),
+        "land_claims" => LandClaims::ALL.map(|(_, name)| name).to_vec(),
+        "flags" => return ": write none, or such as fair:0,market:12000".to_owned(),
+        "ports" => return ": write none, or what `metatopia admin list` shows of a sim".to_owned(),
+        _ => return String::new(),
+    };
+    format!(": write one of {}", names.join(", "))
 }
 
 /// Returns where a number of avatars is kept.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_physics::JointSpec;
-use metatopia_sim::{Introduction, ObjectSpec, World};
+use metatopia_sim::{Introduction, ObjectSpec, Parameters, World};
 use metatopia_types::ObjectId;
 
 use super::{Place, state};
@@ -28,7 +28,11 @@ impl Place {
             name: charter.name.clone(),
             licence: charter.licence.clone(),
             asset_licence: charter.asset_licence.clone(),
-            parameters: charter.parameters.clone(),
+            parameters: Parameters {
+                // The turns of the next sim begin anew.
+                flags: charter.parameters.flags.after(world.height()),
+                ..charter.parameters.clone()
+            },
             packages: packages.collect(),
             objects,
             joints,

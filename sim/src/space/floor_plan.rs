@@ -135,7 +135,9 @@ pub enum FloorPlanFault {
     #[error("{0} corners where 3 to {SECTOR_CORNERS_MAX} are allowed")]
     Corners(usize),
     /// The corners do not go around a convex piece of ground.
-    #[error("the corners do not go around a convex room counter-clockwise: look at the one at {0}")]
+    #[error(
+        "the corners do not go around a convex room, one after another: look at the one at {0}"
+    )]
     NotConvex(Vec2),
     /// A corner is outside of the ground.
     #[error("the corner at {0} is outside of the ground")]
@@ -202,10 +204,18 @@ impl Sector {
             let lefts = self.corners.iter().filter(|at| other(at));
             let left = lefts.clone().all(|at| side(edge, *at) > Fx::ZERO);
             if !left || lefts.count() + 2 != self.corners.len() {
-                return Err(FloorPlanFault::NotConvex(edge.0));
+                return Err(FloorPlanFault::NotConvex(self.turning_in().unwrap_or(edge.0)));
             }
         }
         Ok(())
+    }
+
+    /// Returns the first corner at which the walls turn in.
+    fn turning_in(&self) -> Option<Vec2> {
+        let count = self.corners.len();
+        let corner = |at: usize| self.corners[at % count];
+        let turns = |at: &usize| side((corner(*at), corner(at + 1)), corner(at + 2)) <= Fx::ZERO;
+        (0..count).find(turns).map(|at| corner(at + 1))
     }
 
     /// Says whether two rooms have more than edges in common. Two convex rooms have not when all of one

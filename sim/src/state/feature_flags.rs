@@ -63,6 +63,16 @@ impl FeatureFlags {
         Ok(flags)
     }
 
+    /// Returns the flags of a sim that begins anew in place of one of this height: what is on stays on, and what waits
+    /// waits for as many turns as it would have.
+    #[must_use]
+    pub fn after(&self, height: Height) -> Self {
+        let left = |(name, from): (&String, &Height)| {
+            (name.clone(), Height(from.0.saturating_sub(height.0)))
+        };
+        Self(self.0.iter().map(left).collect())
+    }
+
     /// Checks number and names.
     ///
     /// # Errors
@@ -147,6 +157,12 @@ mod tests {
         assert_eq!(changed("+tide:none").as_deref(), Ok("fair:5"));
         assert_eq!(changed("market:9").as_deref(), Ok("market:9"));
         assert_eq!(changed("+market"), Err(FlagsTextError));
+    }
+
+    #[test]
+    fn a_sim_that_begins_anew_counts_the_turns_that_were_left() {
+        let flags: FeatureFlags = "fair:5,market:9".parse().expect("two flags");
+        assert_eq!(flags.after(Height(7)).to_string(), "fair:0,market:2");
     }
 
     #[test]

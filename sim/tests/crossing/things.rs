@@ -264,9 +264,19 @@ fn a_script_whose_import_is_not_there_sleeps_until_both_are() {
     assert_eq!(publish(&mut town, &user), missing);
     assert_ne!(publish(&mut town, &words), missing);
     assert!(asleep(&town[1]), "what it imports alone is not enough");
+    let resume = |town: &mut [Place]| {
+        let object = thing(&town[1], origin).expect("it is here").id;
+        let script = town[1].world.scripts().next().expect("its script").script;
+        let resume = Act::Build(Build::Resume { object, script });
+        let resume = town[1].act(public(ADMIN), 1, resume);
+        town[1].play(50);
+        town[1].outcome(&resume)
+    };
+    assert_eq!(resume(&mut town), Outcome::Refused(Refusal::NoPackage));
     assert_ne!(publish(&mut town, &user), missing);
+    assert_eq!(resume(&mut town), Outcome::Ok);
     town[1].idle(5);
-    assert!(!asleep(&town[1]));
+    assert!(!asleep(&town[1]) && text(&town[1], origin) == "imported");
     town[1].restore();
     check_roots(&town);
 }

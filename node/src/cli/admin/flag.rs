@@ -96,6 +96,7 @@ impl fmt::Display for FlagLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, from, seconds_left, .. } = self;
         match seconds_left {
+            None if *from == 0 => write!(f, "{name}  on"),
             None => write!(f, "{name}  on since height {from}"),
             Some(left) => {
                 let left = humantime::format_duration(Duration::from_secs(*left));
@@ -114,16 +115,16 @@ pub(in crate::cli) async fn run(command: FlagCommand, console: Console) -> Resul
                 (Some(height), _) => height,
                 (None, None) => 0,
                 (None, Some(wait)) => {
-                    let (charter, Height(now)) = ask(&admin.at).await?;
+                    let (Height(now), charter) = ask(&admin.at).await?;
                     now.saturating_add(turns_in(wait, charter.parameters.ticks_per_turn))
                 }
             };
             change(flag, Some(from), (&admin, dry_run), console).await
         }
         FlagCommand::Remove(FlagRemoveArgs { flag, dry_run, admin }) => {
-            let (charter, _) = ask(&admin.at).await?;
+            let (_, charter) = ask(&admin.at).await?;
             if !charter.parameters.flags.0.contains_key(&flag) {
-                return Err(Failure::failed(format!("the sim has no flag {flag:?}"))
+                return Err(Failure::not_found(format!("the sim has no flag {flag:?}"))
                     .hint("`metatopia admin flag list` lists those that it has"));
             }
             change(flag, None, (&admin, dry_run), console).await
@@ -174,17 +175,16 @@ fn turns_in(time: Duration, ticks_per_turn: u32) -> u64 {
     u64::try_from(ticks).unwrap_or(u64::MAX).div_ceil(u64::from(ticks_per_turn.max(1))).max(1)
 }
 
-/// Asks for the charter and the newest height, both proved.
-async fn ask(at: &NodeArgs) -> Result<(Charter, Height), Failure> {
+/// Asks for the charter and the height of the newest state whose root is certified, both proved.
+async fn ask(at: &NodeArgs) -> Result<(Height, Charter), Failure> {
     let mut driver = at.open_to_ask().await?;
-    let charter = driver.prove_charter(ANSWER).await;
-    let height = driver.decided(ANSWER).await;
+    let proved = driver.prove_charter(ANSWER).await;
     driver.leave().await;
-    Ok((charter?, height?))
+    Ok(proved?)
 }
 
 async fn list(args: FlagListArgs, console: Console) -> Result<(), Failure> {
-    let (charter, now) = ask(&args.at).await?;
+    let (now, charter) = ask(&args.at).await?;
     let parameters = charter.parameters;
     if parameters.flags.0.is_empty() {
         console.note("the sim has no feature flags");
@@ -218,7 +218,7 @@ mod tests {
     fn a_flag_says_when_it_is_on() {
         let line = |from| FlagLine::of("fair", Height(from), Height(100), 3).to_string();
         assert_eq!(line(100), "fair  on since height 100");
-        assert_eq!(line(0), "fair  on since height 0");
+        assert_eq!(line(0), "fair  on");
         assert_eq!(line(1_300), "fair  on from height 1300 on, in 1m");
     }
 }

@@ -131,7 +131,7 @@ async fn list(args: LandListArgs, console: Console) -> Result<(), Failure> {
     let mut driver = args.at.open_to_ask().await?;
     let charter = driver.prove_charter(ANSWER).await;
     driver.leave().await;
-    let charter = charter?;
+    let (_, charter) = charter?;
     for land in charter.lands.iter().rev() {
         console.show(&LandLine::of(land))?;
     }

@@ -168,7 +168,8 @@ async fn proven_world(node: &NodeUrl, sim: SimId) -> Result<Option<SimId>, Failu
     let mut driver = ClientDriver::open(nodes, trust, passing_key()).await?;
     let charter = driver.prove_charter(ANSWER).await;
     driver.leave().await;
-    Ok(charter?.site.map(|site| site.world))
+    let (_, charter) = charter?;
+    Ok(charter.site.map(|site| site.world))
 }
 
 /// Asks a node for the map of its world, and proves all of it.
