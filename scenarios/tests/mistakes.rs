@@ -174,7 +174,7 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
     let everyone = place("publishers = \"everyone\"");
     assert_eq!(
         everyone,
-        "yard.toml:4:14: \"everyone\" is no value of publishers: write one of everybody, builders, admins"
+        "yard.toml:4:14: \"everyone\" is no value of publishers: write one of anybody, seen, builders, admins"
     );
     let long = place("ticks_per_turn = 61");
     assert_eq!(long, "yard.toml:4:18: 61 ticks per turn where 1 to 60 are allowed");
