@@ -298,7 +298,7 @@ fn mistakes_in_packages_name_the_file_and_line() {
     let wrong = package(manifest, "fn on_start() {\n    sya(\"hi\");\n}\n");
     assert!(wrong.starts_with("it/it.rhai:2:5: there is no function sya"), "{wrong}");
     let unknown = package(&format!("{manifest}colour = 1\n"), good);
-    assert!(unknown.starts_with("it/package.toml:7:1: unknown field `colour`"), "{unknown}");
+    assert!(unknown.starts_with("it/package.toml:7:1: unknown key `colour`"), "{unknown}");
     let silent = package(&manifest.replace("api = 1\n", ""), good);
     assert!(
         silent.contains("it/package.toml") && silent.contains("missing field `api`"),

@@ -113,6 +113,8 @@ fn an_exported_sim_has_what_its_packages_import() {
         ("place.toml", place.as_str()),
         ("packages/race/package.toml", include_str!("../packages/race/package.toml")),
         ("packages/race/race.rhai", include_str!("../packages/race/race.rhai")),
+        ("packages/race/tests.rhai", include_str!("../packages/race/tests.rhai")),
+        ("packages/scores/tests.rhai", include_str!("../packages/scores/tests.rhai")),
         ("packages/scores/package.toml", include_str!("../packages/scores/package.toml")),
         ("packages/scores/scores.rhai", include_str!("../packages/scores/scores.rhai")),
     ];

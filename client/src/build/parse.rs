@@ -35,8 +35,8 @@ pub enum BuildError {
     Material(String),
     /// No such joint, or it has no number.
     #[error(
-        "unknown joint {0:?}; there are hinge, rod, weld, slider, rope, spring and motor, the last two with a number if \
-         you like: `by motor -3`"
+        "unknown joint {0:?}; there are hinge, rod, weld, slider, rope, spring and motor, the last \
+         two with a number if you like: `by motor -3`"
     )]
     Joint(String),
 }
