@@ -179,10 +179,13 @@ impl JointFile {
                 return Some(format!("{name} is {value}, outside of {low} to {high}"));
             }
         }
-        let is_turned = |(low, high): (Option<Number>, Option<Number>)| matches!((low, high), (Some(low), Some(high)) if low.0 > high.0);
+        let is_turned = |low: Option<Number>, high: Option<Number>| match (low, high) {
+            (Some(Number(low)), Some(Number(high))) => low > high,
+            _ => false,
+        };
         match () {
-            () if is_turned((low, high)) => Some("limits: write the lower one first".to_owned()),
-            () if is_turned((self.least, self.most)) => Some("least is more than most".to_owned()),
+            () if is_turned(low, high) => Some("limits: write the lower one first".to_owned()),
+            () if is_turned(self.least, self.most) => Some("least is more than most".to_owned()),
             () => None,
         }
     }
