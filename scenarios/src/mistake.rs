@@ -75,11 +75,16 @@ fn plainer(message: &str) -> String {
             false => format!("unknown key `{key}`{meant}"),
         };
     }
-    match message.split_once(", expected ") {
-        Some((found, "u8" | "u16" | "u32" | "u64" | "usize")) => {
-            format!("{found}, expected a whole number")
-        }
-        _ => message.to_owned(),
+    let most = |kind| match kind {
+        "u8" => Some(u64::from(u8::MAX)),
+        "u16" => Some(u64::from(u16::MAX)),
+        "u32" => Some(u64::from(u32::MAX)),
+        "u64" | "usize" => Some(u64::MAX),
+        _ => None,
+    };
+    match message.split_once(", expected ").and_then(|(found, kind)| Some((found, most(kind)?))) {
+        Some((found, most)) => format!("{found}, expected a whole number from 0 to {most}"),
+        None => message.to_owned(),
     }
 }
 

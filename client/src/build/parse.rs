@@ -155,10 +155,11 @@ fn laid(words: &[&str]) -> Option<Building> {
 
 /// Reads what is to be joined, by what.
 fn joining(rest: &str) -> Result<Building, BuildError> {
-    let joined = join(rest).ok_or(BuildError::Form(JOIN))?;
+    let (joined, is_kind_said) = join(rest).ok_or(BuildError::Form(JOIN))?;
     match &joined {
         Building::Join(_, Some(other), ..) if other == "to" => Err(BuildError::Form(JOIN)),
-        Building::Join(_, Some(other), ..) => match other.rsplit_once(" by ") {
+        // A thing whose name has such a word is joined by whoever says the kind as well.
+        Building::Join(_, Some(other), ..) if !is_kind_said => match other.rsplit_once(" by ") {
             Some((_, kind)) => Err(BuildError::Joint(kind.to_owned())),
             None => Ok(joined),
         },
@@ -169,7 +170,7 @@ fn joining(rest: &str) -> Result<Building, BuildError> {
 /// Reads what is joined to what, and by which kind of joint: `crate to wall by weld`, or `crate wall weld` where
 /// each thing has one word. A hinge is meant if nothing else is named. A motor and a spring may have a number
 /// behind them.
-fn join(rest: &str) -> Option<Building> {
+fn join(rest: &str) -> Option<(Building, bool)> {
     let kind_of = |text: &str| {
         let (things, last) = text.trim().rsplit_once(' ')?;
         let kind = JOINT_KINDS.into_iter().find(|kind| *kind == last)?;
@@ -183,8 +184,10 @@ fn join(rest: &str) -> Option<Building> {
         Some((things, kind, Some(number.parse().ok()?)))
     });
     let plain = || kind_of(rest).map(|(things, kind)| (things, kind, None));
+    let said = rated.or_else(plain);
+    let is_kind_said = said.is_some();
     let (things, kind, rate) =
-        rated.or_else(plain).unwrap_or_else(|| (rest.trim().to_string(), JOINT_KINDS[0], None));
+        said.unwrap_or_else(|| (rest.trim().to_string(), JOINT_KINDS[0], None));
     let things = things.as_str();
     let things = things.strip_suffix(" by").unwrap_or(things);
     let (thing, other) = two(things, " to ").or_else(|| match things.split_once(' ') {
@@ -194,7 +197,7 @@ fn join(rest: &str) -> Option<Building> {
         _ => None,
     })?;
     let other = (other != "ground" && other != "the ground").then_some(other);
-    Some(Building::Join(thing, other, kind, rate))
+    Some((Building::Join(thing, other, kind, rate), is_kind_said))
 }
 
 /// Reads what is freed, and from what: `crate`, or `crate from wall`.

@@ -105,6 +105,9 @@ fn a_joint_that_is_none_is_named_with_all_that_there_are() {
         assert!(wrong.to_string().contains("slider"));
     }
     assert!(matches!(parse("join", "wheel to"), Err(BuildError::Form(_))));
+    let stand = Some("stand by me".to_owned());
+    let joined = Building::Join("crate".to_owned(), stand, "weld", None);
+    assert_eq!(parse("join", "crate to stand by me by weld"), Ok(Some(joined)));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Lot, Shape};
 use metatopia_types::{
-    Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, RoleRight, ScriptId,
+    Act, Build, GroundArea, ObjectId, Outcome, PackageId, PublicKey, Refusal, RoleRight, ScriptId,
 };
 
 use super::{
@@ -254,7 +254,7 @@ pub(super) async fn place_near(
     let (lands, lots) = (&[], &[]);
     let free = spot(&Ground { parameters: &open, lands, lots, ..ground }, half, movable);
     match free {
-        Some(place) if builds_anywhere(room).await? => return Ok(Some((here, place))),
+        Some(place) if may_cover(room, place).await? => return Ok(Some((here, place))),
         Some(_) => {
             let why = "You may not build on the ground near you: `land` says where you may.";
             room.tell(LineKind::Refused, why)?;
@@ -267,13 +267,25 @@ pub(super) async fn place_near(
     Ok(None)
 }
 
-/// Says whether the person may build on all ground, by the node's word: the sim decides in the end.
-async fn builds_anywhere(room: &mut TextClient) -> Result<bool, TextClientError> {
+/// Says whether a place lies in an area.
+fn lies_in(place: Vec2, area: &GroundArea) -> bool {
+    let from = |least: i32, side: u16| {
+        let least = Fx::from_int(least);
+        least..=least.saturating_add(Fx::from_int(i32::from(side)))
+    };
+    from(area.x, area.width).contains(&place.x) && from(area.y, area.depth).contains(&place.y)
+}
+
+/// Says whether the person may build where others may not, by the node's word: the sim decides in the end.
+async fn may_cover(room: &mut TextClient, place: Vec2) -> Result<bool, TextClientError> {
     let key = room.driver.author();
     Ok(match room.driver.ask(Question::Person { key }, ANSWER).await? {
         Answer::Person(own) => {
             let is_given = own.rights.iter().any(|given| given.right == RoleRight::Land);
-            own.admin || own.temp_admin || is_given
+            let is_there = own.area_rights.iter().any(|on_area| {
+                on_area.given.right == RoleRight::Land && lies_in(place, &on_area.area)
+            });
+            own.admin || own.temp_admin || is_given || is_there
         }
         _ => false,
     })

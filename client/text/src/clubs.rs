@@ -11,7 +11,7 @@ use metatopia_types::{Act, ClubId, ClubOrder, Outcome, PublicKey, Refusal};
 
 use super::{
     builder::player,
-    deeds::{conclude, note_said},
+    deeds::{conclude, utter},
     room::{ActProgress, TextClient},
     rules,
 };
@@ -140,9 +140,7 @@ async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
 
 /// Says something in a club.
 async fn say(room: &mut TextClient, club: &ClubEntry, words: &str) -> Result<(), TextClientError> {
-    let (act, blobs) = say_in_club(club.club, words);
-    let fate = room.perform(act, blobs).await?;
-    note_said(room, fate);
+    let fate = utter(room, say_in_club(club.club, words)).await?;
     let is_muted = fate == ActProgress::Done(Outcome::Refused(Refusal::Muted));
     let done = format!("You say in {}: {}", printable(&club.name), printable(words));
     conclude(room, fate, &done)?;

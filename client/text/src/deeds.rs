@@ -9,7 +9,7 @@ use metatopia_client::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question};
 use metatopia_scripting::Package;
-use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, PublicKey, Refusal};
+use metatopia_types::{Act, Blob, Emote, ObjectId, Outcome, PackageId, PublicKey, Refusal};
 use tokio::time::{Instant, sleep};
 
 use super::{
@@ -208,11 +208,19 @@ pub(super) async fn stand(room: &mut TextClient) -> Result<(), TextClientError> 
     conclude(room, fate, "You stand up.")
 }
 
-/// Notes that words of the person were taken, if they were.
-pub(super) fn note_said(room: &mut TextClient, fate: ActProgress) {
-    if fate == ActProgress::Done(Outcome::Ok) {
-        room.heard.expect_own(room.changed);
+/// Says words, and returns what became of that.
+pub(super) async fn utter(
+    room: &mut TextClient,
+    (act, blobs): (Act, Vec<Blob>),
+) -> Result<ActProgress, TextClientError> {
+    let body = blobs.first().map(Blob::id).expect("words are a blob of their act");
+    // They may come back before what became of them is known.
+    room.heard.expect(body);
+    let fate = room.perform(act, blobs).await?;
+    if matches!(fate, ActProgress::Refused(_) | ActProgress::Done(Outcome::Refused(_))) {
+        room.heard.came_back(body);
     }
+    Ok(fate)
 }
 
 pub(super) async fn speak(
@@ -220,9 +228,7 @@ pub(super) async fn speak(
     everywhere: bool,
     said: &str,
 ) -> Result<(), TextClientError> {
-    let (act, blobs) = text::say(u8::from(everywhere), said);
-    let fate = room.perform(act, blobs).await?;
-    note_said(room, fate);
+    let fate = utter(room, text::say(u8::from(everywhere), said)).await?;
     let verb = if everywhere { "shout" } else { "say" };
     let is_muted = matches!(fate, ActProgress::Done(Outcome::Refused(Refusal::Muted)));
     conclude(room, fate, &format!("You {verb}: {}", printable(said)))?;

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use metatopia_client::text::{heard_by, printable};
 use metatopia_protocol::{ChatMessage, ForgottenMessage};
-use metatopia_types::{Act, Height, PublicKey};
+use metatopia_types::{Act, BlobId, PublicKey};
 use tokio::time::Instant;
 
 use super::{deeds::conclude, room::TextClient};
@@ -20,19 +20,19 @@ const COMES_BACK: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(super) struct HeardLines {
     lines: VecDeque<ChatMessage>,
-    /// The turn that brought the last words of the person herself: the node may tell of them a little later.
-    own_at: Height,
+    /// The words that the person said last, while the node has not told of them yet.
+    awaited: Option<BlobId>,
 }
 
 impl HeardLines {
-    /// Notes that a turn up to this one brought words of the person herself.
-    pub(super) fn expect_own(&mut self, height: Height) {
-        self.own_at = self.own_at.max(height);
+    /// Notes that the person said these words, of which the node tells next.
+    pub(super) fn expect(&mut self, body: BlobId) {
+        self.awaited = Some(body);
     }
 
-    /// Says whether the last words of the person, who has this key, have not come back yet.
-    fn awaits_own(&self, key: PublicKey) -> bool {
-        self.own_at > self.last_by(key).map_or(Height(0), |line| line.height)
+    /// Notes that words of the person came back, were forgotten before that, or are not said.
+    pub(super) fn came_back(&mut self, body: BlobId) {
+        self.awaited = self.awaited.filter(|awaited| *awaited != body);
     }
 
     /// Remembers what a person said; things are many, and nobody takes back what they say.
@@ -87,6 +87,9 @@ pub(super) fn hear(
     let is_own = !is_earlier && line.by == Some(room.driver.author());
     let is_told = !is_own && !room.blocks.hides(&line);
     let told = heard_by(&line, &room.own_name());
+    if line.by == Some(room.driver.author()) {
+        room.heard.came_back(line.body());
+    }
     room.heard.remember(line);
     match (is_told, is_earlier) {
         (false, _) => Ok(()),
@@ -101,6 +104,7 @@ pub(super) fn take_back(
     words: &ForgottenMessage,
 ) -> Result<(), TextClientError> {
     let own = room.driver.author();
+    room.heard.came_back(words.body);
     for line in room.heard.take(words) {
         // The command that forgot them tells of one's own.
         if line.by != Some(own) && !room.blocks.hides(&line) {
@@ -118,7 +122,7 @@ pub(super) async fn forget(
 ) -> Result<(), TextClientError> {
     let (own, end) = (room.driver.author(), Instant::now() + COMES_BACK);
     // The line before would be forgotten in place of it, and nothing undoes that.
-    while whose.is_none() && room.heard.awaits_own(own) {
+    while whose.is_none() && room.heard.awaited.is_some() {
         if !room.hear_until(end).await? {
             let line = "Your last words have not come back yet. Try again in a moment.";
             return room.tell(LineKind::Refused, line);
@@ -147,7 +151,7 @@ pub(super) async fn forget(
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::ObjectId;
+    use metatopia_types::{Height, ObjectId};
 
     use super::*;
 
@@ -180,17 +184,22 @@ mod tests {
 
     /// `forget` right behind a line forgot the one before, for good: the node had not told of the newest yet.
     #[test]
-    fn what_one_just_said_is_waited_for() {
-        let (mut heard, ada) = (HeardLines::default(), PublicKey([1; 32]));
-        assert!(!heard.awaits_own(ada));
-        heard.remember(line(3, Some(1), "Ada"));
-        heard.expect_own(Height(3));
-        assert!(!heard.awaits_own(ada));
-        heard.expect_own(Height(5));
-        heard.remember(line(6, Some(2), "Bob"));
-        assert!(heard.awaits_own(ada), "only the one before has come back");
-        heard.remember(line(5, Some(1), "Ada"));
-        assert!(!heard.awaits_own(ada));
+    fn what_one_just_said_is_waited_for_until_it_is_back_or_forgotten() {
+        let mut heard = HeardLines::default();
+        let [first, second] = [3, 5].map(|height| line(height, Some(1), "Ada"));
+        heard.expect(first.body());
+        heard.came_back(second.body());
+        assert!(heard.awaited.is_some(), "those were other words");
+        heard.came_back(first.body());
+        heard.remember(first.clone());
+        assert_eq!(heard.awaited, None);
+        // It goes on to be so when the line is gone, by a forgetting or by many lines of others.
+        let words = ForgottenMessage { height: first.height, body: first.body(), by: None };
+        assert_eq!(heard.take(&words).len(), 1);
+        assert_eq!(heard.awaited, None);
+        heard.expect(second.body());
+        heard.expect(first.body());
+        assert_eq!(heard.awaited, Some(first.body()), "the last words count");
     }
 
     #[test]

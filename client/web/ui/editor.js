@@ -10,8 +10,8 @@ import { sourceLines } from './highlight.js';
 /** Spaces to the right, one level further in. */
 const STEP = 4;
 
-/** So many names are offered. */
-const COMPLETIONS_MAX = 5;
+/** So many names are offered, and so many of an import. */
+const [COMPLETIONS_MAX, IMPORTED_MAX] = [5, 16];
 
 /** The language of what is edited, as the end of a name. */
 const LANGUAGE = 'script.rhai';
@@ -66,7 +66,7 @@ export function edited(text, start, end, key) {
 export function completions(text, at, names) {
   const begun = /[A-Za-z_](?:\w|::)*$/.exec(text.slice(0, at))?.[0] ?? '';
   const fit = begun.length < 2 ? [] : names.filter((name) => name.startsWith(begun) && name !== begun);
-  return { from: at - begun.length, names: fit.slice(0, COMPLETIONS_MAX) };
+  return { from: at - begun.length, names: fit.slice(0, begun.includes('::') ? IMPORTED_MAX : COMPLETIONS_MAX) };
 }
 
 /** Where a line and column are in a text. @param {string} text @param {number} line @param {number} column both from 1; 0 is the first */

@@ -80,7 +80,7 @@ export function choosing(page, { title, go, note }, ask, act) {
   const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, title),
     note ? el('div', { class: 'stack' }, el('p', { class: 'quiet' }, note), row) : row);
   async function load() {
-    if (!box.open || which.children.length) return;
+    if (!box.open) return;
     try {
       fill(which, ...(await ask()).map(([value, name]) => el('option', { value }, name)));
     } catch (error) {

@@ -54,6 +54,7 @@ export function workshopPanel(page) {
   /** What it can name of its imports. @type {string[]} */
   let imported = [];
   let questions = 0;
+  let looks = 0;
   let timer = /** @type {any} */ (0);
   let busy = false;
   /** Counts what somebody changes. */
@@ -193,10 +194,11 @@ export function workshopPanel(page) {
 
   /** Has the source import a package under a name, or no more. @param {string} each @param {string} [id] */
   function bring(each, id) {
-    const line = `import "${each}" as ${each.replaceAll('-', '_')};\n`;
+    const own = new RegExp(`^import "${each}" as (\\w+);[^\\S\\n]*\\n?`, 'm');
+    const called = own.exec(editor.value)?.[1] ?? each.replaceAll('-', '_');
     const { [each]: _, ...others } = draft.imports ?? {};
     draft.imports = id ? { ...others, [each]: id } : others;
-    editor.value = (id ? line : '') + editor.value.replace(line, '');
+    editor.value = (id ? `import "${each}" as ${called};\n` : '') + editor.value.replace(own, '');
     bringable();
     write(editor.value);
   }
@@ -204,13 +206,16 @@ export function workshopPanel(page) {
   /** Has the compiler look over the source. */
   async function look() {
     const text = editor.value;
-    const told = await client.check(text, draft.imports).catch((/** @type {unknown} */ error) => ({ mistakes: [{ line: 0, column: 0, message: why(error) }], names: [] }));
+    looks += 1;
+    const number = looks;
+    // What cannot be looked over for now is judged by the sim.
+    const told = await client.check(text, draft.imports).catch((/** @type {unknown} */ error) => ({ mistakes: [], names: imported, lost: why(error) }));
     // Somebody has typed on, and that is looked over next.
-    if (text !== editor.value) return;
+    if (number !== looks || text !== editor.value) return;
     const list = told.mistakes;
     imported = told.names;
     editor.setMistakes(list);
-    put(found, list.length === 0 ? t('script.good') : t(list.length === 1 ? 'script.mistake' : 'script.mistakes.count', { n: list.length }));
+    put(found, 'lost' in told ? t('failed', { why: told.lost }) : list.length === 0 ? t('script.good') : t(list.length === 1 ? 'script.mistake' : 'script.mistakes.count', { n: list.length }));
     found.className = list.length === 0 ? 'good' : 'bad';
     fill(mistakes, ...list.map(({ line, column, message }) => el('li', null, button({
       class: 'small mistake', text: line > 0 ? t('script.at', { line, message }) : message, click: () => editor.goTo(line, column),

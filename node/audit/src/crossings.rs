@@ -54,8 +54,7 @@ pub struct BorderEnd {
     pub judged: Option<Range<u64>>,
     /// Whether the neighbour signed two states of one height.
     pub frozen: bool,
-    /// How old each border frame of the neighbour was that moved ghosts here, in milliseconds, by the time at which
-    /// it was made.
+    /// How old each border frame of the neighbour was when it came, in milliseconds, by the time at which it was made.
     pub frames: BTreeMap<Millis, u64>,
 }
 
@@ -78,6 +77,8 @@ pub struct CrossingObserver {
     ends: BorderEnds,
     /// The departures that are under way, by the neighbours: what ended long ago is not looked at again.
     under_way: BTreeMap<SimId, BTreeSet<u64>>,
+    /// The frames that were known where the log begins, or goes on behind a gap: nobody knows when they came.
+    known: Option<BTreeMap<SimId, Millis>>,
 }
 
 impl CrossingObserver {
@@ -96,16 +97,26 @@ impl TurnObserver for CrossingObserver {
     fn begins(&mut self, _: Height) -> ControlFlow<()> {
         self.ends.values_mut().for_each(BorderEnd::forget_open);
         self.under_way.clear();
+        self.known = None;
         ControlFlow::Continue(())
     }
 
     fn applied(&mut self, _: &Applied, world: &World) -> ControlFlow<()> {
+        let made = |neighbour: &SimId| {
+            Some(world.border(neighbour)?.crossing.heard.as_ref()?.said.frame.made)
+        };
+        let known = self.known.get_or_insert_with(|| {
+            let all = world.borders();
+            all.iter()
+                .filter_map(|border| Some((border.neighbour, made(&border.neighbour)?)))
+                .collect()
+        });
         for summary in world.borders() {
             if let Some(border) = world.border(&summary.neighbour) {
                 let under_way = self.under_way.entry(summary.neighbour).or_default();
                 let end = self.ends.entry(summary.neighbour).or_default();
                 end.see(border, under_way);
-                end.see_frame(border, world.time());
+                end.see_frame(border, world.time(), known.get(&summary.neighbour));
             }
         }
         ControlFlow::Continue(())
@@ -146,11 +157,12 @@ impl BorderEnd {
         cover(&mut self.judged, lowest, said.in_next);
     }
 
-    /// Takes in the neighbour's newest frame, as old as it is after the turn that ended at this time.
-    fn see_frame(&mut self, border: &Border, time: Millis) {
+    /// Takes in the neighbour's newest frame, as old as it is after the turn that ended at this time, unless it was
+    /// known before.
+    fn see_frame(&mut self, border: &Border, time: Millis, known: Option<&Millis>) {
         let Some(heard) = &border.crossing.heard else { return };
         let frame = &heard.said.frame;
-        if !frame.bodies.is_empty() {
+        if !frame.bodies.is_empty() && known != Some(&frame.made) {
             self.frames.entry(frame.made).or_insert_with(|| time.since(frame.made));
         }
     }

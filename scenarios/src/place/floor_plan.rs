@@ -3,7 +3,8 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
 use metatopia_sim::{
-    FloorPlan, FloorPlanError, FloorPlanPart, Parameters, Sector, SectorOpening, SectorSound,
+    FloorPlan, FloorPlanError, FloorPlanFault, FloorPlanPart, Parameters, Sector, SectorOpening,
+    SectorSound,
 };
 use toml::Spanned;
 
@@ -39,7 +40,14 @@ impl TomlSource<'_> {
         let bounds = Bounds::new(ground.low, ground.high)
             .map_err(|error| Mistake::in_file(self.file, error))?;
         plan.check(&bounds).map_err(|FloorPlanError { part, fault }| match part {
-            FloorPlanPart::Sector(n) => self.mistake(&file.sectors[n], fault),
+            FloorPlanPart::Sector(n) => match fault {
+                // Here they may go either way around.
+                FloorPlanFault::NotConvex(corner) => {
+                    let told = "the corners do not go around a convex room: look at the one at";
+                    self.mistake(&file.sectors[n], format!("{told} {corner}"))
+                }
+                fault => self.mistake(&file.sectors[n], fault),
+            },
             FloorPlanPart::Opening(n) => self.mistake(&file.openings[n], fault),
         })?;
         let (spawn, radius) = (parameters.avatar.spawn, parameters.avatar.radius);

@@ -120,7 +120,7 @@ impl TomlSource<'_> {
 }
 
 /// Returns the lower end of a range around zero.
-const fn least(most: Fx) -> Fx {
+const fn below_zero(most: Fx) -> Fx {
     Fx::ZERO.saturating_sub(most)
 }
 
@@ -159,7 +159,7 @@ impl JointFile {
             _ => JOINT_LENGTH_MAX,
         };
         let (length, force) = ([Fx::ZERO, JOINT_LENGTH_MAX], [Fx::ZERO, JOINT_FORCE_MAX]);
-        let (limit, speed) = ([least(most), most], [least(SPEED_MAX), SPEED_MAX]);
+        let (limit, speed) = ([below_zero(most), most], [below_zero(SPEED_MAX), SPEED_MAX]);
         for (name, number, [low, high]) in [
             ("limits", low, limit),
             ("limits", high, limit),

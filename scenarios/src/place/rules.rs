@@ -1,6 +1,7 @@
 //! The rules of a place: the agreed numbers, as its file sets them and as they are written.
 
 use metatopia_math::Fx;
+use metatopia_scripting::closest;
 use metatopia_sim::{
     AMENDABLE, AmendError, Area, AvatarParameters, FirstLogin, LandClaims, Parameters,
     ParametersError, Publishers, TierName,
@@ -102,7 +103,11 @@ impl TomlSource<'_> {
                 if AMENDABLE.contains(&full.as_str()) {
                     noted(self.set(rules, &full, setting), mistakes);
                 } else {
-                    let message = format!("unknown key `{}`, {}", name.get_ref(), known(table));
+                    let own = AMENDABLE.iter().filter_map(|known| known.split_once('.'));
+                    let own = own.filter(|(first, _)| *first == table).map(|(_, own)| own);
+                    let meant = closest(name.get_ref(), own);
+                    let rest = if meant.is_empty() { format!(", {}", known(table)) } else { meant };
+                    let message = format!("unknown key `{}`{rest}", name.get_ref());
                     mistakes.push(self.mistake(name, message));
                 }
             }
@@ -156,7 +161,7 @@ fn form_of(name: &str) -> String {
         "publishers" => Publishers::ALL.map(|(_, name)| name).to_vec(),
         "land_claims" => LandClaims::ALL.map(|(_, name)| name).to_vec(),
         "flags" => return ": write none, or such as fair:0,market:12000".to_owned(),
-        "ports" => return ": write none, or what `metatopia admin list` shows of a sim".to_owned(),
+        "building.open_ground" => vec!["true", "false"],
         _ => return String::new(),
     };
     format!(": write one of {}", names.join(", "))

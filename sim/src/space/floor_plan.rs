@@ -135,9 +135,7 @@ pub enum FloorPlanFault {
     #[error("{0} corners where 3 to {SECTOR_CORNERS_MAX} are allowed")]
     Corners(usize),
     /// The corners do not go around a convex piece of ground.
-    #[error(
-        "the corners do not go around a convex room, one after another: look at the one at {0}"
-    )]
+    #[error("the corners do not go around a convex room counter-clockwise: look at the one at {0}")]
     NotConvex(Vec2),
     /// A corner is outside of the ground.
     #[error("the corner at {0} is outside of the ground")]

@@ -11,10 +11,13 @@ use super::{
     ClientCore,
     building::BAD_NAME,
     inquiry::{InquiryStep, InquiryTask},
+    outcomes::ActFailure,
     workshop::{mistake, readable},
 };
+use crate::draft::look_over;
 
-/// So many packages are kept for the next look, before all of them are forgotten. A megabyte.
+/// So many packages are kept for the next look, before all of them are forgotten: 16 MiB at most, a package having
+/// 256 KiB.
 const KEPT_MAX: usize = 4 * LINKED_PACKAGES_MAX;
 
 /// How messages name the source that is looked over.
@@ -43,6 +46,8 @@ impl ClientCore {
         };
         let mut task = ImportingSource { source, imports, asked: None };
         match self.look_with_imports(&mut task) {
+            // Nobody answers for now, and whoever writes is told what can be told without.
+            Ok(_) if !self.session.is_open() => self.done(command, &told_of_syntax(task.source)),
             Ok(question) => {
                 self.inquire(Some(command), InquiryTask::Importing(Box::new(task)), question);
             }
@@ -58,6 +63,8 @@ impl ClientCore {
     ) -> InquiryStep {
         let package = match answer {
             Answer::Source(bytes) => Package::decode(bytes).ok(),
+            // It may be there all the same.
+            Answer::Busy => return InquiryStep::Failed(ActFailure::new("Busy")),
             _ => None,
         };
         // What is not there, or is not what it is asked for as, is told like any other import that is missing.
@@ -123,6 +130,16 @@ impl ClientCore {
         let names: Vec<String> = names.flat_map(named).collect();
         json!({ "mistakes": mistakes, "names": names })
     }
+}
+
+/// Returns what is wrong with the syntax of a source.
+fn told_of_syntax(source: String) -> Value {
+    let found = readable(source).map(|source| {
+        let found = look_over(&source, true);
+        found.iter().map(|each| mistake(each.line, each.column, &each.message)).collect()
+    });
+    let mistakes: Vec<Value> = found.unwrap_or_else(|mistakes| mistakes);
+    json!({ "mistakes": mistakes, "names": [] })
 }
 
 /// Returns what a source calls its imports, by their names in the manifest. A line that imports stands alone.

@@ -188,6 +188,12 @@ fn a_source_is_looked_over_with_all_that_it_imports() {
         (&2.into(), &"s::MOST".into())
     );
 
+    // Without a node the syntax is told all the same.
+    let mut alone = Page::unconnected(json!({}));
+    let broken = "import \"scores\" as s;\nfn on_touch(other) { s::add(1; }";
+    assert_eq!(look(&mut alone, broken, &scores, &[])["mistakes"][0]["line"], 2);
+    assert_eq!(look(&mut alone, good, &scores, &[]), json!({ "mistakes": [], "names": [] }));
+
     // A node that has it not, or hands out another one, is found out.
     let other = package("other", "fn add(n) { n }", &[]);
     let told = look(&mut page, good, &other, &[]);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use metatopia_types::{HeaderId, Height, SimId};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{BorderEnd, DepartureEnd};
 
@@ -98,8 +98,9 @@ pub struct CrossingVerdict {
     pub there: DirectionCount,
     /// What departed from the second to the first, and what the second heard.
     pub back: DirectionCount,
-    /// How old border frames were that moved ghosts in the other sim, in milliseconds, ascending.
-    #[serde(skip)]
+    /// How old border frames were when the other sim had them, in milliseconds, ascending; in JSON their median and the
+    /// one that 95 of 100 are no older than.
+    #[serde(rename = "ghost_lag_ms", serialize_with = "lags")]
     pub frame_ages: Vec<u64>,
 }
 
@@ -108,9 +109,19 @@ impl CrossingVerdict {
     /// no older. There are none if no frame moved a ghost.
     #[must_use]
     pub fn ghost_lag(&self, percent: usize) -> Option<u64> {
-        let place = (self.frame_ages.len() * percent).div_ceil(100).max(1) - 1;
-        self.frame_ages.get(place).copied()
+        lag(&self.frame_ages, percent)
     }
+}
+
+/// Returns the age that so many of a hundred do not exceed.
+fn lag(ages: &[u64], percent: usize) -> Option<u64> {
+    let place = (ages.len() * percent).div_ceil(100).max(1) - 1;
+    ages.get(place).copied()
+}
+
+/// Writes the median and the 95th percentile of ages.
+fn lags<S: Serializer>(ages: &[u64], serializer: S) -> Result<S::Ok, S::Error> {
+    [50, 95].map(|percent| lag(ages, percent)).serialize(serializer)
 }
 
 /// One of two sims at a border.
