@@ -63,17 +63,25 @@ impl TomlSource<'_> {
     }
 }
 
-/// Returns the message of a parser in words for people: an unknown key with what was probably meant, in place of all
-/// that there are, and a value of the wrong kind without the name of a type.
+/// Says that a key is unknown, and which was probably meant; of one that is close to none, all that there are.
+pub(crate) fn unknown_key<'a>(key: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    let meant = closest(key, known.clone());
+    let meant = meant.strip_prefix(": did you mean ").and_then(|meant| meant.strip_suffix('?'));
+    match meant {
+        Some(meant) => format!("unknown key `{key}`: did you mean `{meant}`?"),
+        None => {
+            let all: Vec<String> = known.map(|known| format!("`{known}`")).collect();
+            format!("unknown key `{key}`, expected one of {}", all.join(", "))
+        }
+    }
+}
+
+/// Returns the message of a parser in words for people: an unknown key with what was probably meant, and a value of
+/// the wrong kind without the name of a type.
 fn plainer(message: &str) -> String {
     let named = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
     if let Some((key, rest)) = named {
-        let known = rest.split('`').skip(1).step_by(2);
-        let meant = closest(key, known);
-        return match meant.is_empty() {
-            true => format!("unknown key `{key}`{rest}"),
-            false => format!("unknown key `{key}`{meant}"),
-        };
+        return unknown_key(key, rest.split('`').skip(1).step_by(2));
     }
     let most = |kind| match kind {
         "u8" => Some(u64::from(u8::MAX)),

@@ -31,8 +31,8 @@ fn a_place_without_mistakes_is_fine() {
 #[test]
 fn mistakes_of_syntax_and_names_have_line_and_column() {
     assert!(place("spawn = [1, 2").starts_with("yard.toml:4:"), "{}", place("spawn = [1, 2"));
-    assert_eq!(place("spwan = 1"), "yard.toml:4:1: unknown key `spwan`: did you mean spawn?");
-    let meant = "yard.toml:8:1: unknown key `dsic`: did you mean disc?";
+    assert_eq!(place("spwan = 1"), "yard.toml:4:1: unknown key `spwan`: did you mean `spawn`?");
+    let meant = "yard.toml:8:1: unknown key `dsic`: did you mean `disc`?";
     assert_eq!(object("at = [9, 2]\ndsic = 1"), meant);
     // What is close to nothing is told with all that there are.
     assert!(place("xyzzy = 1").starts_with("yard.toml:4:1: unknown key `xyzzy`, expected one of"));
@@ -173,7 +173,7 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
     let far = place("[building]\nreach = 101");
     assert_eq!(far, "yard.toml:5:9: building.reach is 101, outside of 1 to 100");
     assert!(place("[building]\nquota = 5").starts_with("yard.toml:5:1: unknown key `quota`, "));
-    assert!(place("[building]\nreech = 5").ends_with("`reech`: did you mean reach?"));
+    assert!(place("[building]\nreech = 5").ends_with("`reech`: did you mean `reach`?"));
     let closed = place("[building]\nopen_ground = 7");
     assert_eq!(
         closed,

@@ -1,7 +1,6 @@
 //! The rules of a place: the agreed numbers, as its file sets them and as they are written.
 
 use metatopia_math::Fx;
-use metatopia_scripting::closest;
 use metatopia_sim::{
     AMENDABLE, AmendError, Area, AvatarParameters, FirstLogin, LandClaims, Parameters,
     ParametersError, Publishers, TierName,
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::{
     Mistake, TomlSource,
+    mistake::unknown_key,
     number::{Number, Setting},
 };
 
@@ -105,9 +105,7 @@ impl TomlSource<'_> {
                 } else {
                     let own = AMENDABLE.iter().filter_map(|known| known.split_once('.'));
                     let own = own.filter(|(first, _)| *first == table).map(|(_, own)| own);
-                    let meant = closest(name.get_ref(), own);
-                    let rest = if meant.is_empty() { format!(", {}", known(table)) } else { meant };
-                    let message = format!("unknown key `{}`{rest}", name.get_ref());
+                    let message = unknown_key(name.get_ref(), own);
                     mistakes.push(self.mistake(name, message));
                 }
             }
@@ -144,14 +142,6 @@ impl TomlSource<'_> {
             AmendError::NoSuchName => unreachable!("{name} is listed as a value"),
         })
     }
-}
-
-/// Returns a sentence of the names in a table.
-fn known(table: &str) -> String {
-    let names = AMENDABLE.iter().filter_map(|name| name.split_once('.'));
-    let own = names.filter(|(first, _)| *first == table);
-    let names: Vec<String> = own.map(|(_, name)| format!("`{name}`")).collect();
-    format!("expected one of {}", names.join(", "))
 }
 
 /// Returns what can be written as a value that is no plain number.
