@@ -104,8 +104,8 @@ fn listed(source: &str) -> Vec<(&str, usize)> {
     found.collect()
 }
 
-/// Says whether the test in this line has nothing between its brackets. What stands in later lines, or behind a comment,
-/// is left to the compiler.
+/// Says whether the test in this line has nothing between its brackets. What stands in later lines, or behind a
+/// comment, is left to the compiler.
 fn takes_nothing(source: &str, line: usize) -> bool {
     let text = source.lines().nth(line - 1).unwrap_or_default();
     let inside = text.split_once('(').and_then(|(_, rest)| rest.split(')').next());
