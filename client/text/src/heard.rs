@@ -4,10 +4,13 @@ use std::{collections::VecDeque, time::Duration};
 
 use metatopia_client::text::{heard_by, printable};
 use metatopia_protocol::{ChatMessage, ForgottenMessage};
-use metatopia_types::{Act, BlobId, PublicKey};
+use metatopia_types::{Act, BlobId, Outcome, PublicKey};
 use tokio::time::Instant;
 
-use super::{deeds::conclude, room::TextClient};
+use super::{
+    deeds::conclude,
+    room::{ActProgress, TextClient},
+};
 use crate::{LineKind, TextClientError};
 
 /// Lines that are remembered, so that they can be forgotten: more have scrolled out of sight.
@@ -146,6 +149,10 @@ pub(super) async fn forget(
         Some(_) => format!("Every server forgets what {} said: {text}", printable(&line.name)),
     };
     let fate = room.perform(Act::Forget { height, body }, Vec::new()).await?;
+    if fate == ActProgress::Done(Outcome::Ok) {
+        // Whoever types it again means the line before, also if the node has not told of this yet.
+        room.heard.take(&ForgottenMessage { height, body, by: None });
+    }
     conclude(room, fate, &done)
 }
 
