@@ -220,7 +220,8 @@ impl TomlSource<'_> {
             self.mistake_in(at.unwrap_or_else(|| object.span()), error)
         })?;
         spec.check().map_err(|error| self.mistake(object, error))?;
-        // So does what physics makes of its speed: a large thing turns slowly, a small one is stopped by what is thin.
+        // Physics slows the turns of a large body, and the way of a small one, lest it passes
+        // through what is thin. Whoever wrote more is told.
         let made = region.body(ObjectId(1)).expect("it was just put in");
         let near = |a: Fx, b: Fx| a.saturating_sub(b).saturating_abs() < ROUNDED;
         if !near(made.velocity().length(), spec.body.velocity.length()) {
