@@ -14,7 +14,7 @@
 //! * [`BlockList`] names those whose words a person does not want to read.
 //! * [`BuddyList`] names those whom a person likes to find, and [`OwnProfile`] is what she says of herself.
 //! * [`mentions`] says whether words name a person.
-//! * [`border_shift`], [`border_gap`] and [`border_ends`] say where a neighbour's ground lies.
+//! * [`NeighbourGround`] says where the ground of a neighbour lies, and how far it is.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
@@ -49,10 +49,7 @@ mod sight;
 pub mod text;
 
 pub use blocks::{BLOCKED_MAX, BlockList, BlockListError};
-pub use border::{
-    NEAR_BORDER, border_edge, border_ends, border_gap, border_lookout, border_shift, edge_gap,
-    is_past_edge, square_of, world_of,
-};
+pub use border::{NEAR_BORDER, NeighbourGround, edge_gap, is_past_edge, square_of, world_of};
 pub use buddies::{BUDDIES_MAX, BuddyList, BuddyListError};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
 pub use correspondence::{

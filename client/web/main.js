@@ -111,7 +111,7 @@ export class Page {
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), goal: null, ghosts: [], group: new Set(), box: null, held: null,
-      look: at, lots: [], joints: [], border: null, calm: this.calm(), palette: this.palette(),
+      look: at, lots: [], joints: [], border: null, portals: [], calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer(this.canvas);

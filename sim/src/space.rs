@@ -4,6 +4,7 @@
 
 mod bodies;
 mod border_line;
+mod border_way;
 mod floor_plan;
 mod footprint;
 mod framed;
@@ -31,5 +32,6 @@ pub use tile_copy::{
 
 pub(crate) use bodies::{Bodies, Happenings};
 pub(crate) use border_line::{BorderLine, with_bands};
+pub(crate) use border_way::{BorderWay, DEPARTS_AT, Portal};
 pub(crate) use footprint::{Footprint, distance_to, nearest_point};
 pub(crate) use framed::{GhostPlace, framed};

@@ -2,6 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
+use metatopia_math::Vec2;
 use metatopia_types::{Digest, HandRefusal, Height, ObjectId, PassRefusal, SimId, Square};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,15 @@ pub struct PassAnswer {
     pub hands: Vec<(ObjectId, HandRefusal)>,
 }
 
+/// The portal through which one goes over a border between sims that do not touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortalEntry {
+    /// Its middle on this side.
+    pub here: Vec2,
+    /// Its middle on the other side, as the neighbour said last; none if nothing was heard.
+    pub there: Option<Vec2>,
+}
+
 /// A border of the sim, for people to read, and for clients that walk over it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BorderEntry {
@@ -64,6 +74,8 @@ pub struct BorderEntry {
     pub neighbour: SimId,
     /// The ground of that sim.
     pub square: Square,
+    /// The portal that leads there; none where the two squares share an edge.
+    pub portal: Option<PortalEntry>,
     /// Whether people may cross.
     pub standing: BorderStanding,
     /// How often the border was severed.

@@ -53,9 +53,9 @@ function walk(here, there) {
     engine: here,
     person: () => ADA,
     open: (next) => (told.opened.push(next.neighbour), there),
-    arrived: (engine, shift) => told.arrived.push([engine, shift]),
+    arrived: (engine, { shift }) => told.arrived.push([engine, shift]),
     refused: (why) => told.refused.push(why),
-    near: (border) => told.near.push(border?.neighbour ?? null),
+    near: (border, _, portals) => (told.near.push(border?.neighbour ?? null), (told.portals = portals)),
   });
   const step = async (now) => {
     border.update(now);
@@ -193,4 +193,21 @@ test('rooms of the neighbour are drawn where they are, after the own ones', () =
   const both = new JoinedSight(side('aa', [], { genesis: { floorPlan: plan } }), side('ea', [], { genesis: { floorPlan: plan } }), { x: -256, y: 0 });
   assert.deepEqual(both.plan.sectors.map(({ corners }) => corners[0].x), [0, 256]);
   assert.deepEqual(both.plan.openings[1], { from: { x: 257, y: 0 }, to: { x: 258, y: 0 }, joins: [1] });
+});
+
+test('a portal leads to where its other end is, and nothing behind it is drawn', async () => {
+  const portal = { ...EAST, neighbour: 'ba', edge: 'east', line: null, portal: { x: 100, y: 3 }, shift: { x: -130, y: 0 }, lookout: { x: -30, y: 3 }, gap: 30, far: true };
+  const there = engine({ me: null, sim: 'ba', sight: { ...engine().sight, objects: new Map([[4, { id: 4 }]]) } });
+  const here = engine({ near: [portal] });
+  const { border, told, step } = walk(here, there);
+  await step(0);
+  assert.deepEqual([told.opened, told.portals.length, told.near], [[], 1, [null]], 'it is in sight, and too far');
+  here.near = [{ ...portal, gap: 9, far: false }];
+  await step(1_000);
+  assert.deepEqual([told.opened, [...border.ahead.sight.objects.keys()]], [['ba'], [7]]);
+  here.sight.objects.get(7).departed = true;
+  there.me = 4;
+  border.frame(1_100);
+  assert.deepEqual(told.arrived, [[there, { x: -130, y: 0 }]]);
+  assert.deepEqual([border.ahead.border.portal, border.ahead.border.shift.x], [{ x: -30, y: 3 }, 130]);
 });

@@ -3,7 +3,7 @@
 use std::{mem, time::Duration};
 
 use metatopia_client::{
-    NEAR_BORDER, Scene, border_gap, border_lookout, border_shift, edge_gap, square_of,
+    NEAR_BORDER, NeighbourGround, Scene, edge_gap, square_of,
     text::{beyond_border, position, printable},
 };
 use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
@@ -20,6 +20,12 @@ const AT_THE_LINE: Fx = Fx::from_int(3);
 
 /// The borders are asked for again after this long.
 const BORDERS_AGAIN: Duration = Duration::from_secs(2);
+
+/// The same far from every border that is known: a portal may have been opened since.
+const FAR_AGAIN: Duration = Duration::from_secs(10);
+
+/// A portal is told of that is no further off than this, in metres: as far as one sees.
+const PORTAL_SIGHT: Fx = Fx::from_int(64);
 
 /// Time for the answer about borders.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -43,7 +49,7 @@ const NEWS_AT_ONCE: usize = 64;
 /// The session with a neighbour that somebody is near.
 struct NeighbourSession {
     driver: ClientDriver,
-    square: Square,
+    ground: NeighbourGround,
     /// What is looked at over there.
     lookout: Vec2,
     scene: Option<Scene>,
@@ -56,7 +62,7 @@ struct NeighbourSession {
 /// A session that is being opened.
 struct OpeningSession {
     neighbour: SimId,
-    square: Square,
+    ground: NeighbourGround,
     task: JoinHandle<Result<ClientDriver, String>>,
 }
 
@@ -74,8 +80,16 @@ pub(super) struct CrossedBorder {
     pub(super) driver: ClientDriver,
     /// What is in sight there.
     pub(super) scene: Scene,
+    pub(super) way: WayOver,
+}
+
+/// How somebody came from one sim into another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WayOver {
     /// What is added to coordinates of the sim before, to have those of the sim now.
     pub(super) shift: Vec2,
+    /// Whether it was through a portal, and over no line.
+    pub(super) through_portal: bool,
 }
 
 /// The borders of the sim that somebody is in, and the neighbour that is nearest.
@@ -107,15 +121,15 @@ impl BorderWalk {
     ) -> Passage {
         let Some(square) = square_of(&driver.trust().genesis) else { return Passage::None };
         if let Some(here) = own.and_then(position) {
-            if edge_gap(square, here).is_none_or(|gap| gap > NEAR_BORDER) {
+            self.look(driver, square, here).await;
+            if self.nearest(square, here).is_none() {
                 self.turn_back();
                 return Passage::None;
             }
-            self.look(driver, square, here).await;
             if let Some(ahead) = &mut self.ahead {
-                ahead.look_over((square, here), watching).await;
+                ahead.look_over(here, watching).await;
             }
-            self.finish_opening((square, here), watching).await;
+            self.finish_opening(here, watching).await;
         }
         let from = driver.trust().sim;
         let Some(ahead) = &mut self.ahead else { return Passage::None };
@@ -127,14 +141,15 @@ impl BorderWalk {
         }
         let has_left = own.is_some_and(|scene| scene.me.is_none());
         let is_there = ahead.scene.as_ref().is_some_and(|scene| scene.me.is_some());
-        let Some(NeighbourSession { driver, square: there, scene: Some(scene), .. }) =
+        let Some(NeighbourSession { driver, ground, scene: Some(scene), .. }) =
             self.ahead.take_if(|_| has_left && is_there)
         else {
             return Passage::None;
         };
-        let shift = border_shift(square, there).unwrap_or_default();
+        let shift = ground.shift().unwrap_or_default();
         *self = Self::default();
-        Passage::Arrived(Box::new(CrossedBorder { driver, scene, shift }))
+        let way = WayOver { shift, through_portal: ground.portal().is_some() };
+        Passage::Arrived(Box::new(CrossedBorder { driver, scene, way }))
     }
 
     /// Leaves a neighbour that is far off.
@@ -147,7 +162,10 @@ impl BorderWalk {
 
     /// Asks for the borders if that was long ago, and opens a session with the neighbour that is nearest.
     async fn look(&mut self, driver: &mut ClientDriver, square: Square, here: Vec2) {
-        if self.asked.is_none_or(|asked| asked.elapsed() >= BORDERS_AGAIN) {
+        let is_near = edge_gap(square, here).is_none_or(|gap| gap <= NEAR_BORDER)
+            || self.nearest(square, here).is_some();
+        let again = if is_near { BORDERS_AGAIN } else { FAR_AGAIN };
+        if self.asked.is_none_or(|asked| asked.elapsed() >= again) {
             self.asked = Some(Instant::now());
             if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
                 self.borders = borders;
@@ -167,28 +185,27 @@ impl BorderWalk {
         self.turn_back();
         let nodes = nearest.nodes.iter().filter_map(|node| node.parse().ok()).collect();
         let task = tokio::spawn(open(nearest.neighbour, nodes, driver.signer()));
-        let (neighbour, square) = (nearest.neighbour, nearest.square);
-        self.opening = Some(OpeningSession { neighbour, square, task });
+        let (neighbour, ground) = (nearest.neighbour, NeighbourGround::of(square, &nearest));
+        self.opening = Some(OpeningSession { neighbour, ground, task });
     }
 
     /// Returns the border that is nearest to a place, if one is near.
     fn nearest(&self, square: Square, here: Vec2) -> Option<&BorderEntry> {
-        let gap = |border: &&BorderEntry| border_gap(square, border.square, here);
-        let near =
-            self.borders.iter().filter(|border| gap(border).is_some_and(|gap| gap <= NEAR_BORDER));
-        near.min_by_key(gap)
+        let ground = |border: &&BorderEntry| NeighbourGround::of(square, border);
+        let near = self.borders.iter().filter(|border| ground(border).is_near(here));
+        near.min_by_key(|border| ground(border).gap(here))
     }
 
-    /// Takes a session that was opened into use, and looks over the border from a place of the sim on a square.
-    async fn finish_opening(&mut self, from: (Square, Vec2), watching: &Watching) {
+    /// Takes a session that was opened into use, and looks over the border from a place.
+    async fn finish_opening(&mut self, here: Vec2, watching: &Watching) {
         let Some(opening) = self.opening.take_if(|opening| opening.task.is_finished()) else {
             return;
         };
-        let OpeningSession { neighbour, square, task } = opening;
+        let OpeningSession { neighbour, ground, task } = opening;
         let opened = task.await.unwrap_or_else(|_| Err("its session broke".to_owned()));
         let opened = match opened {
             Ok(mut driver) => {
-                let lookout = border_lookout(from.0, square, from.1).unwrap_or_default();
+                let lookout = ground.lookout(here).unwrap_or_default();
                 let watching = Watching { at: Some(lookout), ..watching.clone() };
                 let watched = driver.view(Some(watching)).await.map_err(|error| error.to_string());
                 watched.map(|()| (driver, lookout))
@@ -199,7 +216,7 @@ impl BorderWalk {
             Ok((driver, lookout)) => {
                 self.failed = None;
                 let (scene, approach, refused) = (None, None, None);
-                let ahead = NeighbourSession { driver, square, lookout, scene, approach, refused };
+                let ahead = NeighbourSession { driver, ground, lookout, scene, approach, refused };
                 self.ahead = Some(ahead);
             }
             Err(why) => self.failed = Some((neighbour, why, Instant::now())),
@@ -219,26 +236,35 @@ impl BorderWalk {
     }
 
     /// Returns what there is beyond the border that is near, in words, if there is a session with the neighbour.
-    pub(super) fn beyond(&self, driver: &ClientDriver) -> Option<String> {
-        let own = square_of(&driver.trust().genesis)?;
+    pub(super) fn beyond(&self) -> Option<String> {
         let ahead = self.ahead.as_ref()?;
-        let name = name_of(&ahead.driver);
-        Some(beyond_border((own, ahead.square), &name, ahead.scene.as_ref()?))
+        Some(beyond_border(&ahead.ground, &name_of(&ahead.driver), ahead.scene.as_ref()?))
+    }
+
+    /// Returns the portals that one sees from a place, nearest first: where their middles are, and the sims to which
+    /// they lead.
+    pub(super) fn portals(&self, here: Vec2) -> Vec<(Vec2, SimId)> {
+        let portal = |border: &BorderEntry| Some((border.portal?.here, border.neighbour));
+        let mut seen: Vec<(Vec2, SimId)> = self.borders.iter().filter_map(portal).collect();
+        seen.retain(|(middle, _)| middle.distance(here) <= PORTAL_SIGHT);
+        seen.sort_by_key(|(middle, sim)| (middle.distance(here), *sim));
+        seen
     }
 
     /// Returns why nobody comes over the border at this place, if it is at a border that is a wall.
     pub(super) async fn wall(&mut self, driver: &mut ClientDriver, here: Vec2) -> Option<String> {
         let square = square_of(&driver.trust().genesis)?;
-        if edge_gap(square, here)? > AT_THE_LINE {
+        let at = |border: &BorderEntry| {
+            let gap = NeighbourGround::of(square, border).gap(here);
+            gap.is_some_and(|gap| gap <= AT_THE_LINE)
+        };
+        if edge_gap(square, here)? > AT_THE_LINE && !self.borders.iter().any(at) {
             return None;
         }
         if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
             self.borders = borders;
         }
-        let at = |border: &&BorderEntry| {
-            border_gap(square, border.square, here).is_some_and(|gap| gap <= AT_THE_LINE)
-        };
-        let Some(border) = self.borders.iter().find(at) else {
+        let Some(border) = self.borders.iter().find(|border| at(border)) else {
             return Some("no border is open here".to_owned());
         };
         if let BorderStanding::Wall(why) = &border.standing {
@@ -260,9 +286,9 @@ impl BorderWalk {
 }
 
 impl NeighbourSession {
-    /// Looks over the border from a place of the sim on a square.
-    async fn look_over(&mut self, (square, here): (Square, Vec2), watching: &Watching) {
-        let Some(lookout) = border_lookout(square, self.square, here) else { return };
+    /// Looks over the border from a place.
+    async fn look_over(&mut self, here: Vec2, watching: &Watching) {
+        let Some(lookout) = self.ground.lookout(here) else { return };
         if lookout.distance(self.lookout) >= LOOK_STEP {
             self.lookout = lookout;
             // A session that broke is noticed when it is heard.

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     author::fetch,
+    crossing::WayOver,
     forms, lots, profiles,
     room::{ActProgress, TextClient},
     rules,
@@ -27,6 +28,12 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 /// The longest time that a walk may take.
 const WALK: Duration = Duration::from_secs(60);
+
+/// What one types to go into the nearest portal.
+const PORTAL: &str = "portal";
+
+/// Whoever stands in a portal waits for so long to be let in: a pass takes some turns of both sims.
+const PORTAL_WAIT: Duration = Duration::from_secs(8);
 
 /// What was pushed is watched for this long at most.
 const SLIDE: Duration = Duration::from_secs(3);
@@ -49,6 +56,11 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
     }
     if let Some(line) = room.beyond() {
         room.tell(LineKind::Answer, &printable(&line))?;
+    }
+    if let Some(here) = position(&scene) {
+        for (middle, sim) in room.portals(here) {
+            room.tell(LineKind::Answer, &words::portal(middle.saturating_sub(here), sim))?;
+        }
     }
     let proof = room.proof_of(scene.height).await?;
     room.tell(LineKind::Answer, &text::proof(&proof))
@@ -94,6 +106,9 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
         room.tell(LineKind::Done, &words::walked(here, there))?;
         return tell_wall(room, heading, (goal, there, shift)).await;
     }
+    if towards == PORTAL && find(&scene, towards).is_none() {
+        return go_to_portal(room, here).await;
+    }
     let Some(thing) = seen(room, &scene, towards)? else {
         return Ok(());
     };
@@ -102,6 +117,32 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
         room.tell(LineKind::Done, &format!("You walk up to {name}."))?;
     }
     Ok(())
+}
+
+/// Walks into the nearest portal. Whoever is still here then is told why.
+async fn go_to_portal(room: &mut TextClient, here: Vec2) -> Result<(), TextClientError> {
+    let Some((middle, _)) = room.portals(here).first().copied() else {
+        return room.tell(LineKind::Refused, "There is no portal in sight.");
+    };
+    let WalkEnd { place, shift, .. } = walk(room, Goal::Place(middle)).await?;
+    if shift != Vec2::ZERO || waits_in_portal(room).await? {
+        return Ok(());
+    }
+    let why = room.wall(place.unwrap_or(here)).await;
+    let why = why.unwrap_or_else(|| "its other side does not answer yet".to_owned());
+    room.tell(LineKind::Refused, &format!("The portal is closed to you: {why}."))
+}
+
+/// Waits for the pass of the neighbour. Says whether the avatar is in the neighbour then.
+async fn waits_in_portal(room: &mut TextClient) -> Result<bool, TextClientError> {
+    let end = Instant::now() + PORTAL_WAIT;
+    while Instant::now() < end {
+        if room.attend_border().await?.is_some() {
+            return Ok(true);
+        }
+        room.next_scene().await?;
+    }
+    Ok(false)
 }
 
 pub(super) async fn stop(room: &mut TextClient) -> Result<(), TextClientError> {
@@ -412,10 +453,15 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
     let mut scene = room.look_around().await?;
     let (mut moving, mut step, mut shift) = (false, None, Vec2::ZERO);
     while let Some(mut seen) = scene.filter(|_| Instant::now() < end) {
-        if let Some(by) = room.attend_border().await? {
+        if let Some(WayOver { shift: by, through_portal }) = room.attend_border().await? {
             walk.shift(by);
             shift = shift.saturating_add(by);
             seen = room.scene.clone().unwrap_or(seen);
+            if through_portal {
+                // What lies ahead here is nothing that the walk was to.
+                step = Some(WalkStep::Arrived);
+                break;
+            }
         }
         if !room.is_under_way() {
             step = Some(walk.step(&seen));

@@ -26,7 +26,7 @@ use tokio::{
 use crate::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     charter,
-    crossing::{BorderWalk, CrossedBorder, Passage, name_of},
+    crossing::{BorderWalk, CrossedBorder, Passage, WayOver, name_of},
     forms,
     heard::{self, HeardLines},
     private, words,
@@ -144,9 +144,9 @@ impl TextClient {
         }
     }
 
-    /// Looks after the border that is near. Returns what is added to coordinates if the avatar has come
-    /// into another sim: from then on this is the room of that sim.
-    pub(super) async fn attend_border(&mut self) -> Result<Option<Vec2>, TextClientError> {
+    /// Looks after the border that is near. Returns how the avatar has come into another sim, if it has: from then on
+    /// this is the room of that sim.
+    pub(super) async fn attend_border(&mut self) -> Result<Option<WayOver>, TextClientError> {
         let (crossing, watching) = (&mut self.crossing, crate::watching());
         match crossing.attend(&mut self.driver, self.scene.as_ref(), &watching).await {
             Passage::None => {
@@ -154,9 +154,10 @@ impl TextClient {
                 Ok(None)
             }
             Passage::Arrived(crossed) => {
-                let shift = self.arrive(*crossed)?;
+                let way = crossed.way;
+                self.arrive(*crossed)?;
                 crate::arrived(self).await?;
-                Ok(Some(shift))
+                Ok(Some(way))
             }
         }
     }
@@ -173,8 +174,8 @@ impl TextClient {
     }
 
     /// Goes on in the sim that the avatar has come into.
-    fn arrive(&mut self, crossed: CrossedBorder) -> Result<Vec2, TextClientError> {
-        let CrossedBorder { driver, scene, shift } = crossed;
+    fn arrive(&mut self, crossed: CrossedBorder) -> Result<(), TextClientError> {
+        let CrossedBorder { driver, scene, way } = crossed;
         // The sim before hears nothing more; its session closes behind.
         tokio::spawn(self.settle(driver).leave());
         self.forget_pass();
@@ -182,10 +183,11 @@ impl TextClient {
         self.tell(LineKind::Seen, &format!("You walked into {name}."))?;
         let held = mem::take(&mut self.hands);
         self.see(scene)?;
+        let at = if way.through_portal { "by the portal" } else { "at the line" };
         for left in words::left_behind(held, &self.hands) {
-            self.tell(LineKind::Seen, &format!("{left} did not come along; it lies at the line."))?;
+            self.tell(LineKind::Seen, &format!("{left} did not come along; it lies {at}."))?;
         }
-        Ok(shift)
+        Ok(())
     }
 
     /// Makes this the room of another session's sim, and forgets what was of the one before. Returns the
@@ -229,7 +231,12 @@ impl TextClient {
 
     /// Returns what there is beyond the border that is near, in words.
     pub(super) fn beyond(&self) -> Option<String> {
-        self.crossing.beyond(&self.driver)
+        self.crossing.beyond()
+    }
+
+    /// Returns the portals that one sees from a place, nearest first: their middles, and where they lead.
+    pub(super) fn portals(&self, here: Vec2) -> Vec<(Vec2, metatopia_types::SimId)> {
+        self.crossing.portals(here)
     }
 
     /// Returns why the border at this place is a wall, if it is one.

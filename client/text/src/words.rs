@@ -2,10 +2,13 @@
 
 use metatopia_client::text::compass;
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::Emote;
+use metatopia_types::{Emote, SimId};
 
 /// Far less than this is no distance.
 const NOTHING: Fx = Fx::from_ratio(5, 100);
+
+/// Digits of a sim's id that are told.
+const SIM_DIGITS: usize = 12;
 
 /// `1.2 m north`, or nothing for hardly any way.
 pub(super) fn way(from: Vec2, to: Vec2) -> Option<String> {
@@ -29,6 +32,13 @@ pub(super) fn walked(from: Vec2, to: Vec2) -> String {
         Some(way) => format!("You walk {way}, to {:.1} east, {:.1} north.", to.x, to.y),
         None => "You stay where you are.".into(),
     }
+}
+
+/// What a portal looks like that is so far off.
+pub(super) fn portal(away: Vec2, to: SimId) -> String {
+    let to: String = to.to_string().chars().take(SIM_DIGITS).collect();
+    let (length, side) = (away.length(), compass(away));
+    format!("A portal, {length:.1} m {side}, leads to sim {to}; `go portal` takes you there.")
 }
 
 /// What a gesture looks like to who makes it.

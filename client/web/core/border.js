@@ -17,8 +17,8 @@ const BOTH_METRES = 2;
 /** @typedef {{x: number, y: number}} Point */
 
 /**
- * A border: the edge as a point of the compass, the gap in metres, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why.
- * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, edge: string, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[]}} Border
+ * A border: the edge as a point of the compass, or the middle of the portal that leads there, the gap in metres, whether that is too far to go over yet, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why.
+ * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, far: boolean, edge: string, portal: Point | null, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[]}} Border
  */
 
 /**
@@ -35,9 +35,9 @@ export class BorderWalk {
    * @param {object} parts @param {Walker} parts.engine where the avatar is
    * @param {() => {name: string, look: any}} parts.person who walks
    * @param {(border: Border) => Walker} parts.open makes the neighbour's
-   * @param {(there: Walker, shift: Point) => void} parts.arrived the avatar is there
+   * @param {(there: Walker, border: Border) => void} parts.arrived the avatar is there
    * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
-   * @param {(border: Border | null, there: Walker | null) => void} parts.near a border is near, or none is any more
+   * @param {(border: Border | null, there: Walker | null, portals: Border[]) => void} parts.near a border is near, or none is any more, and these portals are in sight
    */
   constructor({ engine, person, open, arrived, refused, near }) {
     [this.engine, this.person, this.open, this.arrived, this.refused, this.near] = [engine, person, open, arrived, refused, near];
@@ -78,15 +78,17 @@ export class BorderWalk {
     if (!ahead || !there || there.me === null || !there.sight.objects.has(there.me) || (engine.me !== null && !departed(engine))) return;
     const { x, y } = ahead.border.shift;
     const shown = engine.me === null ? null : engine.sight.at(engine.me, now);
-    if (shown) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
+    // Behind a portal one stands where its other end is.
+    if (shown && !ahead.border.portal) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
     there.port.tell('arrive', this.person());
     engine.port.tell('let_go');
     const { border } = ahead;
-    const back = { ...border, neighbour: engine.sim ?? '', shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map((end) => ({ x: end.x + x, y: end.y + y })) ?? null };
+    const moved = (/** @type {Point} */ at) => ({ x: at.x + x, y: at.y + y });
+    const back = { ...border, neighbour: engine.sim ?? '', shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map(moved) ?? null, portal: border.portal && moved(border.portal) };
     this.engine = there;
     this.#lookOver(back, engine);
     [this.asked, this.due] = [-Infinity, now + REFUSED_MS];
-    this.arrived(there, border.shift);
+    this.arrived(there, border);
     this.walk(this.heading.x, this.heading.y);
   }
 
@@ -110,11 +112,12 @@ export class BorderWalk {
     engine.port.tell('expect', { expected: true });
   }
 
-  /** @param {Border[]} near nearest first */
-  #look(near) {
+  /** @param {Border[]} all nearest first */
+  #look(all) {
+    const near = all.filter(({ far }) => !far);
     const next = near.find(({ open, nodes }) => open && nodes.length > 0);
     const same = next?.neighbour === this.ahead?.border.neighbour;
-    this.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null);
+    this.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null, all.filter(({ portal }) => portal));
     if (next && same && this.ahead) {
       this.ahead.border = next;
       if (next.lookout) this.ahead.engine.port.tell('look_at', next.lookout);

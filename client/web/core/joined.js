@@ -17,6 +17,8 @@ export class JoinedSight {
   /** What is in sight, each once: who departed from one sim is drawn there until the other one shows it. */
   get objects() {
     const { own, there, all } = this;
+    // What lies behind a portal lies nowhere near.
+    if (this.border?.portal) return own.sight.objects;
     const views = `${own.sight.height}/${there.sight.height}`;
     if (views === this.views) return all;
     this.views = views;
@@ -54,7 +56,7 @@ export class JoinedSight {
   /** The rooms of both. @returns {FloorPlan} */
   get plan() {
     const [own, there] = [this.own.genesis?.floorPlan, this.there.genesis?.floorPlan];
-    if (!own || !there) return own ?? { sectors: [], openings: [] };
+    if (!own || !there || this.border?.portal) return own ?? { sectors: [], openings: [] };
     const moved = (/** @type {{x: number, y: number}} */ { x, y }) => ({ x: x - this.shift.x, y: y - this.shift.y });
     this.joined ??= {
       sectors: [...own.sectors, ...there.sectors.map((/** @type {any} */ room) => ({ ...room, corners: room.corners.map(moved) }))],

@@ -71,6 +71,17 @@ export function drawBorder(ctx, camera, { open, line: ends }) {
   ctx.setLineDash([]);
 }
 
+/** A portal: a ring on the ground, light where it is open. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {{open: boolean, portal: {x: number, y: number} | null}} border @param {number} now */
+export function drawPortal(ctx, camera, { open, portal }, now) {
+  if (!portal) return;
+  const [x, y] = camera.point(portal);
+  const [r, tone, breath] = [camera.scale, open ? '120,190,255' : '190,60,50', 0.1 * Math.sin(now / 700)];
+  const glow = ctx.createRadialGradient(x, y, 0, x, y, 1.3 * r);
+  fade(glow, [0, `rgba(${tone},${0.8 + breath})`], [0.77, `rgba(${tone},${0.35 + breath})`], [1, `rgba(${tone},0)`]);
+  disc(ctx, glow, x, y, 1.3 * r);
+  arc(ctx, open ? 'rgba(255,255,255,0.9)' : '#c8473c', 0.1 * r, [x, y, r, 0, 7]);
+}
+
 /**
  * Where the handles of a selected thing are, in metres: one to turn it, one to size it.
  * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot @param {number} s

@@ -6,7 +6,7 @@ import { Ground } from './ground.js';
 import { drawJoints } from './joints.js';
 import { Labels } from './labels.js';
 import { DAY, kept, lit, lotColor, surface } from './light.js';
-import { drawBorder, drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
+import { drawBorder, drawHandles, drawLamps, drawOutline, drawOwnRing, drawPortal } from './marks.js';
 import { Rooms } from './rooms.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
@@ -33,6 +33,7 @@ import { kindOf, topOf } from './things.js';
  * @property {import('../core/engine.js').Lot[]} lots
  * @property {import('../core/engine.js').Joint[]} joints
  * @property {import('../core/border.js').Border | null} border that is near
+ * @property {import('../core/border.js').Border[]} portals in sight
  * @property {boolean} calm            reduced motion
  * @property {import('./light.js').Palette} palette
  */
@@ -125,6 +126,7 @@ export class Renderer {
     this.ground.draw(ctx, camera, picture.palette);
     this.rooms.drawFloors(ctx, camera);
     if (picture.border) drawBorder(ctx, camera, picture.border);
+    for (const portal of picture.portals) drawPortal(ctx, camera, portal, picture.calm ? 0 : now);
     this.castShadows(picture, now);
     if (picture.palette.glow) drawLamps(ctx, camera, this.lamps(picture));
     this.drawMarks(picture, now, own);

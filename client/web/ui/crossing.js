@@ -17,18 +17,21 @@ export function crossing(page) {
       const [origin, ...servers] = nodes.map((node) => new URL(node).origin);
       return new Engine({ origin, servers, identity, at: lookout, store, sim: neighbour, compiled: page.loaded.compiled });
     },
-    async arrived(there, shift) {
+    async arrived(there, border) {
       const { sim, http, simName } = there.status;
-      goOver(page, /** @type {Engine} */ (there), shift);
+      // What one walks to is on this side of a portal.
+      if (border.portal) page.input.goal = null;
+      goOver(page, /** @type {Engine} */ (there), border.shift);
       toasts.say(t('border.walked', { sim: simName }));
       if (!page.inFolder) history.replaceState(null, '', addressOf({ sim, origin: http, lets: true }, location.origin, false));
       await page.abide();
     },
-    near(border, there) {
-      page.picture.border = border;
+    near(border, there, portals) {
+      Object.assign(page.picture, { border, portals });
       if ((sign.hidden = border === null)) return;
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
-      const told = [t(border.open ? 'border.open' : 'border.wall', { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' })];
+      const words = { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' };
+      const told = [border.portal ? t(border.open ? 'portal.open' : 'portal.wall', words) : t(border.open ? 'border.open' : 'border.wall', words)];
       if (border.open && border.refused) told.push(t('border.refused', { sim, why: border.refused }));
       for (const { id, why } of border.open ? border.stays : []) told.push(t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
       put(sign, told.join(' '));

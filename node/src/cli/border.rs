@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use clap::{Args, Subcommand};
 use metatopia_client::text::printable;
 use metatopia_client_driver::{ClientDriver, NodeUrl};
+use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question};
 use metatopia_types::{
     Act, Blob, BorderOrder, BorderRefusal, GenesisHead, Outcome, Refusal, SimId,
@@ -29,14 +30,20 @@ const LIST: &str = "`metatopia border list` shows the borders";
 /// Where one sees which sims have a border.
 const MAP: &str = "`metatopia world map` shows the sims of a world and their squares";
 
+/// How sims that lie apart are joined.
+const PORTAL: &str =
+    "--portal EAST NORTH opens a portal there; `metatopia world map` shows which squares touch";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum BorderCommand {
     /// Open the border to a neighbour: people walk over it once its admins have opened it, too.
     #[command(after_help = "Examples:\n  \
         metatopia border open SIM --key admin.key                 a sim that the world's map shows\n  \
         metatopia border open INVITE --key admin.key              ..or whose invite you have\n  \
-        metatopia border open SIM --at http://192.0.2.7:8080 --data-dir garden --key admin.key\n\n\
-        Both sims lie in one world, and their squares touch. The act names the neighbour's first \
+        metatopia border open SIM --at http://192.0.2.7:8080 --data-dir garden --key admin.key\n  \
+        metatopia border open SIM --portal 12 -4 --key admin.key  a sim whose square lies elsewhere\n\n\
+        Both sims lie in one world. Where their squares touch people walk over the line; otherwise each \
+        of both names\na place of its own ground for a portal, 4 m or more from its edges. The act names the neighbour's first \
         validators; your\nservers follow them from there, and believe nobody else. Servers find \
         each other by the world's overlay;\nwith --data-dir, this command also writes the addresses \
         for the servers of that directory, which need no restart.\nExit code 4 when the sim refuses it.")]
@@ -65,6 +72,15 @@ pub(super) struct OpenBorderArgs {
     /// the one server whose data directory it is.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Open a portal at this place, in metres from the middle of the sim, to a sim whose square touches this one
+    /// nowhere.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["EAST", "NORTH"],
+        allow_negative_numbers = true
+    )]
+    portal: Option<Vec<Fx>>,
     /// Only say what it would do.
     #[arg(long)]
     dry_run: bool,
@@ -117,6 +133,11 @@ impl fmt::Display for ChangedBorder {
 struct ListedBorder {
     neighbour: String,
     square: String,
+    /// The middle of the portal on this side, and on the other one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    portal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    portal_there: Option<String>,
     open: bool,
     /// Why it is a wall.
     wall: Option<String>,
@@ -125,6 +146,11 @@ struct ListedBorder {
     silent_ms: Option<u64>,
     under_way: u32,
     nodes: Vec<String>,
+}
+
+/// Returns a place as the command line takes it.
+fn written(place: Vec2) -> String {
+    format!("{} {}", place.x, place.y)
 }
 
 impl From<BorderEntry> for ListedBorder {
@@ -136,6 +162,8 @@ impl From<BorderEntry> for ListedBorder {
         Self {
             neighbour: entry.neighbour.to_string(),
             square: WrittenSquare(entry.square).to_string(),
+            portal: entry.portal.map(|portal| written(portal.here)),
+            portal_there: entry.portal.and_then(|portal| portal.there).map(written),
             open: wall.is_none(),
             wall,
             epoch: entry.epoch,
@@ -149,8 +177,11 @@ impl From<BorderEntry> for ListedBorder {
 
 impl fmt::Display for ListedBorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { neighbour, square, wall, under_way, nodes, .. } = self;
+        let Self { neighbour, square, portal, wall, under_way, nodes, .. } = self;
         write!(f, "{neighbour}  {square:<12} ")?;
+        if let Some(place) = portal {
+            write!(f, "portal at {place}, ")?;
+        }
         match wall {
             None => write!(f, "open")?,
             Some(why) => write!(f, "wall: {}", printable(why))?,
@@ -178,7 +209,8 @@ async fn open(args: OpenBorderArgs, console: Console) -> Result<(), Failure> {
     let node = args.admin.at.node.first().cloned();
     let neighbour = Neighbour::learn(&args.neighbour, args.at, node.as_ref()).await?;
     let places = args.data_dir.as_deref().map(neighbour::places).transpose()?;
-    let (order, doubt) = opening(&args.admin, &neighbour).await;
+    let portal = args.portal.as_deref().map(|place| Vec2::new(place[0], place[1]));
+    let (order, doubt) = opening(&args.admin, &neighbour, portal).await;
     if args.dry_run {
         let name = printable(&neighbour.trust.genesis.name);
         let would = format!("open the border to {name}, sim {}", neighbour.sim());
@@ -197,14 +229,18 @@ async fn open(args: OpenBorderArgs, console: Console) -> Result<(), Failure> {
 }
 
 /// Returns the order by which the sim of an admin opens its border, and what may be wrong with the worlds.
-async fn opening(admin: &PlayerArgs, neighbour: &Neighbour) -> (BorderOrder, Option<String>) {
+async fn opening(
+    admin: &PlayerArgs,
+    neighbour: &Neighbour,
+    portal: Option<Vec2>,
+) -> (BorderOrder, Option<String>) {
     let head = neighbour.trust.genesis.head();
     let (offices, doubt) = match neighbour::offices_to(&head, &admin.at.node).await {
         Ok(offices) => (offices, None),
         // The sim may lie in that world all the same: it decides.
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    (BorderOrder::Open { head: Box::new(head), offices }, doubt)
+    (BorderOrder::Open { head: Box::new(head), offices, portal }, doubt)
 }
 
 /// Tells what an order would do.
@@ -248,7 +284,11 @@ fn refused(why: Refusal, doubt: Option<&str>) -> Failure {
     };
     match why {
         BorderRefusal::OtherWorld => failure.hint(doubt.unwrap_or(MAP)),
-        BorderRefusal::Apart => failure.hint(MAP),
+        BorderRefusal::Apart => failure.hint(PORTAL),
+        BorderRefusal::Touching => failure.hint("leave --portal out"),
+        BorderRefusal::PortalOutside | BorderRefusal::PortalTaken => {
+            failure.hint("choose another place; `metatopia border list` shows the portals")
+        }
         BorderRefusal::TooMany | BorderRefusal::NoBorder | BorderRefusal::NotSilent => {
             failure.hint(LIST)
         }
@@ -292,7 +332,8 @@ async fn open_by(
     }
     for head in heads {
         let neighbour = head.id();
-        let act = ordered(&BorderOrder::Open { head: Box::new(head), offices: Vec::new() });
+        let act =
+            ordered(&BorderOrder::Open { head: Box::new(head), offices: Vec::new(), portal: None });
         let opened = carry_through(driver, admin, ("the order", act), console).await;
         opened.map_err(|Failure { exit, message }| {
             Failure::new(exit, format!("the border to sim {neighbour}: {message}"))

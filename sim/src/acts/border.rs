@@ -1,8 +1,9 @@
 //! Borders: what servers hear of neighbours, who approaches, and what admins order.
 
+use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
     Act, Blob, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HandsMark,
-    HearRefusal, PassRefusal, Refusal, SignedEnvelope, SimId,
+    HearRefusal, PassRefusal, Refusal, SignedEnvelope, SimId, Square,
     limits::{BORDERS_MAX, PASSES_MAX},
 };
 
@@ -12,8 +13,9 @@ use super::{
     executor::ActExecutor,
 };
 use crate::{
-    limits::{HEARD_SIGNATURES_PER_TURN_MAX, PASS_MS, SILENCE_MS, WORD_MS},
+    limits::{HEARD_SIGNATURES_PER_TURN_MAX, PASS_MS, PORTALS_APART_METRES, SILENCE_MS, WORD_MS},
     rules::{BelievedDispatch, Border, neighbour_of},
+    space::{BorderWay, Portal},
     state::State,
 };
 
@@ -150,7 +152,9 @@ impl State {
     /// Returns what an order about a border changes, or the rule that refuses it.
     pub(super) fn border_change(&self, order: BorderOrder) -> Result<BorderChange, BorderRefusal> {
         match order {
-            BorderOrder::Open { head, offices } => self.border_to_open(&head, &offices),
+            BorderOrder::Open { head, offices, portal } => {
+                self.border_to_open(&head, &offices, portal)
+            }
             BorderOrder::Close { neighbour } => self
                 .known_border(neighbour)
                 .map(|border| BorderChange::Open(neighbour, Box::new(border.clone()), false)),
@@ -166,10 +170,12 @@ impl State {
         &self,
         head: &GenesisHead,
         offices: &[GenesisHead],
+        portal: Option<Vec2>,
     ) -> Result<BorderChange, BorderRefusal> {
         let (square, set) = neighbour_of(self, head, offices)?;
         let neighbour = head.id();
-        let border = match self.borders.all.get(&neighbour) {
+        self.check_way(neighbour, square, portal)?;
+        let mut border = match self.borders.all.get(&neighbour) {
             Some(border) if border.frozen => return Err(BorderRefusal::Frozen),
             // Numbers go on: what the neighbour judged before is never judged again.
             Some(border) => border.clone(),
@@ -178,7 +184,36 @@ impl State {
             }
             None => Border::new(square, &set),
         };
+        border.crossing.said.portal = portal;
         Ok(BorderChange::Open(neighbour, Box::new(border), true))
+    }
+
+    /// Checks that one can go to a neighbour on a square: over the line, or through a portal at this place.
+    fn check_way(
+        &self,
+        neighbour: SimId,
+        square: Square,
+        portal: Option<Vec2>,
+    ) -> Result<(), BorderRefusal> {
+        let own = self.charter.site.ok_or(BorderRefusal::OtherWorld)?.square;
+        let line = BorderWay::between(own, square, None);
+        let Some(middle) = portal else {
+            return line.map(|_| ()).ok_or(BorderRefusal::Apart);
+        };
+        if line.is_some() {
+            return Err(BorderRefusal::Touching);
+        }
+        if !Portal::fits(middle, self.charter.parameters.ground) {
+            return Err(BorderRefusal::PortalOutside);
+        }
+        let is_taken = |(sim, border): (&SimId, &Border)| {
+            let other = border.crossing.said.portal.filter(|_| *sim != neighbour);
+            other.is_some_and(|other| other.distance(middle) < Fx::from_int(PORTALS_APART_METRES))
+        };
+        if self.borders.all.iter().any(is_taken) {
+            return Err(BorderRefusal::PortalTaken);
+        }
+        Ok(())
     }
 
     fn border_to_sever(&self, neighbour: SimId) -> Result<BorderChange, BorderRefusal> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use metatopia_math::Vec2;
 use metatopia_types::{
     BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis,
     ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing,
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::crossing::{Crossing, HeardSaid, Wall};
 use crate::{
     limits::PULSE_MS,
+    space::BorderWay,
     state::{Ghosts, State, World},
     tree::Tracked,
 };
@@ -40,6 +42,10 @@ pub struct BorderSummary {
     pub neighbour: SimId,
     /// The square on which the neighbour lies.
     pub square: Square,
+    /// The middle of the portal to it on this side; none where the ground ends at a line.
+    pub portal: Option<Vec2>,
+    /// The middle of the portal on the other side, as far as it was heard.
+    pub portal_there: Option<Vec2>,
     /// Why nothing departs now; none if something may.
     pub wall: Option<Wall>,
     /// Whether the border is open on this side.
@@ -125,6 +131,11 @@ impl Border {
     /// Returns why nothing departs at a time of this sim; nothing if something may.
     pub(crate) fn wall(&self, now: Millis) -> Option<Wall> {
         if self.frozen { Some(Wall::Frozen) } else { self.crossing.wall(now) }
+    }
+
+    /// Returns the way to this neighbour from a sim on a square.
+    pub(crate) fn way(&self, own: Square) -> Option<BorderWay> {
+        BorderWay::between(own, self.square, self.crossing.said.portal)
     }
 
     /// Returns the validators as a set.
@@ -265,7 +276,6 @@ pub(crate) fn neighbour_of(
         return Err(BorderRefusal::OtherWorld);
     }
     square.check().map_err(|_| BorderRefusal::BadHead)?;
-    crate::space::BorderLine::between(own.square, square).ok_or(BorderRefusal::Apart)?;
     Ok((square, set))
 }
 
@@ -279,6 +289,8 @@ impl World {
             BorderSummary {
                 neighbour: *neighbour,
                 square: border.square,
+                portal: said.portal,
+                portal_there: heard.as_ref().and_then(|heard| heard.said.portal),
                 wall: border.wall(now),
                 open: said.open,
                 followed: border.followed,

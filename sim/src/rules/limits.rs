@@ -399,6 +399,16 @@ pub const PASS_MS: u64 = 10_000;
 /// So far from a border people are named to the neighbour, in metres: the way of twelve seconds.
 pub const NEAR_BORDER_METRES: i32 = 48;
 
+/// So far from a portal people are named to the neighbour, in metres: the way of four seconds. What lies behind a
+/// portal is not in sight, so nothing needs to be fetched long before.
+pub const NEAR_PORTAL_METRES: i32 = 16;
+
+/// So far from every edge of the ground the middle of a portal is, in metres: whoever comes out stands on the ground.
+pub const PORTAL_EDGE_METRES: i32 = 4;
+
+/// So far apart the middles of two portals are, in metres: nobody comes out of one into another.
+pub const PORTALS_APART_METRES: i32 = 6;
+
 /// So far behind an open border a sim's own bodies still move, in metres.
 pub const BORDER_BAND_METRES: i32 = 2;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::BodySpec;
 use metatopia_types::{
     BorderDeparture, CrossingPass, Digest, Lane, Millis, Parcel, PublicKey, SimId, TravelRefusal,
@@ -18,13 +18,16 @@ use super::{
 use crate::{
     limits::{AHEAD_MS_MAX, ARRIVALS_PER_TURN_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
     rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Right},
-    space::{BorderLine, distance_to},
+    space::{BorderWay, distance_to},
 };
+
+/// The directions in which an arrival looks for room around a portal, an eighth of a turn apart.
+const EXITS: u8 = 8;
 
 /// What is looked at while departures of one neighbour are judged.
 struct ArrivalRules {
     neighbour: SimId,
-    line: Option<BorderLine>,
+    way: Option<BorderWay>,
     passes: Vec<CrossingPass>,
     lanes: BTreeMap<PublicKey, Lane>,
     parcels: BTreeMap<Digest, Vec<u8>>,
@@ -38,13 +41,15 @@ impl State {
             self.fit_ground();
             return;
         };
-        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
-        // The ledger is taken out while it decides, because taking somebody changes the state.
-        let mut crossing = core::mem::take(&mut border.crossing);
         let own = self.charter.site.map(|site| site.square);
+        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        // The ledger, which also says where the portal is, is taken out while it decides, because taking somebody
+        // changes the state.
+        let way = own.and_then(|own| border.way(own));
+        let mut crossing = core::mem::take(&mut border.crossing);
         let rules = ArrivalRules {
             neighbour,
-            line: own.and_then(|own| BorderLine::between(own, border.square)),
+            way,
             passes: crossing.said.passes.clone(),
             lanes: border.lanes.clone(),
             parcels,
@@ -82,9 +87,9 @@ impl State {
             None => Err(TravelRefusal::BadParcel),
             Some(Parcel::Person(person)) => self.take_person(departure, person, rules),
             Some(Parcel::Thing(thing, companions)) => {
-                let line = rules.line.ok_or(TravelRefusal::Closed);
-                line.and_then(|line| {
-                    let to = (&line, departure.until);
+                let way = rules.way.ok_or(TravelRefusal::Closed);
+                way.and_then(|way| {
+                    let to = (&way, departure.until);
                     self.take_mechanism(rules.neighbour, (&thing, &companions), bytes.len(), to)
                 })
             }
@@ -101,11 +106,9 @@ impl State {
         rules: &ArrivalRules,
     ) -> Result<(), TravelRefusal> {
         let key = person.key;
-        let line = rules.line.ok_or(TravelRefusal::Closed)?;
-        let place = line.place_here(person.position);
+        let way = rules.way.ok_or(TravelRefusal::Closed)?;
         // Of who sits on something, that is looked at below.
-        let is_at_line =
-            person.mount.is_some() || line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
+        let is_at_line = person.mount.is_some() || way.leads_from(person.position);
         let known = self.players.get(&key).cloned();
         let person = self.as_known(person, known.as_ref()).ok_or(TravelRefusal::BadParcel)?;
         if !is_at_line || !person.look.is_proper() {
@@ -134,19 +137,22 @@ impl State {
         let (place, mount_at) = match person.mount.as_deref().zip(on) {
             Some((mount, body)) => {
                 let joined: Vec<_> = person.things().skip(person.hands.len()).collect();
-                if !self.come_over(&line, &joined) {
+                if !self.come_over(&way, &joined) {
                     return Err(TravelRefusal::BadParcel);
                 }
-                let (place, at) = self.arrival_on(mount, body, (&line, departure.until))?;
+                let (place, at) = self.arrival_on(mount, body, (&way, departure.until))?;
                 let places = self.places_around(&joined, at);
                 // Where the mount stands further in, so does she.
                 let seat = place.saturating_sub(at);
                 (places[0].saturating_add(seat), places)
             }
             None => {
-                let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
                 let radius = self.charter.parameters.avatar.radius;
-                (self.arrival(place, ahead, radius), Vec::new())
+                let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
+                let heading = heading_of(person.heading);
+                let goes = person.velocity.normalize().unwrap_or(heading);
+                let from = (person.position, goes);
+                (self.arrival(&way, from, ahead, radius), Vec::new())
             }
         };
         // After all that may be refused: somebody idle may lose her seat by it.
@@ -267,9 +273,37 @@ impl State {
         if is_long { Vec2::ZERO } else { way }
     }
 
-    /// Returns the furthest place on the way ahead where nothing is in the way, on this sim's ground. If there
-    /// is none, it is the place of the crossing: bodies that overlap push each other out.
-    pub(super) fn arrival(&self, place: Vec2, ahead: Vec2, radius: Fx) -> Vec2 {
+    /// Returns where a body arrives that was at a place of the neighbour, goes in a direction, and went this way ahead
+    /// since: the furthest place on that way where nothing is in the way, on this sim's ground. If there is none, it is
+    /// the place of the crossing: bodies that overlap push each other out. Out of a portal there are ways to all sides.
+    pub(super) fn arrival(
+        &self,
+        way: &BorderWay,
+        (place, goes): (Vec2, Vec2),
+        ahead: Vec2,
+        radius: Fx,
+    ) -> Vec2 {
+        let ground = self.charter.parameters.ground;
+        let portal = match way {
+            BorderWay::Line(line) => {
+                return self.arrival_at(line.place_here(place), ahead, radius).0;
+            }
+            BorderWay::Portal(portal) => portal,
+        };
+        let mut turned = (goes, ahead);
+        for _ in 0..EXITS {
+            let (goes, ahead) = turned;
+            if let (place, true) = self.arrival_at(portal.exit(goes, radius), ahead, radius) {
+                return place;
+            }
+            turned = (goes.rotate(Angle::EIGHTH), ahead.rotate(Angle::EIGHTH));
+        }
+        ground.nearest(portal.exit(goes, radius))
+    }
+
+    /// Returns the furthest place on the way ahead from a place where nothing is in the way, on this sim's ground, or
+    /// the nearest one to that place, and whether nothing is in the way there.
+    fn arrival_at(&self, place: Vec2, ahead: Vec2, radius: Fx) -> (Vec2, bool) {
         let ground = self.charter.parameters.ground;
         let is_free = |place: &Vec2| {
             let near = self.bodies.around(*place, radius);
@@ -278,7 +312,9 @@ impl State {
         };
         let parts = [1, 2, 4].map(|part| ahead.scale(Fx::from_ratio(1, part)));
         let places = parts.map(|way| ground.nearest(place.saturating_add(way)));
-        places.into_iter().find(is_free).unwrap_or_else(|| ground.nearest(place))
+        let here = ground.nearest(place);
+        let free = places.into_iter().find(is_free);
+        (free.unwrap_or(here), free.is_some() || is_free(&here))
     }
 
     /// Returns where somebody arrives who sits, and what she sits on: where that would have rolled, and both on
@@ -287,12 +323,12 @@ impl State {
         &self,
         mount: &TravellingThing,
         body: &BodySpec,
-        (line, until): (&BorderLine, Millis),
+        (way, until): (&BorderWay, Millis),
     ) -> Result<(Vec2, Vec2), TravelRefusal> {
-        let place = line.place_here(mount.position);
         let seat = mount.seat.ok_or(TravelRefusal::BadParcel)?.rotate(body.pose.angle);
         let ahead = self.way_ahead(until, mount.velocity, mount.waited);
-        let place = self.arrival(place, ahead, body.shape.reach());
+        let from = (mount.position, mount.velocity);
+        let place = self.arrival(way, from, ahead, body.shape.reach());
         let avatar = self.charter.parameters.ground.nearest(place.saturating_add(seat));
         Ok((avatar, avatar.saturating_sub(seat)))
     }
@@ -311,7 +347,7 @@ impl State {
         let parcel = parcel.and_then(|bytes| Parcel::decode(&bytes).ok());
         let parcel = parcel.expect("what is under way has the parcel that this sim made");
         match home {
-            Some(why) => self.things_come_home(&parcel, why),
+            Some(why) => self.things_come_home(neighbour, &parcel, why),
             None => parcel.things().for_each(|thing| self.end_way(thing)),
         }
         let Parcel::Person(TravellingPerson { key, position, mount, .. }) = parcel else { return };
@@ -326,7 +362,7 @@ impl State {
             self.despawn(&key);
             return;
         }
-        self.come_home(&key, position);
+        self.come_home(neighbour, &key, position);
         if let (Some(mount), Some(avatar)) = (mount, self.present.get(&key).copied()) {
             let seat = self.seat_place(mount.handle);
             if seat.is_some_and(|(_, place)| self.bodies.bounds().contains(place)) {
@@ -335,11 +371,20 @@ impl State {
         }
     }
 
+    /// Returns where a body stands that comes back from a border which it passed at a place: inside the line, or beside
+    /// the portal.
+    pub(super) fn place_back(&self, neighbour: SimId, place: Vec2, reach: Fx) -> Vec2 {
+        let border = self.borders.all.get(&neighbour);
+        let way = self.charter.site.zip(border).and_then(|(site, border)| border.way(site.square));
+        let portal = way.and_then(|way| way.portal().copied());
+        let beside = portal.map_or(place, |portal| portal.back(place, reach));
+        self.charter.parameters.ground.nearest(beside)
+    }
+
     /// Gives somebody who comes home an avatar inside the border, where she stands still.
-    fn come_home(&mut self, key: &PublicKey, at: Vec2) {
+    fn come_home(&mut self, neighbour: SimId, key: &PublicKey, at: Vec2) {
         let Some(player) = self.players.get(key).cloned() else { return };
-        let ground = self.charter.parameters.ground;
-        let place = ground.nearest(at);
+        let place = self.place_back(neighbour, at, self.charter.parameters.avatar.radius);
         let (object, body) = self.avatar_of(*key, &player.name, player.look, place);
         let is_there = self.take_seat(key, Some(&player)).is_ok();
         let avatar = is_there.then(|| self.spawn(object, &body).ok()).flatten();

@@ -22,16 +22,13 @@ use super::{
     travel::ThingDeparture,
 };
 use crate::{
-    limits::{BORDER_BAND_METRES, DEPARTURE_MS, NEAR_BORDER_METRES},
+    limits::{BORDER_BAND_METRES, DEPARTURE_MS},
     rules::{AwayThing, Border, Borders},
-    space::{BorderLine, with_bands},
+    space::{BorderWay, DEPARTS_AT, with_bands},
 };
 
-/// So far past the line a body departs.
-const DEPARTS_AT: Fx = Fx::HALF;
-
 /// So far past the line something takes a heavier thing along that it is joined to: the ground goes on for 2 m only,
-/// and what is long would never have its heaviest thing past the line.
+/// and what is long would never have its heaviest thing past the line. Nothing is so far inside of a portal.
 const TAKES_ALONG_AT: Fx = Fx::from_ratio(3, 2);
 
 /// Within so many metres of the edge of the ground people are looked at, whether they depart: what somebody sits
@@ -44,34 +41,34 @@ type MountAnswers = RefCell<BTreeMap<(SimId, PublicKey), bool>>;
 
 /// Returns the bounds of a sim's ground, with the bands behind its open borders.
 pub(super) fn bounds_with(charter: &Charter, borders: &Borders) -> Result<Bounds, ParametersError> {
-    let lines: Vec<BorderLine> =
-        open_lines(charter, borders).into_iter().map(|(_, line)| line).collect();
-    let banded = with_bands(charter.parameters.ground, lines.iter());
+    let ways = open_ways(charter, borders);
+    let lines = ways.iter().filter_map(|(_, way)| way.line());
+    let banded = with_bands(charter.parameters.ground, lines);
     banded.map_or_else(|| Ok(charter.parameters.bounds()?), Ok)
 }
 
-/// Returns the lines of the borders that are open on this side, by their neighbours.
-fn open_lines(charter: &Charter, borders: &Borders) -> Vec<(SimId, BorderLine)> {
-    let line = |(neighbour, border): (&SimId, &Border)| {
+/// Returns the ways over the borders that are open on this side, by their neighbours.
+fn open_ways(charter: &Charter, borders: &Borders) -> Vec<(SimId, BorderWay)> {
+    let way = |(neighbour, border): (&SimId, &Border)| {
         let is_open = border.crossing.said.open && !border.frozen;
-        let line = BorderLine::between(charter.site?.square, border.square)?;
-        is_open.then_some((*neighbour, line))
+        let way = border.way(charter.site?.square)?;
+        is_open.then_some((*neighbour, way))
     };
-    borders.all.iter().filter_map(line).collect()
+    borders.all.iter().filter_map(way).collect()
 }
 
-/// Returns the neighbour whose line a place is past, if it may be passed, and how far past it that is. Past a corner
-/// there are two: it is the one whose line is further behind.
+/// Returns the neighbour whose line or portal a place is past, if it may be passed, and how far past it that is. Past a
+/// corner there are two: it is the one whose line is further behind.
 fn passage(
-    lines: &[(SimId, BorderLine)],
+    ways: &[(SimId, BorderWay)],
     place: Vec2,
     may_pass: impl Fn(&SimId) -> bool,
 ) -> Option<(SimId, Fx)> {
-    let past = |(neighbour, line): &(SimId, BorderLine)| {
-        let beyond = line.beyond(place).filter(|beyond| *beyond > Fx::ZERO)?;
+    let past = |(neighbour, way): &(SimId, BorderWay)| {
+        let beyond = way.beyond(place).filter(|beyond| *beyond > Fx::ZERO)?;
         may_pass(neighbour).then_some((*neighbour, beyond))
     };
-    lines.iter().filter_map(past).max_by_key(|(_, beyond)| *beyond)
+    ways.iter().filter_map(past).max_by_key(|(_, beyond)| *beyond)
 }
 
 impl State {
@@ -110,17 +107,28 @@ impl State {
         self.put_back(id, self.charter.parameters.ground.nearest(place));
     }
 
-    /// Puts a thing back onto the sim's own ground with all that is joined to it, as it stands: its joints are not
-    /// drawn.
-    fn put_mechanism_inside(&mut self, main: ObjectId) {
+    /// Puts a thing back onto the sim's own ground, or out of the portal to a neighbour, with all that is joined to it,
+    /// as it stands: its joints are not drawn.
+    fn put_mechanism_inside(&mut self, main: ObjectId, neighbour: SimId) {
         let ids = self.mechanism(main).unwrap_or_else(|| vec![main]);
         let place = |id: &ObjectId| Some((*id, self.bodies.body(*id)?.position()));
         let places: Vec<(ObjectId, Vec2)> = ids.iter().filter_map(place).collect();
-        let way = self.way_inside(places.iter().map(|(_, place)| *place));
+        let way = self
+            .way_out(neighbour, main)
+            .unwrap_or_else(|| self.way_inside(places.iter().map(|(_, place)| *place)));
         let ground = self.charter.parameters.ground;
         for (id, place) in places {
             self.put_back(id, ground.nearest(place.saturating_add(way)));
         }
+    }
+
+    /// Returns how far a thing is moved that is put out of the portal to a neighbour; nothing if there is none.
+    fn way_out(&self, neighbour: SimId, id: ObjectId) -> Option<Vec2> {
+        let border = self.borders.all.get(&neighbour)?;
+        let way = border.way(self.charter.site?.square)?;
+        let body = self.bodies.body(id)?;
+        let out = way.portal()?.back(body.position(), body.shape().reach());
+        Some(out.saturating_sub(body.position()))
     }
 
     /// Moves a body to a place on the sim's own ground. It stops along the ways in which it is moved.
@@ -141,7 +149,7 @@ impl State {
             return;
         }
         let ground = self.charter.parameters.ground;
-        let lines = open_lines(&self.charter, &self.borders);
+        let ways = open_ways(&self.charter, &self.borders);
         let answers = MountAnswers::default();
         // What is in hand goes where its holder goes.
         let movable = self.movable.iter().filter(|id| !self.is_held(**id));
@@ -160,7 +168,7 @@ impl State {
                     }
                     None => self.may_go(&answers, neighbour, *id),
                 };
-                passage(&lines, place, may_stay).is_none()
+                passage(&ways, place, may_stay).is_none()
             })
         };
         let held: Vec<ObjectId> =
@@ -233,18 +241,18 @@ impl State {
         if self.borders.is_empty() {
             return;
         }
-        let lines = open_lines(&self.charter, &self.borders);
-        for (person, neighbour) in self.leaving_people(&lines) {
+        let ways = open_ways(&self.charter, &self.borders);
+        for (person, neighbour) in self.leaving_people(&ways) {
             self.depart_person(&person, neighbour);
         }
-        for (id, neighbour) in self.leaving_things(&lines) {
+        for (id, neighbour) in self.leaving_things(&ways) {
             let sent = self.depart_thing(id, neighbour);
             if sent == ThingDeparture::Unfit {
-                self.put_mechanism_inside(id);
+                self.put_mechanism_inside(id, neighbour);
             }
         }
         self.drop_missing_ghosts();
-        self.say(&lines);
+        self.say(&ways);
     }
 
     /// Returns the things that depart at the end of this turn, as far as can be known before, and how each goes.
@@ -252,27 +260,32 @@ impl State {
         if self.borders.is_empty() {
             return Vec::new();
         }
-        let lines = open_lines(&self.charter, &self.borders);
+        let ways = open_ways(&self.charter, &self.borders);
         let mut all: Vec<(ObjectId, &str)> = Vec::new();
-        for (main, _) in self.leaving_things(&lines) {
+        for (main, _) in self.leaving_things(&ways) {
             let ids = self.mechanism(main).unwrap_or_default();
             let how = if ids.len() == 1 { "alone" } else { "joined" };
             all.extend(ids.into_iter().map(|id| (id, how)));
         }
-        for (person, neighbour) in self.leaving_people(&lines) {
+        for (person, neighbour) in self.leaving_people(&ways) {
             all.extend(self.brought_along(&person, neighbour));
         }
         all
     }
 
-    /// Returns the people who are past a line and may go.
-    fn leaving_people(&self, lines: &[(SimId, BorderLine)]) -> Vec<(PublicKey, SimId)> {
+    /// Returns the people who are past a line or in a portal and may go.
+    fn leaving_people(&self, ways: &[(SimId, BorderWay)]) -> Vec<(PublicKey, SimId)> {
         let mut leaving = Vec::new();
         let answers = MountAnswers::default();
-        let inner = self.charter.parameters.ground.shrunk(Fx::from_int(DEPARTURE_REACH));
+        let reach = Fx::from_int(DEPARTURE_REACH);
+        let inner = self.charter.parameters.ground.shrunk(reach);
+        let portals = || ways.iter().filter_map(|(_, way)| way.portal());
         for (person, avatar) in &self.present {
             let place = self.bodies.body(*avatar).map(metatopia_physics::Body::position);
-            if place.is_some_and(|place| inner.contains(place)) {
+            let is_far = |place: Vec2| {
+                inner.contains(place) && portals().all(|portal| portal.distance(place) > reach)
+            };
+            if place.is_some_and(is_far) {
                 continue;
             }
             // Who sits departs as soon as one of both is past the line.
@@ -281,7 +294,7 @@ impl State {
             let bodies = core::iter::once(*avatar).chain(mount).chain(joined.into_iter().skip(1));
             let departs = |id: ObjectId| {
                 let place = self.bodies.body(id)?.position();
-                let (to, beyond) = passage(lines, place, |sim| self.may_go(&answers, sim, id))?;
+                let (to, beyond) = passage(ways, place, |sim| self.may_go(&answers, sim, id))?;
                 let is_joined = id != *avatar && Some(id) != mount;
                 let departs_at = if is_joined { TAKES_ALONG_AT } else { DEPARTS_AT };
                 (beyond > departs_at).then_some((*person, to))
@@ -291,16 +304,18 @@ impl State {
         leaving
     }
 
-    /// Returns the things that are past a line and may go by themselves.
-    fn leaving_things(&self, lines: &[(SimId, BorderLine)]) -> Vec<(ObjectId, SimId)> {
+    /// Returns the things that are past a line or in a portal and may go by themselves.
+    fn leaving_things(&self, ways: &[(SimId, BorderWay)]) -> Vec<(ObjectId, SimId)> {
         let ground = self.charter.parameters.ground;
+        let portals = || ways.iter().filter(|(_, way)| way.portal().is_some());
         let leaving = |id: &ObjectId| {
             let place = self.bodies.body(*id)?.position();
-            if ground.nearest(place) == place {
+            let is_past = |way: &BorderWay| way.beyond(place).is_some_and(|far| far > Fx::ZERO);
+            if ground.nearest(place) == place && !portals().any(|(_, way)| is_past(way)) {
                 return None;
             }
             let main = self.main_of(*id)?;
-            let (to, beyond) = passage(lines, place, |sim| self.may_travel(sim, main))?;
+            let (to, beyond) = passage(ways, place, |sim| self.may_travel(sim, main))?;
             let departs_at = if main == *id { DEPARTS_AT } else { TAKES_ALONG_AT };
             (beyond > departs_at).then_some((main, to))
         };
@@ -378,12 +393,12 @@ impl State {
     }
 
     /// Writes down what is said to the neighbours after this turn.
-    fn say(&mut self, lines: &[(SimId, BorderLine)]) {
+    fn say(&mut self, ways: &[(SimId, BorderWay)]) {
         let (height, now): (Height, Millis) = (self.clock.height, self.clock.time);
         let neighbours: Vec<SimId> = self.borders.all.iter().map(|(sim, _)| *sim).collect();
         for neighbour in neighbours {
-            let line = lines.iter().find(|(sim, _)| *sim == neighbour).map(|(_, line)| line);
-            let near = line.map(|line| self.people_near(line)).unwrap_or_default();
+            let way = ways.iter().find(|(sim, _)| *sim == neighbour).map(|(_, way)| way);
+            let near = way.map(|way| self.people_near(way)).unwrap_or_default();
             let border = self.borders.all.get_mut(&neighbour);
             let border = border.expect("a border that was just listed");
             let said = &mut border.crossing.said;
@@ -394,16 +409,15 @@ impl State {
             lanes.retain(|key, _| passes.binary_search_by(|pass| pass.person.cmp(key)).is_ok());
             self.answer_hands(neighbour);
             // The frame comes last: it has the place that all else leaves.
-            self.renew_frame(neighbour, line);
+            self.renew_frame(neighbour, way.and_then(BorderWay::line));
         }
     }
 
-    /// Returns the people near a line: the nearest ones, in the order of their keys.
-    fn people_near(&self, line: &BorderLine) -> Vec<NearPerson> {
-        let far = Fx::from_int(NEAR_BORDER_METRES);
+    /// Returns the people near a line or a portal: the nearest ones, in the order of their keys.
+    fn people_near(&self, way: &BorderWay) -> Vec<NearPerson> {
         let place = |(key, avatar): (&PublicKey, &ObjectId)| {
             let place = self.bodies.body(*avatar)?.position();
-            line.is_near(place, far).then(|| (line.distance(place), *key, *avatar))
+            way.is_near(place).then(|| (way.distance(place), *key, *avatar))
         };
         let mut near: Vec<(Fx, PublicKey, ObjectId)> =
             self.present.iter().filter_map(place).collect();

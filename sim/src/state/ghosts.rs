@@ -82,10 +82,10 @@ impl Border {
 }
 
 impl State {
-    /// Returns the line to a neighbour.
+    /// Returns the line to a neighbour. There is none to one behind a portal, which has no ghosts here.
     fn line_to(&self, neighbour: SimId) -> Option<BorderLine> {
         let border = self.borders.all.get(&neighbour)?;
-        BorderLine::between(self.charter.site?.square, border.square)
+        border.way(self.charter.site?.square)?.line().copied()
     }
 
     /// Says whether each body of a frame stands where a neighbour may say that one stands.

@@ -24,7 +24,7 @@ use crate::{
         TIMERS_MAX,
     },
     scripts::{GasPool, JoiningError, Script, ScriptChange},
-    space::BorderLine,
+    space::BorderWay,
 };
 
 /// A thing that may come in.
@@ -51,7 +51,7 @@ impl State {
         neighbour: SimId,
         (main, companions): (&TravellingThing, &Companions),
         bytes: usize,
-        (line, until): (&BorderLine, metatopia_types::Millis),
+        (way, until): (&BorderWay, metatopia_types::Millis),
     ) -> Result<(), TravelRefusal> {
         let things: Vec<&TravellingThing> =
             core::iter::once(main).chain(&companions.things).collect();
@@ -61,12 +61,12 @@ impl State {
             |thing: &TravellingThing| bytes.take().unwrap_or_else(|| wire::length(thing));
         let first = self.clock.next_object;
         let ready = self.check_things((neighbour, first), &things, companions, bytes_of)?;
-        if !self.come_over(line, &things) {
+        if !self.come_over(way, &things) {
             return Err(TravelRefusal::BadParcel);
         }
-        let place = line.place_here(main.position);
         let ahead = self.way_ahead(until, main.velocity, main.waited);
-        let place = self.arrival(place, ahead, ready[0].body.shape.reach());
+        let from = (main.position, main.velocity);
+        let place = self.arrival(way, from, ahead, ready[0].body.shape.reach());
         let places = self.places_around(&things, place);
         self.insert_all(&things, &ready, &places, (&companions.joints, 0))?;
         self.begin_scripts(&things, ready);
@@ -74,8 +74,9 @@ impl State {
     }
 
     /// Says whether joined things of a parcel come over a line: one of them is there, and the rest of them there or
-    /// behind it.
-    pub(super) fn come_over(&self, line: &BorderLine, things: &[&TravellingThing]) -> bool {
+    /// behind it. Where in the neighbour a portal lies is nothing to this sim.
+    pub(super) fn come_over(&self, way: &BorderWay, things: &[&TravellingThing]) -> bool {
+        let Some(line) = way.line() else { return true };
         let ground = self.charter.parameters.ground;
         let places = || things.iter().map(|thing| line.place_here(thing.position));
         let is_there = |place: Vec2| line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));

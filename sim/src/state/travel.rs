@@ -1,5 +1,6 @@
 //! Things under way: how a thing leaves over a border as a parcel, and how it comes home.
 
+use metatopia_math::Vec2;
 use metatopia_types::{
     BorderGuest, HandRefusal, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller,
     TravellingScript, TravellingThing, limits::PARCEL_BYTES_MAX, wire,
@@ -165,17 +166,24 @@ impl State {
 
     /// Puts all things of a parcel that comes home inside the border, where they rest, and joins what was joined, as
     /// far as the sim has room for joints.
-    pub(super) fn things_come_home(&mut self, parcel: &Parcel, why: HomeReason) {
+    pub(super) fn things_come_home(&mut self, neighbour: SimId, parcel: &Parcel, why: HomeReason) {
         let companions = parcel.companions();
         let joined = companions.things.len() + usize::from(!companions.things.is_empty());
         let things: Vec<&TravellingThing> = parcel.things().collect();
         // What is joined is the end of a parcel, and comes home as it stood.
         let (single, joined) = things.split_at(things.len() - joined);
-        let way = self.way_inside(joined.iter().map(|thing| thing.position));
         let ground = self.charter.parameters.ground;
         for thing in single {
-            self.thing_comes_home(thing, ground.nearest(thing.position), why);
+            let place = self.place_back(neighbour, thing.position, self.reach_of(thing));
+            self.thing_comes_home(thing, place, why);
         }
+        // Out of a portal all of it goes as the first thing of it does.
+        let out = joined.first().map_or(Vec2::ZERO, |main| {
+            let back = self.place_back(neighbour, main.position, self.reach_of(main));
+            let at_line = ground.nearest(main.position);
+            back.saturating_sub(at_line)
+        });
+        let way = self.way_inside(joined.iter().map(|thing| thing.position)).saturating_add(out);
         for thing in joined {
             let place = ground.nearest(thing.position.saturating_add(way));
             self.thing_comes_home(thing, place, why);
@@ -189,18 +197,19 @@ impl State {
         }
     }
 
+    /// Returns how far a thing that this sim packed reaches from its middle.
+    fn reach_of(&self, thing: &TravellingThing) -> metatopia_math::Fx {
+        let body = self.body_of(thing).expect("this sim packed that body");
+        body.shape.reach()
+    }
+
     /// Puts a thing that comes home at a place inside the border, where it rests, with the number that it had.
-    fn thing_comes_home(
-        &mut self,
-        thing: &TravellingThing,
-        place: metatopia_math::Vec2,
-        why: HomeReason,
-    ) {
+    fn thing_comes_home(&mut self, thing: &TravellingThing, place: Vec2, why: HomeReason) {
         let id = thing.handle;
         let mut body = self.body_of(thing).expect("this sim packed that body");
         let states = Self::states_of(thing, Some).expect("this sim packed these states");
         body.pose.position = place;
-        (body.velocity, body.spin) = (metatopia_math::Vec2::ZERO, metatopia_math::Fx::ZERO);
+        (body.velocity, body.spin) = (Vec2::ZERO, metatopia_math::Fx::ZERO);
         let object = Object { guest: thing.guest, ..self.object_of(thing, id) };
         self.insert_thing(id, object, &body).expect("its place was kept");
         let change = |package| ScriptChange::ComesHome(package, why);

@@ -24,7 +24,7 @@ fn bad(why: BorderRefusal) -> Outcome {
 }
 
 fn head_of(genesis: &Genesis) -> BorderOrder {
-    BorderOrder::Open { head: Box::new(genesis.head()), offices: Vec::new() }
+    BorderOrder::Open { head: Box::new(genesis.head()), offices: Vec::new(), portal: None }
 }
 
 fn ordered(place: &mut Place, order: &BorderOrder) -> Outcome {
@@ -65,7 +65,7 @@ fn a_border_is_between_two_sims_of_one_world_whose_squares_share_an_edge() {
     }
     let mut head = genesis(1, 1).head();
     head.validators.clear();
-    let order = BorderOrder::Open { head: Box::new(head), offices: Vec::new() };
+    let order = BorderOrder::Open { head: Box::new(head), offices: Vec::new(), portal: None };
     assert_eq!(ordered(&mut place, &order), bad(BorderRefusal::BadHead));
     let neighbour = genesis(1, 1).id();
     for order in [BorderOrder::Close { neighbour }, BorderOrder::Sever { neighbour }] {
@@ -134,6 +134,7 @@ fn sims_of_a_world_and_of_those_that_carry_it_on_are_neighbours() {
     let open = |of: &Genesis, offices: &[GenesisHead]| BorderOrder::Open {
         head: Box::new(of.head()),
         offices: offices.to_vec(),
+        portal: None,
     };
     let all = &offices[..BORDER_OFFICES_MAX];
     for lie in [&[], &all[1..], &all[..3], &offices[..BORDER_OFFICES_MAX + 1], &[all, all].concat()]

@@ -48,7 +48,8 @@ fn four() -> Vec<Place> {
     for (a, b) in EDGES {
         for (own, other) in [(a, b), (b, a)] {
             let head = Box::new(all[other].genesis.head());
-            let act = all[own].order(&BorderOrder::Open { head, offices: Vec::new() });
+            let act =
+                all[own].order(&BorderOrder::Open { head, offices: Vec::new(), portal: None });
             all[own].play(50);
             assert_eq!(all[own].outcome(&act), Outcome::Ok);
         }

@@ -101,7 +101,11 @@ fn ada_and_ben() -> Vec<Place> {
     let mut town = town(2, 1);
     town[0].login(public(ADA));
     town[1].login(public(BEN));
-    step(&mut town, 50);
+    // Where people come in follows from the id of a sim. The admins go out of their way.
+    for (n, heading) in [(0, at(-1, 0)), (1, at(1, 0))] {
+        town[n].act(public(ADMIN), 1, Act::Walk { heading });
+    }
+    (0..40).for_each(|_| step(&mut town, 50));
     town[1].act(public(BEN), 1, Act::Walk { heading: at(-1, 0) });
     for _ in 0..100 {
         let ben = town[1].place_of(&public(BEN)).expect("he is there");

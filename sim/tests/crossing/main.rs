@@ -8,6 +8,7 @@ mod hands;
 mod lies;
 mod mechanisms;
 mod people;
+mod portals;
 mod rolling;
 mod seats;
 mod thing_lies;

@@ -336,7 +336,18 @@ pub(crate) fn town_of(geneses: Vec<Genesis>) -> Vec<Place> {
     open_all((0..).zip(geneses).map(|(n, genesis)| Place::new(genesis, start(n))).collect())
 }
 
-/// Opens the borders between sims that touch.
+/// Where the portal of a sim is that leads to the next one on its eastern side, or on its western one.
+pub(crate) fn portal_to(is_east: bool) -> Vec2 {
+    if is_east { at(20, 2) } else { at(-20, -2) }
+}
+
+/// Returns where the portal is from one sim to the next one; none if their squares, of two tiles, touch.
+fn portal(own: &Genesis, other: &Genesis) -> Option<Vec2> {
+    let x = |genesis: &Genesis| genesis.site.expect("a site").square.x;
+    ((x(own) - x(other)).abs() != 2).then(|| portal_to(x(own) < x(other)))
+}
+
+/// Opens the borders between sims that follow each other.
 fn open_all(mut town: Vec<Place>) -> Vec<Place> {
     for place in &mut town {
         place.login(public(ADMIN));
@@ -345,7 +356,8 @@ fn open_all(mut town: Vec<Place>) -> Vec<Place> {
     for west in 0..town.len().saturating_sub(1) {
         for (own, other) in [(west, west + 1), (west + 1, west)] {
             let head = Box::new(town[other].genesis.head());
-            let act = town[own].order(&BorderOrder::Open { head, offices: Vec::new() });
+            let portal = portal(&town[own].genesis, &town[other].genesis);
+            let act = town[own].order(&BorderOrder::Open { head, offices: Vec::new(), portal });
             town[own].play(50);
             assert_eq!(town[own].outcome(&act), Outcome::Ok);
         }

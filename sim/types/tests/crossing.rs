@@ -57,6 +57,7 @@ fn with_frame() -> Said {
         height: Height(u64::MAX - ROOT_LAG),
         time: late,
         open: true,
+        portal: Some(Vec2::new(Fx::MIN, Fx::MIN)),
         epoch: u64::MAX,
         taken_up: u64::MAX,
         out_next: last,
@@ -302,8 +303,11 @@ fn an_order_about_a_border_holds_the_largest_head() {
         validators,
         rest: Digest([9; 32]),
     };
-    let order =
-        BorderOrder::Open { offices: vec![head.clone(); BORDER_OFFICES_MAX], head: Box::new(head) };
+    let order = BorderOrder::Open {
+        offices: vec![head.clone(); BORDER_OFFICES_MAX],
+        head: Box::new(head),
+        portal: None,
+    };
     let blob = order.blob();
     assert!(blob.0.len() <= BORDER_ORDER_BYTES_MAX, "{} B", blob.0.len());
     assert_eq!(BorderOrder::decode(&blob.0), Ok(order));

@@ -35,6 +35,7 @@ pub(crate) fn said() -> Vec<Vec<u8>> {
         height: Height(300),
         time: Millis(15_000),
         open: true,
+        portal: Some(Vec2::ZERO),
         epoch: 1,
         taken_up: 1,
         out_next: 8,
@@ -90,7 +91,7 @@ pub(crate) fn dispatches() -> Vec<Vec<u8>> {
 pub(crate) fn orders() -> Vec<Vec<u8>> {
     let neighbour = SimId(Digest([2; 32]));
     let orders = [
-        BorderOrder::Open { head: Box::new(land::head()), offices: Vec::new() },
+        BorderOrder::Open { head: Box::new(land::head()), offices: Vec::new(), portal: None },
         BorderOrder::Close { neighbour },
         BorderOrder::Sever { neighbour },
     ];

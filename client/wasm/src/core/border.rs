@@ -1,9 +1,8 @@
 //! The borders of the sim, as somebody sees them who stands in it.
 
-use metatopia_client::{
-    NEAR_BORDER, border_edge, border_ends, border_gap, border_lookout, border_shift, edge_gap,
-    square_of,
-};
+use std::time::Duration;
+
+use metatopia_client::{NEAR_BORDER, NeighbourGround, edge_gap, square_of};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, BorderStanding, Question};
 use metatopia_types::{HandRefusal, ObjectId, Square};
@@ -11,37 +10,58 @@ use serde_json::{Value, json};
 
 use super::{ClientCore, inquiry::InquiryTask, units::from_fx};
 
+/// Portals are told up to so far from the avatar, in metres: as far as one sees.
+const PORTAL_SIGHT: Fx = Fx::from_int(64);
+
+/// Far from every edge and portal the borders are asked for again after so long: another portal may be there by then.
+const FAR_AGAIN: Duration = Duration::from_secs(10);
+
 impl ClientCore {
-    /// Asks for the borders near a place, nearest first. Far from every edge there is none to ask for.
+    /// Asks for the borders near a place, nearest first. Far from all that are known, what was told last is good enough
+    /// for a while.
     pub(super) fn ask_borders(&mut self, command: u64, place: Vec2) {
-        let square = square_of(&self.genesis);
-        let is_near = |square| edge_gap(square, place).is_none_or(|gap| gap <= NEAR_BORDER);
-        match square.filter(|square| is_near(*square)) {
-            Some(square) => {
-                let task = InquiryTask::Borders(square, place);
-                let of = Some(self.key);
-                self.inquire(Some(command), task, Question::Borders { of });
-            }
-            None => self.done(command, &json!([])),
+        let Some(square) = square_of(&self.genesis) else {
+            return self.done(command, &json!([]));
+        };
+        let known = &self.passage.borders;
+        let is_due = self.passage.asked.is_none_or(|at| self.now.saturating_sub(at) >= FAR_AGAIN);
+        let is_near = edge_gap(square, place).is_none_or(|gap| gap <= NEAR_BORDER)
+            || known.iter().any(|border| is_in_sight(square, place, border));
+        if is_due || is_near {
+            self.passage.asked = Some(self.now);
+            let task = InquiryTask::Borders(square, place);
+            let of = Some(self.key);
+            self.inquire(Some(command), task, Question::Borders { of });
+        } else {
+            self.done(command, &json!([]));
         }
     }
 }
 
-/// Returns the borders near a place of the sim on this square, nearest first.
+/// Says whether a border is near a place, or its portal so near that one sees it.
+fn is_in_sight(square: Square, place: Vec2, border: &BorderEntry) -> bool {
+    let ground = NeighbourGround::of(square, border);
+    let is_seen =
+        ground.portal().is_some() && ground.gap(place).is_some_and(|gap| gap <= PORTAL_SIGHT);
+    is_seen || ground.is_near(place)
+}
+
+/// Returns the borders near a place of the sim on this square, and the portals that one sees from there, nearest first.
 pub(super) fn near(square: Square, place: Vec2, borders: &[BorderEntry]) -> Value {
-    let gap = |border: &BorderEntry| border_gap(square, border.square, place);
-    let borders = borders.iter().filter_map(|border| Some((gap(border)?, border)));
+    let seen = borders.iter().filter(|border| is_in_sight(square, place, border));
+    let gap = |border| NeighbourGround::of(square, border).gap(place);
     let mut near: Vec<(Fx, &BorderEntry)> =
-        borders.filter(|(gap, _)| *gap <= NEAR_BORDER).collect();
+        seen.filter_map(|border| Some((gap(border)?, border))).collect();
     near.sort_by_key(|(gap, border)| (*gap, border.neighbour));
     near.into_iter().map(|(gap, border)| entry(square, (place, gap), border)).collect()
 }
 
 fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Value {
+    let ground = NeighbourGround::of(square, border);
     let point = |at: Vec2| json!({ "x": from_fx(at.x), "y": from_fx(at.y) });
-    let line = border_ends(square, border.square).map(|(from, to)| [point(from), point(to)]);
-    // What is near has a shift: its gap was found by it.
-    let shift = border_shift(square, border.square).unwrap_or_default();
+    let line = ground.ends().map(|(from, to)| [point(from), point(to)]);
+    // A portal of which the neighbour said nothing has no other end yet, and is a wall.
+    let shift = ground.shift().unwrap_or_default();
     let (open, why) = match &border.standing {
         BorderStanding::Open => (true, None),
         BorderStanding::Wall(why) => (false, Some(why)),
@@ -52,16 +72,17 @@ fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Valu
     let stays: Vec<Value> = answer.hands.iter().map(stay).collect();
     json!({
         "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
-        "edge": border_edge(square, border.square),
+        "far": !ground.is_near(place), "edge": ground.edge(),
+        "portal": ground.portal().map(|portal| point(portal.here)),
         "shift": point(shift), "nodes": border.nodes, "line": line,
-        "lookout": border_lookout(square, border.square, place).map(point),
+        "lookout": ground.lookout(place).map(point),
         "refused": answer.refused.map(|why| why.to_string()), "stays": stays,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use metatopia_protocol::PassAnswer;
+    use metatopia_protocol::{PassAnswer, PortalEntry};
     use metatopia_types::{Digest, Height, PassRefusal, SimId, TravelRefusal};
 
     use super::*;
@@ -70,6 +91,7 @@ mod tests {
         BorderEntry {
             neighbour: SimId(Digest([n; 32])),
             square: Square { x, y: 0, doublings: 2 },
+            portal: None,
             standing,
             epoch: 0,
             heard: Height(9),
@@ -101,6 +123,14 @@ mod tests {
         assert_eq!(told[0]["lookout"], json!({ "x": -128.0, "y": 0.0 }));
         let ends = json!([{ "x": 128.0, "y": -128.0 }, { "x": 128.0, "y": 128.0 }]);
         assert_eq!(told[0]["line"], ends);
+
+        let (here, there) = (Vec2::new(Fx::from_int(90), Fx::ZERO), Some(Vec2::ZERO));
+        let portal = Some(PortalEntry { here, there });
+        let far = BorderEntry { portal, ..border(3, 800, BorderStanding::Open) };
+        let told = near(own, place, &[far]);
+        assert_eq!((&told[0]["gap"], &told[0]["far"]), (&30.0.into(), &true.into()), "{told}");
+        assert_eq!(told[0]["portal"], json!({ "x": 90.0, "y": 0.0 }));
+        assert_eq!((&told[0]["line"], &told[0]["shift"]["x"]), (&Value::Null, &(-90.0).into()));
 
         let west = Vec2::new(Fx::from_int(-128), Fx::ZERO);
         let told = near(own, west, &borders);

@@ -3,10 +3,12 @@
 //! The core of the sim that is left draws on who departed, and says nothing more for her. The core of the sim
 //! that is entered looks at the ground behind the line, and takes the avatar for the own one once it is there.
 
-use metatopia_client::{border_ends, edge_gap, square_of};
+use std::time::Duration;
+
+use metatopia_client::{NeighbourGround, edge_gap, square_of};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::BorderEntry;
-use metatopia_types::{Look, SimId, Square};
+use metatopia_types::{Look, SimId};
 use serde_json::Value;
 
 use super::{ClientCore, deeds::CorePerson};
@@ -18,7 +20,7 @@ const FORESEEN_BEYOND: Fx = Fx::from_int(8);
 /// Somebody who looks over a border sees 40 m: views are asked for anew only after so many metres.
 const LOOK_STEP: Fx = Fx::from_int(4);
 
-/// Nearer than this to an edge, in metres, views are asked for around the own avatar also for the time when it is
+/// Nearer than this to an edge or a portal, in metres, views are asked for around the own avatar also for the time when it is
 /// gone: it may depart, and what it leaves behind stays in sight.
 const AT_EDGE: Fx = Fx::from_int(8);
 
@@ -27,17 +29,20 @@ const AT_EDGE: Fx = Fx::from_int(8);
 pub(super) struct BorderPassage {
     /// The person comes over a border into this sim.
     pub(super) is_expected: bool,
-    /// Grounds of neighbours, as the node told of them last.
-    neighbours: Vec<(SimId, Square)>,
+    /// The borders, as the node told of them last.
+    pub(super) borders: Vec<BorderEntry>,
+    /// When they were asked for last.
+    pub(super) asked: Option<Duration>,
     /// The neighbour that lets the person over.
     pass: Option<SimId>,
 }
 
 impl ClientCore {
-    /// Notes which neighbours there are.
-    pub(super) fn note_borders(&mut self, borders: &[BorderEntry]) {
-        let all = borders.iter().map(|border| (border.neighbour, border.square));
-        self.passage.neighbours = all.collect();
+    /// Notes which borders there are.
+    pub(super) fn note_borders(&mut self, borders: Vec<BorderEntry>) {
+        let portals = borders.iter().filter_map(|border| border.portal);
+        self.picture.portals = portals.map(|portal| portal.here).collect();
+        self.passage.borders = borders;
     }
 
     /// A neighbour lets the person over; none does, if none is named.
@@ -61,12 +66,16 @@ impl ClientCore {
         self.done(command, &Value::Null);
     }
 
-    /// Near an edge, looks at where the own avatar is, so that its surroundings stay in sight when it departs.
+    /// Near an edge or a portal, looks at where the own avatar is, so that its surroundings stay in sight when it departs.
     pub(super) fn look_at_edge(&mut self) {
         let sight = self.session.sight();
         let place = sight.me().and_then(|_| sight.position());
-        let gap = |place| edge_gap(square_of(&self.genesis)?, place);
-        if let Some(place) = place.filter(|place| gap(*place).is_some_and(|gap| gap < AT_EDGE)) {
+        let is_at_edge = |place: &Vec2| {
+            let gap = square_of(&self.genesis).and_then(|square| edge_gap(square, *place));
+            let mut portals = self.picture.portals.iter();
+            gap.is_some_and(|gap| gap < AT_EDGE) || portals.any(|at| at.distance(*place) < AT_EDGE)
+        };
+        if let Some(place) = place.filter(is_at_edge) {
             self.look_at(place);
         }
     }
@@ -103,10 +112,10 @@ impl ClientCore {
     pub(super) fn foreseen_ground(&self) -> (Vec2, Vec2) {
         let ground = self.genesis.parameters.ground;
         let passage = &self.passage;
-        let passed = |(sim, _): &&(SimId, Square)| passage.pass == Some(*sim);
+        let passed = |border: &&BorderEntry| passage.pass == Some(border.neighbour);
         let ends = square_of(&self.genesis)
-            .zip(passage.neighbours.iter().find(passed))
-            .and_then(|(own, (_, square))| border_ends(own, *square));
+            .zip(passage.borders.iter().find(passed))
+            .and_then(|(own, border)| NeighbourGround::of(own, border).ends());
         open_over(ground.low, ground.high, ends)
     }
 }

@@ -30,6 +30,9 @@ const COAST_TICKS: u64 = TICKS_PER_SECOND;
 /// passed over on a slow line.
 const AHEAD: Fx = Fx::HALF;
 
+/// What was seen last so near to the middle of a portal may have gone into it: the rim is at one metre.
+const PORTAL_REACH: Fx = Fx::from_ratio(3, 2);
+
 /// What a view puts, and what it moves.
 type Told<'a> = (&'a mut Vec<Value>, &'a mut Vec<(ObjectId, f64, f64, f64, f64, f64)>);
 
@@ -104,11 +107,14 @@ impl Picture {
         self.shown.insert(id, thing);
     }
 
-    /// Is a body past the edge of the sim's ground, or will it be within half a second?
+    /// Is a body past the edge of the sim's ground or in a portal, or will it be within half a second?
     fn goes_over(&self, body: &Body) -> bool {
         let way = body.velocity().scale(AHEAD);
         let ahead: Vec2 = body.position().saturating_add(way);
-        let is_past = |place| self.square.is_some_and(|square| is_past_edge(square, place));
+        let is_past = |place: Vec2| {
+            self.square.is_some_and(|square| is_past_edge(square, place))
+                || self.portals.iter().any(|portal| portal.distance(place) <= PORTAL_REACH)
+        };
         is_past(body.position()) || is_past(ahead)
     }
 }

@@ -306,8 +306,9 @@ impl ClientCore {
             }
             (InquiryTask::Charter, Answer::Charter(answer)) => self.charter_came(&answer),
             (InquiryTask::Borders(square, place), Answer::Borders(borders)) => {
-                self.note_borders(&borders);
-                InquiryStep::Done(border::near(*square, *place, &borders))
+                let near = border::near(*square, *place, &borders);
+                self.note_borders(borders);
+                InquiryStep::Done(near)
             }
             (InquiryTask::Importing(source), answer) => self.imported_came(source, &answer),
             (InquiryTask::Source(id), Answer::Source(bytes)) => {

@@ -78,6 +78,8 @@ pub(super) struct Picture {
     pub(super) shown: BTreeMap<ObjectId, DrawnThing>,
     /// The ground of the sim, if it lies on any.
     pub(super) square: Option<Square>,
+    /// The middles of the portals.
+    pub(super) portals: Vec<Vec2>,
     /// The own avatar, also while it is under way to a neighbour.
     pub(super) me: Option<ObjectId>,
     /// Of the view before.

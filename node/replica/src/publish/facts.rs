@@ -7,8 +7,8 @@ use metatopia_protocol::{
     AdminCountdown, BorderEntry, BorderStanding, CANDIDATES_MAX, CandidateEntry,
     DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, JOINTS_PER_ANSWER_MAX, JointEntry,
     JointEntryKind, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, PACKAGES_PER_ANSWER_MAX,
-    PackageEntry, PassAnswer, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, SIGHT, ScriptEntry, ThingEntry,
-    TicketEntry,
+    PackageEntry, PassAnswer, PlayerEntry, PortalEntry, SCRIPTS_PER_ANSWER_MAX, SIGHT, ScriptEntry,
+    ThingEntry, TicketEntry,
 };
 use metatopia_sim::{
     BorderAnswer, BorderSummary, DelayedChange, IssuedTicket, JointKind, JointSpec, Lot,
@@ -75,6 +75,7 @@ pub(crate) fn borders(
     let entry = |border: BorderSummary| BorderEntry {
         neighbour: border.neighbour,
         square: border.square,
+        portal: border.portal.map(|here| PortalEntry { here, there: border.portal_there }),
         standing: standing(world, &border),
         epoch: world.border(&border.neighbour).map_or(0, |border| border.crossing.said.epoch),
         heard: border.heard.map_or(Height(0), |(height, _)| height.plus(ROOT_LAG)),

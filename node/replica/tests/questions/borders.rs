@@ -49,7 +49,9 @@ fn begin(own: &Genesis, neighbour: &Genesis) -> Alone {
     let mut server = Alone::found(own);
     server.run_to(3);
     act(&mut server, 1, Act::login("Ada".to_owned(), Look::default()), Vec::new());
-    let blob = BorderOrder::Open { head: Box::new(neighbour.head()), offices: Vec::new() }.blob();
+    let blob =
+        BorderOrder::Open { head: Box::new(neighbour.head()), offices: Vec::new(), portal: None }
+            .blob();
     act(&mut server, 2, Act::Border { order: blob.id() }, vec![blob]);
     server
 }

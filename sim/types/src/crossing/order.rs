@@ -2,6 +2,7 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
+use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -22,6 +23,9 @@ pub enum BorderOrder {
         /// genesis names its world for ever, and sims follow the successors of their land office. At most
         /// [`limits::BORDER_OFFICES_MAX`].
         offices: Vec<GenesisHead>,
+        /// The middle of the portal that leads there, in metres of this sim. Squares that share an edge have a line
+        /// and no portal; all others need one.
+        portal: Option<Vec2>,
     },
     /// Closes the border on this side: nobody and nothing departs or is taken any more. What is under way
     /// is settled or comes back.
@@ -57,8 +61,10 @@ pub enum BorderRefusal {
          which the order shows carries on"
     )]
     OtherWorld,
-    /// The two squares share no edge.
-    #[error("the two squares share no edge")]
+    /// The two squares share no edge, and the order names no place for a portal.
+    #[error(
+        "the two squares share no edge, so there is no line to open; name a place for a portal"
+    )]
     Apart,
     /// The sim has as many borders as it may have.
     #[error("the sim has {max} borders, and may have no more", max = limits::BORDERS_MAX)]
@@ -75,6 +81,19 @@ pub enum BorderRefusal {
     /// The neighbour has not yet taken up the last severing.
     #[error("the neighbour was given up already, and has not been heard of since")]
     Severed,
+    /// The two squares share an edge, and the order names a place for a portal.
+    #[error(
+        "the two squares share an edge, where people walk over the line; there is no portal between them"
+    )]
+    Touching,
+    /// The portal would be too near to an edge of the ground, or outside of it.
+    #[error(
+        "that place is outside of the ground or too near to its edge; a portal is at least 4 m from every edge"
+    )]
+    PortalOutside,
+    /// The portal would be too near to that to another neighbour.
+    #[error("the portal to another neighbour is there; two of them are at least 6 m apart")]
+    PortalTaken,
 }
 
 impl BorderOrder {

@@ -2,6 +2,7 @@
 
 use alloc::{format, vec::Vec};
 
+use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::frame::BorderFrame;
@@ -101,6 +102,8 @@ pub struct Said {
     pub time: Millis,
     /// Whether the border is open on this side.
     pub open: bool,
+    /// The middle of the portal through which one goes on this side; none where the squares share an edge.
+    pub portal: Option<Vec2>,
     /// How often this sim gave up what was under way to the neighbour, see
     /// [`BorderOrder::Sever`](super::BorderOrder::Sever).
     pub epoch: u64,
@@ -150,7 +153,7 @@ pub enum SaidError {
 
 impl Said {
     /// The number of the format in which this program writes and reads it.
-    pub const FORMAT: u8 = 4;
+    pub const FORMAT: u8 = 5;
 
     /// Returns what is said at a border on which nothing was ever said.
     #[must_use]
@@ -159,6 +162,7 @@ impl Said {
             height: Height(0),
             time: Millis(0),
             open: false,
+            portal: None,
             epoch: 0,
             taken_up: 0,
             out_next: 0,

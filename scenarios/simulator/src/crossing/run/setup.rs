@@ -34,7 +34,7 @@ impl CrossingRun {
         let heads = SIMS.map(|sim| self.stages[sim].setting().genesis().head());
         for sim in SIMS {
             let head = Box::new(heads[beyond(sim)].clone());
-            let blob = BorderOrder::Open { head, offices: Vec::new() }.blob();
+            let blob = BorderOrder::Open { head, offices: Vec::new(), portal: None }.blob();
             let act = Act::Border { order: blob.id() };
             self.stages[sim].prompt(ADMIN, |person, now| person.act_with(now, act, vec![blob]));
         }

@@ -1,0 +1,176 @@
+//! The way over a border: the line along which two grounds touch, or a portal in a ground that touches the other's
+//! nowhere.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::Square;
+
+use super::{BorderLine, land::Area};
+use crate::limits::{
+    BORDER_BAND_METRES, NEAR_BORDER_METRES, NEAR_PORTAL_METRES, PORTAL_EDGE_METRES,
+};
+
+/// So far past a line a body departs.
+pub(crate) const DEPARTS_AT: Fx = Fx::HALF;
+
+/// How far the rim of a portal is from its middle, in metres.
+const PORTAL_RADIUS: Fx = Fx::ONE;
+
+/// So far from the rim of a portal the outline of a body is put that comes out of it or back from it.
+const PORTAL_GAP: Fx = Fx::from_ratio(1, 4);
+
+/// Where people and things go over a border, in metres of the sim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BorderWay {
+    /// Over the edge that both grounds share.
+    Line(BorderLine),
+    /// Through a disc of the ground.
+    Portal(Portal),
+}
+
+/// A disc of ground through which people and things go to a sim whose ground lies elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Portal {
+    middle: Vec2,
+}
+
+impl BorderWay {
+    /// Returns the way from a sim on one square to that on another: through a portal at this place, if there is one.
+    /// There is no way without one where the squares share no edge.
+    pub(crate) fn between(own: Square, other: Square, portal: Option<Vec2>) -> Option<Self> {
+        match portal {
+            Some(middle) => Some(Self::Portal(Portal { middle })),
+            None => BorderLine::between(own, other).map(Self::Line),
+        }
+    }
+
+    /// Returns the line, if this is one.
+    pub(crate) const fn line(&self) -> Option<&BorderLine> {
+        match self {
+            Self::Line(line) => Some(line),
+            Self::Portal(_) => None,
+        }
+    }
+
+    /// Returns the portal, if this is one.
+    pub(crate) const fn portal(&self) -> Option<&Portal> {
+        match self {
+            Self::Line(_) => None,
+            Self::Portal(portal) => Some(portal),
+        }
+    }
+
+    /// Returns how far past this way a place is; nothing if that is asked of a place outside of the ground where the
+    /// line is not. On the rim of a portal a body is as far past it as behind a line where it departs.
+    pub(crate) fn beyond(&self, place: Vec2) -> Option<Fx> {
+        match self {
+            Self::Line(line) => line.beyond(place),
+            Self::Portal(portal) => {
+                let inside = PORTAL_RADIUS.saturating_sub(portal.distance(place));
+                Some(inside.saturating_add(DEPARTS_AT))
+            }
+        }
+    }
+
+    /// Says whether somebody at a place is so near that the neighbour is told of her.
+    pub(crate) fn is_near(&self, place: Vec2) -> bool {
+        match self {
+            Self::Line(line) => line.is_near(place, Fx::from_int(NEAR_BORDER_METRES)),
+            Self::Portal(portal) => portal.distance(place) <= Fx::from_int(NEAR_PORTAL_METRES),
+        }
+    }
+
+    /// Says whether somebody of the neighbour who goes this way may have been at a place there. Where a portal lies in
+    /// the neighbour is nothing to this sim.
+    pub(crate) fn leads_from(&self, place: Vec2) -> bool {
+        match self {
+            Self::Line(line) => {
+                line.is_near(line.place_here(place), Fx::from_int(2 * BORDER_BAND_METRES))
+            }
+            Self::Portal(_) => true,
+        }
+    }
+
+    /// Returns how far a place is from the line, or from the middle of the portal.
+    pub(crate) fn distance(&self, place: Vec2) -> Fx {
+        match self {
+            Self::Line(line) => line.distance(place),
+            Self::Portal(portal) => portal.distance(place),
+        }
+    }
+}
+
+impl Portal {
+    /// Says whether a portal may have its middle at a place of the ground: nobody who comes out of it stands over an
+    /// edge.
+    pub(crate) fn fits(middle: Vec2, ground: Area) -> bool {
+        ground.shrunk(Fx::from_int(PORTAL_EDGE_METRES)).contains(middle)
+    }
+
+    /// Returns how far a place is from the middle.
+    pub(crate) fn distance(&self, place: Vec2) -> Fx {
+        self.middle.distance(place)
+    }
+
+    /// Returns where a body stands that came out of the portal this way and reaches so far from its middle. What moves
+    /// nowhere comes out to the east.
+    pub(crate) fn exit(&self, way: Vec2, reach: Fx) -> Vec2 {
+        let way = way.normalize().unwrap_or(Vec2::new(Fx::ONE, Fx::ZERO));
+        let out = PORTAL_RADIUS.saturating_add(reach).saturating_add(PORTAL_GAP);
+        self.middle.saturating_add(way.scale(out))
+    }
+
+    /// Returns where a body stands that comes back from the portal which it entered at a place: on the side from which
+    /// it came.
+    pub(crate) fn back(&self, place: Vec2, reach: Fx) -> Vec2 {
+        self.exit(place.saturating_sub(self.middle), reach)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: i32, y: i32) -> Vec2 {
+        Vec2::new(Fx::from_int(x), Fx::from_int(y))
+    }
+
+    fn square(x: i32, y: i32) -> Square {
+        Square { x, y, doublings: 2 }
+    }
+
+    #[test]
+    fn squares_that_are_apart_have_a_way_through_a_portal_alone() {
+        let (own, beside, far) = (square(0, 0), square(8, 0), square(80, 0));
+        assert_eq!(BorderWay::between(own, far, None), None);
+        assert!(BorderWay::between(own, beside, None).is_some_and(|way| way.line().is_some()));
+        let portal = BorderWay::between(own, far, Some(at(3, 4)));
+        assert!(portal.is_some_and(|way| way.portal().is_some() && way.line().is_none()));
+    }
+
+    #[test]
+    fn a_body_departs_whose_middle_is_within_the_rim() {
+        let way = BorderWay::Portal(Portal { middle: at(10, 0) });
+        let departs =
+            |x: Fx| way.beyond(Vec2::new(x, Fx::ZERO)).is_some_and(|far| far > DEPARTS_AT);
+        let rim = Fx::from_int(9);
+        assert!(!departs(rim) && departs(rim.saturating_add(Fx::ULP)));
+        assert!(departs(Fx::from_int(10)) && !departs(Fx::from_int(11)));
+        let near = Fx::from_int(NEAR_PORTAL_METRES);
+        assert!(way.is_near(at(10, 0).saturating_add(Vec2::new(near, Fx::ZERO))));
+        assert!(!way.is_near(at(11, 0).saturating_add(Vec2::new(near, Fx::ZERO))));
+    }
+
+    #[test]
+    fn whoever_comes_out_or_back_stands_outside_of_the_rim() {
+        let portal = Portal { middle: at(10, 20) };
+        let half = Fx::HALF;
+        let out = portal.exit(at(0, -3), half);
+        assert_eq!(out.x, Fx::from_int(10));
+        // The rim is at one metre, then comes the half of the body, and a quarter of a metre.
+        assert_eq!(out.y, Fx::from_int(20).saturating_sub(Fx::from_ratio(7, 4)));
+        let back = portal.back(at(9, 20), half);
+        assert!(back.x < Fx::from_int(9) && back.y == Fx::from_int(20));
+        // What stands still in the very middle has no side.
+        assert!(portal.back(at(10, 20), half).x > Fx::from_int(11));
+    }
+}
