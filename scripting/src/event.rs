@@ -130,6 +130,13 @@ pub enum Event {
         /// Where that object is: `away` or `gone`.
         why: String,
     },
+    /// What stands in the neighbour, beyond the line of a border, met the object, hard.
+    HitBeyond {
+        /// What it was: `person` or `thing`.
+        what: String,
+        /// How fast they met, in metres a second.
+        speed: Fx,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -175,11 +182,13 @@ pub enum EventKind {
     Depart,
     /// It calls `on_undelivered`.
     Undelivered,
+    /// It calls `on_hit_beyond`.
+    HitBeyond,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -200,6 +209,7 @@ impl EventKind {
         Self::Stand,
         Self::Depart,
         Self::Undelivered,
+        Self::HitBeyond,
     ];
 
     /// The name of the function that handles it.
@@ -226,6 +236,7 @@ impl EventKind {
             Self::Stand => "on_stand",
             Self::Depart => "on_depart",
             Self::Undelivered => "on_undelivered",
+            Self::HitBeyond => "on_hit_beyond",
         }
     }
 
@@ -249,6 +260,7 @@ impl EventKind {
             Self::Sit | Self::Stand => &["who"],
             Self::Depart => &["how"],
             Self::Undelivered => &["to", "topic", "why"],
+            Self::HitBeyond => &["what", "speed"],
         }
     }
 
@@ -271,6 +283,7 @@ impl EventKind {
             Self::Break => &[K::Any],
             Self::Refused | Self::Depart => &[K::Text],
             Self::Undelivered => &[K::Object, K::Text, K::Text],
+            Self::HitBeyond => &[K::Text, K::Fixed],
         }
     }
 }
@@ -300,6 +313,7 @@ impl Event {
             Self::Stand { .. } => EventKind::Stand,
             Self::Depart { .. } => EventKind::Depart,
             Self::Undelivered { .. } => EventKind::Undelivered,
+            Self::HitBeyond { .. } => EventKind::HitBeyond,
         }
     }
 }

@@ -224,6 +224,9 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
             let (topic, why) = (Datum::text(topic.as_str()), Datum::text(why.as_str()));
             stack.extend([Datum::Object(*to), topic, why]);
         }
+        Event::HitBeyond { what, speed } => {
+            stack.extend([Datum::text(what.as_str()), Datum::Fixed(*speed)]);
+        }
         Event::Timer { name } => stack.push(Datum::text(name.as_str())),
         Event::Spawn { thing, tag } => {
             let thing = thing.map_or(Datum::Unit, Datum::Object);

@@ -161,7 +161,7 @@ impl Bodies {
         self.region.touch_all();
     }
 
-    /// Simulates a tick. A step that panics has changed nothing. Nothing is told of what ghosts did.
+    /// Simulates a tick. A step that panics has changed nothing. Touches of ghosts are not told.
     pub(crate) fn step(&mut self) -> Happenings {
         let ends = |joint: &Joint| (joint.id(), (joint.spec().a, joint.spec().b));
         let joined: Vec<_> = self.region.joints().iter().map(ends).collect();
@@ -169,13 +169,15 @@ impl Bodies {
         // A script cannot be told of a thing that is not here: to read anything of it is a mistake.
         let are_own = |(a, b): (ObjectId, ObjectId)| a.max(b) < GHOSTS_FROM;
         touches.retain(|touch| are_own(touch.pair()));
-        hits.retain(|hit| are_own((hit.a, hit.b)));
+        let beyond = hits.extract_if(.., |hit| !are_own((hit.a, hit.b)));
+        // Ghosts have the larger numbers, and two of them move through each other.
+        let beyond = beyond.map(|hit| (hit.a.min(hit.b), hit.a.max(hit.b), hit.speed)).collect();
         let of = |ended: &JointEnded| {
             let index = joined.binary_search_by_key(&ended.id, |(id, _)| *id);
             joined[index.expect("what ended was there before the step")].1
         };
         let parted = joints.iter().map(of).collect();
-        Happenings { touches, hits, parted, frozen: self.region.frozen().to_vec() }
+        Happenings { touches, hits, beyond, parted, frozen: self.region.frozen().to_vec() }
     }
 
     /// Adds the body of an object of this sim.
@@ -367,6 +369,8 @@ pub(crate) struct Happenings {
     pub(crate) touches: Vec<Touch>,
     /// Bodies that met hard.
     pub(crate) hits: Vec<Hit>,
+    /// Bodies that met a ghost hard: the own one, the ghost, and how fast they met, in metres a second.
+    pub(crate) beyond: Vec<(ObjectId, ObjectId, Fx)>,
     /// The ends of joints that broke, or lost a body: the first is nothing where it was the ground.
     pub(crate) parted: Vec<(Option<ObjectId>, ObjectId)>,
     /// Bodies for which the tier computed no number: they stand still from now on.

@@ -136,6 +136,7 @@ pub fn describe(event: &Event) -> String {
         Event::Stand { who } => format!("{who} stands up"),
         Event::Arrive => "arrive".to_owned(),
         Event::Depart { how } => format!("depart {how}"),
+        Event::HitBeyond { what, speed } => format!("hit by a {what} beyond a line, speed {speed}"),
         Event::Undelivered { topic, why, .. } => format!("{topic:?} undelivered: {why}"),
         Event::Refused { why } => format!("refused: {why}"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),

@@ -1,7 +1,7 @@
 //! Ghosts: bodies of neighbours that stand here near a line, as the frames say that were heard.
 //!
 //! A ghost pushes and is not pushed. It goes on as its frame said for half a second, and then stands still. It is
-//! nobody's thing: nothing here names it, and no event tells of it.
+//! nobody's thing: nothing here names it, and of an event that it caused a script hears a word for what it was.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -186,6 +186,16 @@ impl State {
             }
             self.drop_ghosts(neighbour, &own);
         }
+    }
+
+    /// Returns whether a ghost is that of a person or of a thing, in a word; nothing if it is there no more.
+    pub(super) fn ghost_word(&self, ghost: ObjectId) -> Option<&'static str> {
+        let mut all = self.borders.ghosts.iter().flat_map(|(_, ghosts)| &ghosts.numbers);
+        let (traveller, _) = all.find(|(_, id)| **id == ghost)?;
+        Some(match traveller {
+            Traveller::Person(_) => "person",
+            Traveller::Thing(_) => "thing",
+        })
     }
 
     /// Ends the ghosts of those who are here themselves.

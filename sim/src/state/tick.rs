@@ -157,10 +157,16 @@ fn deliver(
         let first = a.map(|a| (a, Event::Break { other: Some(*b) }));
         [first, Some((*b, Event::Break { other: *a }))].into_iter().flatten()
     });
+    let beyond = happened.beyond.iter().filter_map(|(own, ghost, speed)| {
+        let what = state.ghost_word(*ghost)?.to_owned();
+        Some((*own, Event::HitBeyond { what, speed: *speed }))
+    });
+    let beyond: Vec<(ObjectId, Event)> = beyond.collect();
     let sitting = state.sitting_news();
     let departing = departing.into_iter();
     let departing = departing.map(|(id, how)| (id, Event::Depart { how: how.to_owned() }));
-    let told: Vec<(ObjectId, Event)> = hits.chain(parted).chain(sitting).chain(departing).collect();
+    let told: Vec<(ObjectId, Event)> =
+        hits.chain(beyond).chain(parted).chain(sitting).chain(departing).collect();
     let next_zone = next.saturating_add(number(told.len()));
     for (index, (object, event)) in (next..).zip(told) {
         let scripts = state.objects.get(&object).map(|object| object.scripts.clone());

@@ -2,9 +2,9 @@
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
-use metatopia_scripting::ScriptState;
+use metatopia_scripting::{Event, ScriptState};
 use metatopia_sim::{
-    Applied, Genesis, ObjectSpec,
+    Applied, Genesis, ObjectSpec, Received,
     limits::{BORDER_BAND_METRES, FRAME_MS, GHOST_METRES, GHOST_TICKS, WORD_MS},
 };
 use metatopia_types::{
@@ -94,6 +94,35 @@ fn a_ball_is_deflected_by_a_box_that_it_meets_beside_its_middle() {
     (0..6).for_each(|_| step(&mut town, 50));
     let found = town.iter().find_map(|place| thing(place, first(&town))).expect("it is somewhere");
     assert!(found.position.y < fx(895) && found.velocity.y < fx(-5), "{:?}", found.velocity);
+}
+
+/// What tells by its text what it met beyond the line.
+const TELLER: &str =
+    "fn on_hit_beyond(what, speed) { if speed > 1 { self_.text = `met a ${what}`; } }\n";
+
+#[test]
+fn each_sim_tells_its_own_thing_what_it_met_beyond_the_line() {
+    let package = package("teller", TELLER);
+    let mut geneses = two();
+    geneses.iter_mut().for_each(|genesis| {
+        genesis.packages.insert(package.id(), package.encode());
+    });
+    let none = ScriptState::default();
+    let mut ball = ball(at(26, 12), &[package.id()], &none);
+    ball.body.velocity = at(6, 0);
+    geneses[0].objects.push(ball);
+    // It stays on its side, and the ball, which may not leave, reaches it from the line.
+    let mut crate_ = crate_at(Vec2::new(fx(-3_160), fx(1_200)), Motion::Dynamic);
+    crate_.scripts = geneses[0].objects[0].scripts.clone();
+    geneses[1].objects.push(crate_);
+    let mut town = town_of(geneses);
+    let origins = [0, 1].map(|n| Origin { sim: town[n].id(), number: ObjectId(1) });
+    for _ in 0..60 {
+        step(&mut town, 50);
+    }
+    for (n, origin) in origins.into_iter().enumerate() {
+        assert_eq!(thing(&town[n], origin).expect("it stays").text, "met a thing", "sim {n}");
+    }
 }
 
 /// Ben stands half a metre beyond the line in the east, and Ada is in the west.
@@ -335,6 +364,7 @@ fn on_timer(name) {
 fn on_touch(other) { state.touched = other.name; }
 fn on_hit(other, speed) { state.hit = other.name; }
 fn on_enter(other) { state.entered = other.name; }
+fn on_hit_beyond(what, speed) { self_.text = what; }
 ";
 
 /// Two sims with watchers on both sides of the line, none of which travels.
@@ -377,7 +407,7 @@ fn in_ten_thousand_random_steps_no_event_query_or_picture_names_a_ghost() {
     for (n, person) in people.iter().enumerate() {
         town[n % 2].login(*person);
     }
-    let (mut seen, mut near) = (0, 0);
+    let (mut seen, mut near, mut hits) = (0, 0, 0);
     for turn in 0..5_000 {
         for person in &people {
             if dice.below(20) == 0 {
@@ -392,6 +422,8 @@ fn in_ten_thousand_random_steps_no_event_query_or_picture_names_a_ghost() {
             }
             let applied = town[n].play(50);
             names_no_ghost(&town[n], &applied);
+            let is_hit = |received: &&Received| matches!(received.event, Event::HitBeyond { .. });
+            hits += applied.order.iter().filter(is_hit).count();
             seen += ghosts(&town[n]).len();
             near += usize::from(!ghosts(&town[n]).is_empty());
         }
@@ -399,6 +431,6 @@ fn in_ten_thousand_random_steps_no_event_query_or_picture_names_a_ghost() {
             town.iter_mut().for_each(Place::start_twin);
         }
     }
-    println!("{seen} ghosts in {near} of 10,000 turns");
-    assert!(near > 5_000);
+    println!("{seen} ghosts in {near} of 10,000 turns, {hits} hits by them");
+    assert!(near > 5_000 && hits > 20);
 }
