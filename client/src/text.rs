@@ -188,7 +188,7 @@ pub enum ParseError {
 pub const HELP: &str = "\
 look            what is in sight; `look at THING` tells of one thing, and what it is joined to
 go DIRECTION    walk: north, south, east, west, northeast, ..
-go THING        walk towards it
+go THING        walk towards it; `go portal` into the nearest portal
 map             the sims of this world, and where you are
 go there NAME   leave for that sim; `go there X Y` for the one at a point of the map
 stop            stand still

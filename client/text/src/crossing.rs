@@ -27,6 +27,9 @@ const FAR_AGAIN: Duration = Duration::from_secs(10);
 /// A portal is told of that is no further off than this, in metres: as far as one sees.
 const PORTAL_SIGHT: Fx = Fx::from_int(64);
 
+/// Digits of a sim's id that are told where its name is not known.
+const SIM_DIGITS: usize = 12;
+
 /// Time for the answer about borders.
 const ANSWER: Duration = Duration::from_secs(2);
 
@@ -166,10 +169,7 @@ impl BorderWalk {
             || self.nearest(square, here).is_some();
         let again = if is_near { BORDERS_AGAIN } else { FAR_AGAIN };
         if self.asked.is_none_or(|asked| asked.elapsed() >= again) {
-            self.asked = Some(Instant::now());
-            if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
-                self.borders = borders;
-            }
+            self.ask(driver).await;
         }
         let Some(nearest) = self.nearest(square, here).cloned() else { return };
         let is_there = |sim: SimId| sim == nearest.neighbour;
@@ -187,6 +187,14 @@ impl BorderWalk {
         let task = tokio::spawn(open(nearest.neighbour, nodes, driver.signer()));
         let (neighbour, ground) = (nearest.neighbour, NeighbourGround::of(square, &nearest));
         self.opening = Some(OpeningSession { neighbour, ground, task });
+    }
+
+    /// Asks for the borders.
+    async fn ask(&mut self, driver: &mut ClientDriver) {
+        self.asked = Some(Instant::now());
+        if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
+            self.borders = borders;
+        }
     }
 
     /// Returns the border that is nearest to a place, if one is near.
@@ -241,14 +249,26 @@ impl BorderWalk {
         Some(beyond_border(&ahead.ground, &name_of(&ahead.driver), ahead.scene.as_ref()?))
     }
 
-    /// Returns the portals that one sees from a place, nearest first: where their middles are, and the sims to which
-    /// they lead.
-    pub(super) fn portals(&self, here: Vec2) -> Vec<(Vec2, SimId)> {
+    /// Returns the portals that one sees from a place, nearest first: where their middles are, and to which sims they
+    /// lead, in words. Asks for the borders of a sim into which somebody has come just now.
+    pub(super) async fn portals(
+        &mut self,
+        driver: &mut ClientDriver,
+        here: Vec2,
+    ) -> Vec<(Vec2, String)> {
+        if self.asked.is_none() {
+            self.ask(driver).await;
+        }
         let portal = |border: &BorderEntry| Some((border.portal?.here, border.neighbour));
         let mut seen: Vec<(Vec2, SimId)> = self.borders.iter().filter_map(portal).collect();
         seen.retain(|(middle, _)| middle.distance(here) <= PORTAL_SIGHT);
         seen.sort_by_key(|(middle, sim)| (middle.distance(here), *sim));
-        seen
+        let ahead = self.ahead.as_ref().map(|ahead| &ahead.driver);
+        let name = |sim: SimId| match ahead.filter(|ahead| ahead.trust().sim == sim) {
+            Some(ahead) => name_of(ahead),
+            None => format!("sim {}", sim.to_string().chars().take(SIM_DIGITS).collect::<String>()),
+        };
+        seen.into_iter().map(|(middle, sim)| (middle, name(sim))).collect()
     }
 
     /// Returns why nobody comes over the border at this place, if it is at a border that is a wall.

@@ -58,8 +58,8 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
         room.tell(LineKind::Answer, &printable(&line))?;
     }
     if let Some(here) = position(&scene) {
-        for (middle, sim) in room.portals(here) {
-            room.tell(LineKind::Answer, &words::portal(middle.saturating_sub(here), sim))?;
+        for (middle, to) in room.portals(here).await {
+            room.tell(LineKind::Answer, &words::portal(middle.saturating_sub(here), &to))?;
         }
     }
     let proof = room.proof_of(scene.height).await?;
@@ -121,7 +121,7 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
 
 /// Walks into the nearest portal. Whoever is still here then is told why.
 async fn go_to_portal(room: &mut TextClient, here: Vec2) -> Result<(), TextClientError> {
-    let Some((middle, _)) = room.portals(here).first().copied() else {
+    let Some((middle, _)) = room.portals(here).await.into_iter().next() else {
         return room.tell(LineKind::Refused, "There is no portal in sight.");
     };
     let WalkEnd { place, shift, .. } = walk(room, Goal::Place(middle)).await?;

@@ -235,8 +235,8 @@ impl TextClient {
     }
 
     /// Returns the portals that one sees from a place, nearest first: their middles, and where they lead.
-    pub(super) fn portals(&self, here: Vec2) -> Vec<(Vec2, metatopia_types::SimId)> {
-        self.crossing.portals(here)
+    pub(super) async fn portals(&mut self, here: Vec2) -> Vec<(Vec2, String)> {
+        self.crossing.portals(&mut self.driver, here).await
     }
 
     /// Returns why the border at this place is a wall, if it is one.

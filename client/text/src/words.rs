@@ -2,13 +2,10 @@
 
 use metatopia_client::text::compass;
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{Emote, SimId};
+use metatopia_types::Emote;
 
 /// Far less than this is no distance.
 const NOTHING: Fx = Fx::from_ratio(5, 100);
-
-/// Digits of a sim's id that are told.
-const SIM_DIGITS: usize = 12;
 
 /// `1.2 m north`, or nothing for hardly any way.
 pub(super) fn way(from: Vec2, to: Vec2) -> Option<String> {
@@ -35,10 +32,9 @@ pub(super) fn walked(from: Vec2, to: Vec2) -> String {
 }
 
 /// What a portal looks like that is so far off.
-pub(super) fn portal(away: Vec2, to: SimId) -> String {
-    let to: String = to.to_string().chars().take(SIM_DIGITS).collect();
+pub(super) fn portal(away: Vec2, to: &str) -> String {
     let (length, side) = (away.length(), compass(away));
-    format!("A portal, {length:.1} m {side}, leads to sim {to}; `go portal` takes you there.")
+    format!("A portal, {length:.1} m {side}, leads to {to}; `go portal` takes you there.")
 }
 
 /// What a gesture looks like to who makes it.

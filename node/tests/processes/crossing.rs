@@ -226,6 +226,51 @@ fn enter_with_a_ball(node: &str, folder: &Folder) -> Person {
 }
 
 #[test]
+fn a_person_goes_through_a_portal_with_a_ball_in_hand_and_comes_back() {
+    let folder = Folder::new("portal");
+    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    let grid = Grid::start_with(&dir, "3x1", &["--place", &place]);
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let ends = [0, 2].map(|n| {
+        let (sim, node) = (words(&sims[n]["sim"]).to_owned(), words(&sims[n]["http"]).to_owned());
+        (sim, node, text(&dir.join(format!("sim-{n}-0")).join("admin.key")))
+    });
+    let open = |from: usize, to: usize, portal: &[&str]| {
+        let ((_, node, admin), (sim, there, _)) = (&ends[from], &ends[to]);
+        let order = ["border", "open", sim, "--at", there, "--node", node, "--key", admin];
+        run(&[&order[..], portal].concat())
+    };
+    ended(&open(0, 1, &[]), 4, "--portal EAST NORTH");
+    ended(&open(0, 1, &["--portal", "127", "0"]), 4, "at least 4 m from every edge");
+    let opened = [open(0, 1, &["--portal", "116", "0"]), open(1, 0, &["--portal", "112", "8"])];
+    assert!(opened.iter().all(|output| output.status.success()), "{opened:?}");
+    // The other border of the first sim is the line to its eastern neighbour.
+    let portal = |node: &str| borders(node).into_iter().find(|border| border["portal"].is_string());
+    let began = Instant::now();
+    let seen = loop {
+        match portal(&ends[0].1) {
+            Some(border) if is_open(&border) => break border,
+            other => assert!(began.elapsed() < PATIENCE, "{other:?}"),
+        }
+    };
+    assert_eq!((&seen["portal"], &seen["portal_there"]), (&"116 0".into(), &"112 8".into()));
+
+    let mut person = enter_with_a_ball(&ends[0].1, &folder);
+    person.types("take it");
+    person.sees("You take ball");
+    for name in ["sim-2-0", "land office"] {
+        person.types("look");
+        person.sees("A portal, ");
+        person.types("go portal");
+        person.sees(&format!("You walked into {name}"));
+        person.types("look");
+        person.sees("You hold ball.");
+    }
+    person.leaves();
+    grid.stop();
+}
+
+#[test]
 fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
     let folder = Folder::new("ball");
     let (grid, nodes) = side_by_side(&folder);
