@@ -5,6 +5,7 @@
 //! doubles and spoils them. A ledger looks at each state of both sims, and says when somebody or something
 //! is in no place, or in two.
 
+mod counts;
 mod courier;
 mod ground;
 mod ledger;
@@ -12,7 +13,7 @@ mod plan;
 mod run;
 mod walker;
 
-pub use ledger::CrossingCounts;
+pub use counts::{CrossingCounts, HOMECOMINGS, NamedCounts};
 pub use plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad};
 pub use run::{CrossingReport, RoadCounts, play_crossing};
 

@@ -27,7 +27,7 @@ fn where_nothing_goes_wrong_people_and_balls_cross_in_a_few_turns() {
     assert_eq!(report.class, CrossingClass::Calm);
     let counts = report.counts;
     assert!(counts.people >= 4 && counts.things >= 10 && counts.carried >= 2, "{counts:?}");
-    assert_eq!((counts.refused, counts.late), (0, 0));
+    assert!(counts.refused.is_empty() && counts.came_home.is_empty(), "{counts:?}");
     assert!(counts.percentile(99).is_some_and(|turns| turns <= 10), "{counts:?}");
 }
 
@@ -48,6 +48,7 @@ fn whatever_befalls_servers_and_dispatches_everybody_is_in_one_place_and_nobody_
     // Worlds in which nothing goes wrong prove nothing.
     let RoadCounts { late, lost, doubled, corrupted, .. } = road;
     let CrossingCounts { refused, looks, .. } = counts;
+    let refused = refused.values().sum();
     let happened = [crashes, late, lost, doubled, corrupted, unheard, refused, looks];
     assert!(happened.iter().all(|times| *times > 0), "{happened:?}");
 }

@@ -9,6 +9,7 @@ use metatopia_types::{
     BorderDeparture, Height, Millis, ObjectId, Parcel, SimId, TravelRefusal, Traveller,
 };
 
+use super::counts::{CrossingCounts, note};
 use super::ground::{self, LINE};
 use super::{SIMS, beyond};
 
@@ -21,73 +22,6 @@ const BREACHES_MAX: usize = 16;
 
 /// The states of both sims that are the furthest that were seen.
 pub(super) type BothStates = [World; 2];
-
-/// What a run counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CrossingCounts {
-    /// Parcels with a person that were taken.
-    pub people: u64,
-    /// Parcels with a thing alone that were taken.
-    pub things: u64,
-    /// Things that came along in somebody's hands.
-    pub carried: u64,
-    /// Parcels that were refused and came home, for another reason than the deadline.
-    pub refused: u64,
-    /// Parcels that came home because their deadline had passed.
-    pub late: u64,
-    /// Arrivals that were held at the line because their sender had not settled them.
-    pub pinned_waits: u64,
-    /// Turns of the receiver from each departure to its arrival.
-    pub turns: Vec<u64>,
-    /// Turns of the receiver from the border frame of a state to the ghosts that it moves.
-    pub ghost_turns: Vec<u64>,
-    /// The longest time from a departure to its end.
-    pub longest: Duration,
-    /// Pairs of states that were looked at.
-    pub looks: u64,
-}
-
-impl CrossingCounts {
-    /// Returns how many parcels were taken.
-    #[must_use]
-    pub const fn taken(&self) -> u64 {
-        self.people + self.things
-    }
-
-    /// Adds what another run counted.
-    pub fn add(&mut self, other: &Self) {
-        self.people += other.people;
-        self.things += other.things;
-        self.carried += other.carried;
-        self.refused += other.refused;
-        self.late += other.late;
-        self.pinned_waits += other.pinned_waits;
-        self.turns.extend(&other.turns);
-        self.ghost_turns.extend(&other.ghost_turns);
-        self.longest = self.longest.max(other.longest);
-        self.looks += other.looks;
-    }
-
-    /// Returns the turns that so many of a hundred arrivals needed at most; none if nobody arrived.
-    #[must_use]
-    pub fn percentile(&self, percent: usize) -> Option<u64> {
-        part_of(&self.turns, percent)
-    }
-
-    /// Returns the turns that so many of a hundred border frames needed at most; none if none was heard.
-    #[must_use]
-    pub fn ghost_percentile(&self, percent: usize) -> Option<u64> {
-        part_of(&self.ghost_turns, percent)
-    }
-}
-
-/// Returns the number that so many of a hundred are no greater than.
-fn part_of(turns: &[u64], percent: usize) -> Option<u64> {
-    let mut turns = turns.to_vec();
-    turns.sort_unstable();
-    let place = (turns.len() * percent).div_ceil(100).max(1) - 1;
-    turns.get(place).copied()
-}
 
 /// What became of a departure, as its receiver said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,6 +169,7 @@ impl TripLedger {
             }
             if let Some(why) = verdict.refused {
                 trip.fate = TripFate::Refused(why);
+                note(&mut self.counts.refused, why.word());
                 continue;
             }
             trip.fate = TripFate::Taken(state.height());
@@ -276,13 +211,13 @@ impl TripLedger {
             trip.is_over = true;
             let took = now.saturating_sub(trip.departed);
             self.counts.longest = self.counts.longest.max(took);
-            match trip.fate {
-                TripFate::Taken(_) => {}
-                TripFate::Refused(TravelRefusal::Late) | TripFate::UnderWay => {
-                    self.counts.late += 1;
-                }
-                TripFate::Refused(_) => self.counts.refused += 1,
-            }
+            let home = match trip.fate {
+                TripFate::Taken(_) => continue,
+                TripFate::Refused(TravelRefusal::Late) => "late",
+                TripFate::Refused(_) => "refused",
+                TripFate::UnderWay => "no verdict",
+            };
+            note(&mut self.counts.came_home, home);
         }
     }
 
@@ -377,20 +312,4 @@ fn brought(state: &World, to: SimId, departure: &BorderDeparture) -> Vec<Travell
     let things = parcel.things().map(|thing| Traveller::Thing(thing.origin));
     let besides = things.filter(|thing| *thing != departure.traveller);
     [departure.traveller].into_iter().chain(besides).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::CrossingCounts;
-
-    #[test]
-    fn so_many_of_a_hundred_arrivals_need_no_more_turns() {
-        let turns = (1..=200).rev().collect();
-        let counts = CrossingCounts { turns, ..CrossingCounts::default() };
-        assert_eq!(
-            [50, 99, 100].map(|percent| counts.percentile(percent)),
-            [Some(100), Some(198), Some(200)]
-        );
-        assert_eq!(CrossingCounts::default().percentile(50), None);
-    }
 }

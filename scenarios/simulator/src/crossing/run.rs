@@ -12,8 +12,9 @@ use metatopia_types::{Act, Build, Digest, ObjectId, SimId};
 
 pub use self::road::RoadCounts;
 use self::road::RoadEvent;
+use super::counts::CrossingCounts;
 use super::courier::VirtualCourier;
-use super::ledger::{BothStates, CrossingCounts, TripLedger, is_quiet};
+use super::ledger::{BothStates, TripLedger, is_quiet};
 use super::plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad};
 use super::walker::BorderWalker;
 use super::{SIMS, ground};

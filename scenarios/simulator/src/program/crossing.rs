@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use metatopia_simulator::crossing::{
-    CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, RoadCounts, play_crossing,
+    CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, NamedCounts, RoadCounts,
+    play_crossing,
 };
 use metatopia_simulator::survive;
 use serde::Serialize;
@@ -70,8 +71,8 @@ impl CrossingTally {
             people: counts.people,
             things: counts.things,
             carried: counts.carried,
-            refused: counts.refused,
-            late: counts.late,
+            refused: counts.refused.clone(),
+            came_home: counts.came_home.clone(),
             pinned_waits: counts.pinned_waits,
             turns_p50: counts.percentile(50),
             turns_p95: counts.percentile(95),
@@ -104,8 +105,8 @@ struct CrossingFigures {
     people: u64,
     things: u64,
     carried: u64,
-    refused: u64,
-    late: u64,
+    refused: NamedCounts,
+    came_home: NamedCounts,
     pinned_waits: u64,
     turns_p50: Option<u64>,
     turns_p95: Option<u64>,
@@ -212,6 +213,13 @@ pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
     if is_sound { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }
 
+/// Returns what was counted by name as words.
+fn named(counts: &NamedCounts) -> String {
+    let words: Vec<String> =
+        counts.iter().map(|(name, times)| format!("{times} {name}")).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
 fn tell(outcome: &CrossingOutcome, json: bool) {
     if json {
         say!("{}", serde_json::to_string(outcome).expect("numbers and names are JSON"));
@@ -222,17 +230,16 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         let [median, p95, p99] =
             [figures.turns_p50, figures.turns_p95, figures.turns_p99].map(turns);
         say!(
-            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} refused, \
-             {} came home late, {} pinned waits",
+            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} pinned waits",
             figures.worlds,
             figures.taken,
             figures.people,
             figures.things,
             figures.carried,
-            figures.refused,
-            figures.late,
             figures.pinned_waits
         );
+        say!("  refused: {}", named(&figures.refused));
+        say!("  came home: {}", named(&figures.came_home));
         say!(
             "  departure to arrival {median} / {p95} / {p99} turns (median, p95, p99), \
              longest {} ms, settled after {} ms, {} looks",
