@@ -19,6 +19,8 @@ pub struct CrossingCounts {
     pub refused: NamedCounts,
     /// Parcels that came home, by what brought them home: see [`HOMECOMINGS`].
     pub came_home: NamedCounts,
+    /// Crashes that were planned for a step of a crossing, by the step and the side.
+    pub ambushes: NamedCounts,
     /// Arrivals that were held at the line because their sender had not settled them.
     pub pinned_waits: u64,
     /// Turns of the receiver from each departure to its arrival.
@@ -45,6 +47,7 @@ impl CrossingCounts {
         self.carried += other.carried;
         add_named(&mut self.refused, &other.refused);
         add_named(&mut self.came_home, &other.came_home);
+        add_named(&mut self.ambushes, &other.ambushes);
         self.pinned_waits += other.pinned_waits;
         self.turns.extend(&other.turns);
         self.ghost_turns.extend(&other.ghost_turns);

@@ -9,7 +9,7 @@ use metatopia_scenarios::{Place, parse_package};
 use metatopia_sim::{Area, Genesis};
 use metatopia_types::{Digest, PublicKey, Sign, SimId, Site, Square};
 
-use super::plan::CrossingPlan;
+use super::plan::{CrossingPlan, Narrowness};
 use crate::replica::{ReplicaSetting, contact};
 
 const ROLLER: &str = include_str!("../../crossing/roller.rhai");
@@ -63,8 +63,16 @@ fn genesis(plan: &CrossingPlan, sim: usize, keys: &[Arc<dyn Sign>]) -> Genesis {
     parameters.avatar.speed = Fx::from_int(8);
     parameters.avatar.reach = Fx::from_int(REACH);
     parameters.things_from_servers = u32::try_from(plan.servers).unwrap_or(1).min(4);
-    if plan.is_narrow && sim == 1 {
-        parameters.border_things = 1;
+    if sim == 1 {
+        let servers = u32::try_from(plan.servers).unwrap_or(u32::MAX);
+        let things = u32::try_from(genesis.objects.len()).unwrap_or(u32::MAX);
+        match plan.narrow {
+            Some(Narrowness::Share) => parameters.border_things = 1,
+            Some(Narrowness::Servers) => parameters.things_from_servers = servers + 1,
+            Some(Narrowness::Size) => parameters.building.size_max = Fx::from_ratio(1, 4),
+            Some(Narrowness::Places) => parameters.building.movable_max = things,
+            None => {}
+        }
     }
     let world = SimId(Digest::of("metatopia simulated world of two sims", b"crossing"));
     genesis.site = Some(Site { world, square });

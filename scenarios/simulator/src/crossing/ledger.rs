@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use metatopia_math::Fx;
-use metatopia_sim::{Border, World};
+use metatopia_sim::{Border, BorderSummary, Wall, World};
 use metatopia_types::{
     BorderDeparture, Height, Millis, ObjectId, Parcel, SimId, TravelRefusal, Traveller,
 };
@@ -22,6 +22,43 @@ const BREACHES_MAX: usize = 16;
 
 /// The states of both sims that are the furthest that were seen.
 pub(super) type BothStates = [World; 2];
+
+/// A step of a crossing, as the states show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BorderStep {
+    /// Somebody or something left the sender.
+    Departure,
+    /// The receiver took it.
+    Arrival,
+    /// The receiver refused it.
+    Refusal,
+    /// The sender knows that it was taken.
+    Settlement,
+    /// It is back at its sender.
+    Homecoming,
+}
+
+impl BorderStep {
+    /// Each of them.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Departure, Self::Arrival, Self::Refusal, Self::Settlement, Self::Homecoming];
+
+    /// Returns the name of a crash after it, at one of the two sims.
+    pub(super) const fn name(self, at_sender: bool) -> &'static str {
+        match (self, at_sender) {
+            (Self::Departure, true) => "departure, at the sender",
+            (Self::Departure, false) => "departure, at the receiver",
+            (Self::Arrival, true) => "arrival, at the sender",
+            (Self::Arrival, false) => "arrival, at the receiver",
+            (Self::Refusal, true) => "refusal, at the sender",
+            (Self::Refusal, false) => "refusal, at the receiver",
+            (Self::Settlement, true) => "settlement, at the sender",
+            (Self::Settlement, false) => "settlement, at the receiver",
+            (Self::Homecoming, true) => "homecoming, at the sender",
+            (Self::Homecoming, false) => "homecoming, at the receiver",
+        }
+    }
+}
 
 /// What became of a departure, as its receiver said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +95,8 @@ pub(super) struct TripLedger {
     framed: [Millis; 2],
     /// Who and what has to be somewhere.
     known: BTreeSet<Traveller>,
+    /// Steps that the states show for the first time, by the sim that was left.
+    steps: Vec<(usize, BorderStep)>,
     pub(super) counts: CrossingCounts,
     /// Which laws were broken.
     pub(super) breaches: Vec<String>,
@@ -72,6 +111,7 @@ impl TripLedger {
             frames: BTreeMap::new(),
             framed: [Millis(0); 2],
             known: BTreeSet::new(),
+            steps: Vec::new(),
             counts: CrossingCounts::default(),
             breaches: Vec::new(),
         };
@@ -97,8 +137,8 @@ impl TripLedger {
         states[sim].border(&self.ids[beyond(sim)])
     }
 
-    /// Looks at the states, one of which is new.
-    pub(super) fn look(&mut self, now: Duration, states: &BothStates) {
+    /// Looks at the states, one of which is new. Returns the steps that they show, by the sim that was left.
+    pub(super) fn look(&mut self, now: Duration, states: &BothStates) -> Vec<(usize, BorderStep)> {
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
                 self.note_departures(now, sim, states, border);
@@ -123,6 +163,7 @@ impl TripLedger {
             self.counts.looks += 1;
             self.check(now, states);
         }
+        std::mem::take(&mut self.steps)
     }
 
     /// Says whether no state has heard of a later state of the other sim than the one that is looked at.
@@ -137,13 +178,16 @@ impl TripLedger {
     fn note_departures(&mut self, now: Duration, sim: usize, states: &BothStates, border: &Border) {
         for departure in &border.crossing.said.departures {
             let there = states[beyond(sim)].height();
-            self.trips.entry((sim, departure.number)).or_insert_with(|| BorderTrip {
-                travellers: brought(&states[sim], self.ids[beyond(sim)], departure),
-                departed: now,
-                there,
-                fate: TripFate::UnderWay,
-                is_over: false,
-                has_waited: false,
+            self.trips.entry((sim, departure.number)).or_insert_with(|| {
+                self.steps.push((sim, BorderStep::Departure));
+                BorderTrip {
+                    travellers: brought(&states[sim], self.ids[beyond(sim)], departure),
+                    departed: now,
+                    there,
+                    fate: TripFate::UnderWay,
+                    is_over: false,
+                    has_waited: false,
+                }
             });
         }
     }
@@ -170,9 +214,11 @@ impl TripLedger {
             if let Some(why) = verdict.refused {
                 trip.fate = TripFate::Refused(why);
                 note(&mut self.counts.refused, why.word());
+                self.steps.push((beyond(sim), BorderStep::Refusal));
                 continue;
             }
             trip.fate = TripFate::Taken(state.height());
+            self.steps.push((beyond(sim), BorderStep::Arrival));
             self.counts.turns.push(state.height().0.saturating_sub(trip.there.0));
             match trip.travellers.first() {
                 Some(Traveller::Person(_)) => self.counts.people += 1,
@@ -212,12 +258,16 @@ impl TripLedger {
             let took = now.saturating_sub(trip.departed);
             self.counts.longest = self.counts.longest.max(took);
             let home = match trip.fate {
-                TripFate::Taken(_) => continue,
+                TripFate::Taken(_) => {
+                    self.steps.push((sim, BorderStep::Settlement));
+                    continue;
+                }
                 TripFate::Refused(TravelRefusal::Late) => "late",
                 TripFate::Refused(_) => "refused",
                 TripFate::UnderWay => "no verdict",
             };
             note(&mut self.counts.came_home, home);
+            self.steps.push((sim, BorderStep::Homecoming));
         }
     }
 
@@ -269,9 +319,14 @@ impl TripLedger {
                 self.blame(now, &format!("in the end {traveller:?} is in {found} sims"));
             }
         }
-        if !is_quiet(states) {
+        let is_open = |border: &BorderSummary| matches!(border.wall, None | Some(Wall::Silent));
+        let is_open = states.iter().all(|state| state.borders().iter().all(is_open));
+        if !is_quiet(states) || !is_open {
             let borders = SIMS.map(|sim| states[sim].borders());
-            self.blame(now, &format!("in the end somebody is stuck: {borders:?}"));
+            self.blame(
+                now,
+                &format!("in the end somebody is stuck, or a border is closed: {borders:?}"),
+            );
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Plays two sims side by side, slice by slice, and says what came of it.
 
+mod admin;
+mod ambush;
 mod road;
 mod setup;
 
@@ -10,6 +12,8 @@ use metatopia_sim::World;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Act, Build, Digest, ObjectId, SimId};
 
+use self::admin::AdminWishes;
+use self::ambush::StepAmbush;
 pub use self::road::RoadCounts;
 use self::road::RoadEvent;
 use super::counts::CrossingCounts;
@@ -94,6 +98,9 @@ struct CrossingRun {
     walker_dice: Dice,
     thinks_at: Duration,
     admin_at: Duration,
+    admin: AdminWishes,
+    /// A crash that waits for a step of a crossing.
+    ambush: Option<StepAmbush>,
     ledger: TripLedger,
     copies: [Vec<MemoryDisk>; 2],
 }
@@ -142,6 +149,8 @@ impl CrossingRun {
             walker_dice: Dice::new(plan.seed, "walkers"),
             thinks_at: Duration::ZERO,
             admin_at: Duration::ZERO,
+            admin: AdminWishes::new(),
+            ambush: None,
             ledger: TripLedger::new(&states),
             states,
             copies: [Vec::new(), Vec::new()],
@@ -152,6 +161,7 @@ impl CrossingRun {
     /// Has what is planned befall the sims from now on, and returns this moment.
     fn begin(&mut self) -> Duration {
         let began = self.now;
+        self.ambush = self.plan.is_ambushed.then(|| StepAmbush::new(self.plan.seed));
         let planned = self.plan.troubles.iter().cloned();
         self.troubles = planned.map(|(after, sim, one)| (began + after, sim, one)).collect();
         began
@@ -172,6 +182,7 @@ impl CrossingRun {
         }
         self.look();
         self.carry();
+        self.administer();
         if self.now >= self.thinks_at {
             self.thinks_at = self.now + THINK;
             self.think(walks);
@@ -193,7 +204,8 @@ impl CrossingRun {
             }
         }
         if is_new {
-            self.ledger.look(self.now, &self.states);
+            let steps = self.ledger.look(self.now, &self.states);
+            self.spring(&steps);
         }
     }
 
@@ -210,11 +222,6 @@ impl CrossingRun {
             self.admin_at = self.now + ADMIN;
             SIMS.into_iter().for_each(|sim| self.order(sim, Act::Heartbeat));
         }
-    }
-
-    /// Has the admin of a sim do something.
-    fn order(&mut self, sim: usize, act: Act) {
-        self.stages[sim].prompt(setup::ADMIN, |person, now| person.act(now, act, None));
     }
 
     /// Lets everything travel that is there, or nothing.
@@ -234,6 +241,8 @@ impl CrossingRun {
             BorderTrouble::Order(order) => self.stages[sim].world.plan(self.now, order),
             BorderTrouble::CutOff(seat) => drop(self.cut_off.insert((sim, seat))),
             BorderTrouble::Reach(seat) => drop(self.cut_off.remove(&(sim, seat))),
+            BorderTrouble::Close => self.admin.closed[sim] = true,
+            BorderTrouble::Open => self.admin.closed[sim] = false,
             BorderTrouble::Copy => {
                 let world = &self.stages[sim].world;
                 self.copies[sim] = (0..world.seats()).map(|seat| world.salvaged(seat)).collect();
@@ -259,6 +268,8 @@ impl CrossingRun {
     fn finish(mut self) -> CrossingReport {
         self.troubles.clear();
         self.cut_off.clear();
+        self.ambush = None;
+        self.admin.closed = [false; 2];
         self.conditions = DispatchRoad::calm(self.conditions.delay);
         for stage in &mut self.stages {
             stage.world.heal();

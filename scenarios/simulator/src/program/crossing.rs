@@ -73,6 +73,7 @@ impl CrossingTally {
             carried: counts.carried,
             refused: counts.refused.clone(),
             came_home: counts.came_home.clone(),
+            ambushes: counts.ambushes.clone(),
             pinned_waits: counts.pinned_waits,
             turns_p50: counts.percentile(50),
             turns_p95: counts.percentile(95),
@@ -107,6 +108,7 @@ struct CrossingFigures {
     carried: u64,
     refused: NamedCounts,
     came_home: NamedCounts,
+    ambushes: NamedCounts,
     pinned_waits: u64,
     turns_p50: Option<u64>,
     turns_p95: Option<u64>,
@@ -215,8 +217,7 @@ pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
 
 /// Returns what was counted by name as words.
 fn named(counts: &NamedCounts) -> String {
-    let words: Vec<String> =
-        counts.iter().map(|(name, times)| format!("{times} {name}")).collect();
+    let words: Vec<String> = counts.iter().map(|(name, times)| format!("{times} {name}")).collect();
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 
@@ -240,6 +241,7 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         );
         say!("  refused: {}", named(&figures.refused));
         say!("  came home: {}", named(&figures.came_home));
+        say!("  crashes after a step: {}", named(&figures.ambushes));
         say!(
             "  departure to arrival {median} / {p95} / {p99} turns (median, p95, p99), \
              longest {} ms, settled after {} ms, {} looks",
