@@ -21,6 +21,10 @@ pub struct CrossingCounts {
     pub came_home: NamedCounts,
     /// Crashes that were planned for a step of a crossing, by the step and the side.
     pub ambushes: NamedCounts,
+    /// Changes of the members of either sim.
+    pub set_changes: u64,
+    /// Crossings amid which members changed: between which steps, and at which side.
+    pub changes_amid: NamedCounts,
     /// Arrivals that were held at the line because their sender had not settled them.
     pub pinned_waits: u64,
     /// Turns of the receiver from each departure to its arrival.
@@ -48,6 +52,8 @@ impl CrossingCounts {
         add_named(&mut self.refused, &other.refused);
         add_named(&mut self.came_home, &other.came_home);
         add_named(&mut self.ambushes, &other.ambushes);
+        self.set_changes += other.set_changes;
+        add_named(&mut self.changes_amid, &other.changes_amid);
         self.pinned_waits += other.pinned_waits;
         self.turns.extend(&other.turns);
         self.ghost_turns.extend(&other.ghost_turns);

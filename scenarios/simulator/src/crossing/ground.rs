@@ -42,7 +42,10 @@ pub(super) fn setting(plan: &CrossingPlan, sim: usize) -> ReplicaSetting {
         (first..).take(plan.servers).map(|number| scheme.key(number)).collect();
     keys.sort_by_key(|key| key.public());
     let seed = plan.seed.wrapping_mul(2).wrapping_add(sim as u64);
-    let mut setting = ReplicaSetting::of_genesis(genesis(plan, sim, &keys), scheme, keys, seed);
+    let genesis = genesis(plan, sim, &keys);
+    // Those who may vote later come after the others, whose keys ascend.
+    keys.extend((first..).skip(plan.servers).take(plan.spare).map(|number| scheme.key(number)));
+    let mut setting = ReplicaSetting::of_genesis(genesis, scheme, keys, seed);
     setting.own.snapshot_turns = SNAPSHOT_TURNS;
     setting.share_work();
     setting

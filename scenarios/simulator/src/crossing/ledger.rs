@@ -6,10 +6,10 @@ use std::time::Duration;
 use metatopia_math::Fx;
 use metatopia_sim::{Border, BorderSummary, Wall, World};
 use metatopia_types::{
-    BorderDeparture, Height, Millis, ObjectId, Parcel, SimId, TravelRefusal, Traveller,
+    BorderDeparture, Height, Millis, ObjectId, Parcel, PublicKey, SimId, TravelRefusal, Traveller,
 };
 
-use super::counts::{CrossingCounts, note};
+use super::counts::{CrossingCounts, NamedCounts, note};
 use super::ground::{self, LINE};
 use super::{SIMS, beyond};
 
@@ -81,6 +81,8 @@ struct BorderTrip {
     is_over: bool,
     /// It was held at the line, and was counted.
     has_waited: bool,
+    /// How often the members of both sims had changed when it departed, and then when it was judged.
+    changes: [u64; 2],
 }
 
 /// See the module.
@@ -93,6 +95,8 @@ pub(super) struct TripLedger {
     frames: BTreeMap<(usize, Millis), Height>,
     /// When the newest border frame of each sim was made.
     framed: [Millis; 2],
+    /// Who votes in each sim, and how often that changed.
+    members: [(Vec<PublicKey>, u64); 2],
     /// Who and what has to be somewhere.
     known: BTreeSet<Traveller>,
     /// Steps that the states show for the first time, by the sim that was left.
@@ -110,6 +114,7 @@ impl TripLedger {
             trips: BTreeMap::new(),
             frames: BTreeMap::new(),
             framed: [Millis(0); 2],
+            members: SIMS.map(|sim| (members(&states[sim]), 0)),
             known: BTreeSet::new(),
             steps: Vec::new(),
             counts: CrossingCounts::default(),
@@ -139,6 +144,7 @@ impl TripLedger {
 
     /// Looks at the states, one of which is new. Returns the steps that they show, by the sim that was left.
     pub(super) fn look(&mut self, now: Duration, states: &BothStates) -> Vec<(usize, BorderStep)> {
+        SIMS.into_iter().for_each(|sim| self.note_members(sim, &states[sim]));
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
                 self.note_departures(now, sim, states, border);
@@ -175,9 +181,24 @@ impl TripLedger {
         SIMS.into_iter().all(|sim| heard(sim) <= states[beyond(sim)].height())
     }
 
+    /// Counts a change of who votes in a sim.
+    fn note_members(&mut self, sim: usize, state: &World) {
+        let (known, changes) = &mut self.members[sim];
+        let members = members(state);
+        if members != *known {
+            (*known, *changes) = (members, *changes + 1);
+            self.counts.set_changes += 1;
+        }
+    }
+
+    /// Returns how often the members of each sim have changed.
+    fn changes(&self) -> [u64; 2] {
+        SIMS.map(|sim| self.members[sim].1)
+    }
+
     fn note_departures(&mut self, now: Duration, sim: usize, states: &BothStates, border: &Border) {
         for departure in &border.crossing.said.departures {
-            let there = states[beyond(sim)].height();
+            let (there, changes) = (states[beyond(sim)].height(), self.changes());
             self.trips.entry((sim, departure.number)).or_insert_with(|| {
                 self.steps.push((sim, BorderStep::Departure));
                 BorderTrip {
@@ -187,6 +208,7 @@ impl TripLedger {
                     fate: TripFate::UnderWay,
                     is_over: false,
                     has_waited: false,
+                    changes,
                 }
             });
         }
@@ -206,11 +228,16 @@ impl TripLedger {
     }
 
     fn note_verdicts(&mut self, sim: usize, state: &World, border: &Border) {
+        let changes = self.changes();
         for verdict in &border.crossing.said.verdicts {
             let Some(trip) = self.trips.get_mut(&(beyond(sim), verdict.number)) else { continue };
             if trip.fate != TripFate::UnderWay {
                 continue;
             }
+            let amid =
+                ["departure to verdict, at the receiver", "departure to verdict, at the sender"];
+            note_changes(&mut self.counts.changes_amid, sim, (trip.changes, changes), amid);
+            trip.changes = changes;
             if let Some(why) = verdict.refused {
                 trip.fate = TripFate::Refused(why);
                 note(&mut self.counts.refused, why.word());
@@ -249,12 +276,15 @@ impl TripLedger {
     fn note_ends(&mut self, now: Duration, sim: usize, border: &Border) {
         let listed: BTreeSet<u64> =
             border.crossing.said.departures.iter().map(|departure| departure.number).collect();
+        let changes = self.changes();
         let trips = self.trips.range_mut((sim, 0)..=(sim, u64::MAX));
         for ((_, number), trip) in trips.filter(|(_, trip)| !trip.is_over) {
             if listed.contains(number) {
                 continue;
             }
             trip.is_over = true;
+            let amid = ["verdict to end, at the sender", "verdict to end, at the receiver"];
+            note_changes(&mut self.counts.changes_amid, sim, (trip.changes, changes), amid);
             let took = now.saturating_sub(trip.departed);
             self.counts.longest = self.counts.longest.max(took);
             let home = match trip.fate {
@@ -367,4 +397,24 @@ fn brought(state: &World, to: SimId, departure: &BorderDeparture) -> Vec<Travell
     let things = parcel.things().map(|thing| Traveller::Thing(thing.origin));
     let besides = things.filter(|thing| *thing != departure.traveller);
     [departure.traveller].into_iter().chain(besides).collect()
+}
+
+/// Returns who votes after the turns of a state.
+fn members(state: &World) -> Vec<PublicKey> {
+    state.roster().members().keys().copied().collect()
+}
+
+/// Counts that members changed between two steps: those of a sim under the first name, of its neighbour under the
+/// second.
+fn note_changes(
+    counts: &mut NamedCounts,
+    sim: usize,
+    (before, after): ([u64; 2], [u64; 2]),
+    names: [&'static str; 2],
+) {
+    for (of, name) in [sim, beyond(sim)].into_iter().zip(names) {
+        if after[of] != before[of] {
+            note(counts, name);
+        }
+    }
 }

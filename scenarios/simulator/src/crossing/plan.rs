@@ -100,6 +100,8 @@ pub enum BorderTrouble {
     Close,
     /// The admin opens it again.
     Open,
+    /// The admin lets another server vote, and then one of the others no more.
+    Rotate,
     /// What is on the disks of all servers is copied. Only a negative control does this and what follows.
     Copy,
     /// All servers go on from the copies: their sim forgets what it decided since.
@@ -117,6 +119,8 @@ pub struct CrossingPlan {
     pub life: Duration,
     /// How many servers each sim has.
     pub servers: usize,
+    /// Seats of each sim for servers that do not vote to begin with.
+    pub spare: usize,
     /// How many people walk.
     pub walkers: u64,
     /// The signatures of both sims.
@@ -150,6 +154,7 @@ impl CrossingPlan {
             class: CrossingClass::of(seed),
             life,
             servers,
+            spare: 0,
             walkers: 3 + dice.below(3),
             scheme,
             narrow: None,
@@ -165,6 +170,12 @@ impl CrossingPlan {
             plan.draw_more();
         }
         plan
+    }
+
+    /// Returns how many seats each sim has.
+    #[must_use]
+    pub const fn seats(&self) -> usize {
+        self.servers + self.spare
     }
 
     /// Returns a calm plan in which all servers of a sim go back to what they had kept a second before. No sim
@@ -193,6 +204,7 @@ impl fmt::Display for CrossingPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}, {}, {} walkers", self.seed, self.class.name(), self.walkers)?;
         writeln!(f, "signatures {:?}, narrow {:?}", self.scheme, self.narrow)?;
+        writeln!(f, "{} servers, and seats for {} more", self.servers, self.spare)?;
         writeln!(f, "crashes at steps of crossings {}", self.is_ambushed)?;
         writeln!(f, "road {:?}", self.road)?;
         for (at, sim, trouble) in &self.troubles {

@@ -131,7 +131,7 @@ impl CrossingRun {
             let setting = settings.next().expect("two settings");
             ReplicaStage::new(setting, plan.conditions[sim].clone())
         });
-        let couriers = SIMS.map(|_| (0..plan.servers).map(VirtualCourier::new).collect());
+        let couriers = SIMS.map(|_| (0..plan.seats()).map(VirtualCourier::new).collect());
         Self {
             now: Duration::ZERO,
             stages,
@@ -149,7 +149,7 @@ impl CrossingRun {
             walker_dice: Dice::new(plan.seed, "walkers"),
             thinks_at: Duration::ZERO,
             admin_at: Duration::ZERO,
-            admin: AdminWishes::new(),
+            admin: AdminWishes::new(plan.seed),
             ambush: None,
             ledger: TripLedger::new(&states),
             states,
@@ -243,6 +243,7 @@ impl CrossingRun {
             BorderTrouble::Reach(seat) => drop(self.cut_off.remove(&(sim, seat))),
             BorderTrouble::Close => self.admin.closed[sim] = true,
             BorderTrouble::Open => self.admin.closed[sim] = false,
+            BorderTrouble::Rotate => self.rotate(sim),
             BorderTrouble::Copy => {
                 let world = &self.stages[sim].world;
                 self.copies[sim] = (0..world.seats()).map(|seat| world.salvaged(seat)).collect();
@@ -271,11 +272,10 @@ impl CrossingRun {
         self.ambush = None;
         self.admin.closed = [false; 2];
         self.conditions = DispatchRoad::calm(self.conditions.delay);
-        for stage in &mut self.stages {
-            stage.world.heal();
-            for seat in 0..self.plan.servers {
-                stage.world.plan(self.now, ClusterOrder::Start(seat));
-            }
+        self.stop_rotating();
+        for sim in SIMS {
+            self.stages[sim].world.heal();
+            self.start_members(sim);
         }
         let (began, limit) = (self.now, self.now + STOP + SETTLE);
         let (mut orders_at, mut settled) = (self.now, Duration::ZERO);
@@ -290,6 +290,8 @@ impl CrossingRun {
             }
         }
         self.ledger.check_end(self.now, &self.states);
+        // A change that was ordered before the end of the faults may have come about since.
+        SIMS.into_iter().for_each(|sim| self.start_members(sim));
         let mut report = self.report(settled);
         let mut digests = Vec::new();
         for (sim, stage) in self.stages.into_iter().enumerate() {

@@ -74,6 +74,8 @@ impl CrossingTally {
             refused: counts.refused.clone(),
             came_home: counts.came_home.clone(),
             ambushes: counts.ambushes.clone(),
+            set_changes: counts.set_changes,
+            changes_amid: counts.changes_amid.clone(),
             pinned_waits: counts.pinned_waits,
             turns_p50: counts.percentile(50),
             turns_p95: counts.percentile(95),
@@ -109,6 +111,8 @@ struct CrossingFigures {
     refused: NamedCounts,
     came_home: NamedCounts,
     ambushes: NamedCounts,
+    set_changes: u64,
+    changes_amid: NamedCounts,
     pinned_waits: u64,
     turns_p50: Option<u64>,
     turns_p95: Option<u64>,
@@ -242,6 +246,11 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         say!("  refused: {}", named(&figures.refused));
         say!("  came home: {}", named(&figures.came_home));
         say!("  crashes after a step: {}", named(&figures.ambushes));
+        say!(
+            "  {} set changes, amid crossings: {}",
+            figures.set_changes,
+            named(&figures.changes_amid)
+        );
         say!(
             "  departure to arrival {median} / {p95} / {p99} turns (median, p95, p99), \
              longest {} ms, settled after {} ms, {} looks",

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use super::{BorderTrouble, CrossingPlan, Narrowness};
+use super::{BorderTrouble, CrossingPlan, DAYS_APART, Narrowness};
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::ClusterOrder;
 use crate::crash::UnsyncedWrites;
+
+/// Seats for servers that admins let vote, in worlds in which they do.
+const SPARE: usize = 2;
 
 /// Draws one trouble of a kind: when it begins, in which sim, and at which server.
 type DrawTrouble = fn(&mut CrossingPlan, &mut Dice, (Duration, usize, usize));
@@ -68,7 +71,8 @@ impl CrossingPlan {
 
     /// Draws what has dice of its own, so that all else of a seed is as it was before there was that.
     pub(super) fn draw_more(&mut self) {
-        let dice = |concern| Dice::new(self.seed, concern);
+        let seed = self.seed;
+        let dice = |concern| Dice::new(seed, concern);
         let mut narrow = dice("crossing narrowness");
         self.narrow = (narrow.below(2) == 0).then(|| narrow.pick(&Narrowness::ALL));
         self.is_ambushed = dice("crossing ambushes").below(3) != 0;
@@ -76,7 +80,25 @@ impl CrossingPlan {
         if closings.below(2) == 0 {
             self.draw_closings(&mut closings);
         }
+        let mut changes = dice("crossing set changes");
+        if changes.below(2) == 0 {
+            self.draw_rotations(&mut changes);
+        }
         self.troubles.sort_by_key(|(at, ..)| *at);
+    }
+
+    /// Plans that admins change who votes, again and again: some of these changes fall into each crossing.
+    fn draw_rotations(&mut self, dice: &mut Dice) {
+        self.spare = SPARE;
+        for (sim, conditions) in self.conditions.iter_mut().enumerate() {
+            conditions.clocks.resize(self.servers + SPARE, (DAYS_APART * sim as i64, 0));
+        }
+        let apart = Span::ms(800, 3_000);
+        let mut at = dice.within(apart);
+        while at < self.life {
+            self.troubles.push((at, dice.index(2), BorderTrouble::Rotate));
+            at += dice.within(apart);
+        }
     }
 
     /// Plans that an admin closes the border now and then, and opens it again.

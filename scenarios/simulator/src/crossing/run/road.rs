@@ -75,7 +75,7 @@ impl CrossingRun {
             }
         }
         for sim in SIMS {
-            for seat in 0..self.plan.servers {
+            for seat in 0..self.plan.seats() {
                 self.mind(sim, seat);
             }
         }
@@ -93,10 +93,10 @@ impl CrossingRun {
         let Some(life) = self.life(sim, seat) else { return };
         let borders = self.stages[sim].world.cluster.borders.get(&seat);
         let Some(border) = borders.and_then(|borders| borders.first().copied()) else { return };
-        let node = self.couriers[sim][seat].node(self.plan.servers);
+        let node = self.couriers[sim][seat].node(self.plan.seats());
         let is_cut = self.cut_off.contains(&(sim, seat)) || self.cut_off.contains(&(other, node));
         let theirs = self.life(other, node).filter(|_| !is_cut);
-        let (now, nodes, token) = (self.now, self.plan.servers, self.next_token);
+        let (now, nodes, token) = (self.now, self.plan.seats(), self.next_token);
         let view = CourierView { now, life, border, nodes, theirs };
         if let Some(question) = self.couriers[sim][seat].mind(&view, self.ids[sim], token) {
             self.next_token += 1;
@@ -116,7 +116,7 @@ impl CrossingRun {
             // It was given up meanwhile.
             return;
         }
-        let (road, dice, nodes) = (self.conditions, &mut self.road_dice, self.plan.servers);
+        let (road, dice, nodes) = (self.conditions, &mut self.road_dice, self.plan.seats());
         if dice.happens(road.lost_ppm) {
             self.road_counts.lost += 1;
             courier.fail(self.now, nodes);
