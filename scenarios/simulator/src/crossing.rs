@@ -14,7 +14,7 @@ mod run;
 mod walker;
 
 pub use counts::{CrossingCounts, HOMECOMINGS, NamedCounts};
-pub use plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness};
+pub use plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness, SilentDay};
 pub use run::{CrossingReport, RoadCounts, play_crossing};
 
 /// The two sims, from west to east.

@@ -21,6 +21,10 @@ pub struct CrossingCounts {
     pub came_home: NamedCounts,
     /// Crashes that were planned for a step of a crossing, by the step and the side.
     pub ambushes: NamedCounts,
+    /// How often a sim gave the other up.
+    pub severings: u64,
+    /// Parcels that came home by that, though the other sim had taken them.
+    pub given_back: u64,
     /// Changes of the members of either sim.
     pub set_changes: u64,
     /// Crossings amid which members changed: between which steps, and at which side.
@@ -52,6 +56,8 @@ impl CrossingCounts {
         add_named(&mut self.refused, &other.refused);
         add_named(&mut self.came_home, &other.came_home);
         add_named(&mut self.ambushes, &other.ambushes);
+        self.severings += other.severings;
+        self.given_back += other.given_back;
         self.set_changes += other.set_changes;
         add_named(&mut self.changes_amid, &other.changes_amid);
         self.pinned_waits += other.pinned_waits;
@@ -74,9 +80,9 @@ impl CrossingCounts {
     }
 }
 
-/// What brings a parcel home: the receiver refused it, it refused it because it heard of it too late, or it is past
-/// the deadline without a verdict.
-pub const HOMECOMINGS: [&str; 3] = ["refused", "late", "no verdict"];
+/// What brings a parcel home: the receiver refused it, it refused it because it heard of it too late, it is past the
+/// deadline without a verdict, or it was given up.
+pub const HOMECOMINGS: [&str; 4] = ["refused", "late", "no verdict", "severed"];
 
 /// Counts something once more.
 pub(super) fn note(counts: &mut NamedCounts, name: &'static str) {

@@ -81,6 +81,8 @@ struct BorderTrip {
     is_over: bool,
     /// It was held at the line, and was counted.
     has_waited: bool,
+    /// The sender had given the receiver up, so it came home.
+    is_severed: bool,
     /// How often the members of both sims had changed when it departed, and then when it was judged.
     changes: [u64; 2],
 }
@@ -97,6 +99,10 @@ pub(super) struct TripLedger {
     framed: [Millis; 2],
     /// Who votes in each sim, and how often that changed.
     members: [(Vec<PublicKey>, u64); 2],
+    /// The epoch of each side of the border.
+    epochs: [u64; 2],
+    /// People whom a neighbour had taken when she was given up: she has an avatar in both sims, until one ends.
+    doubled: BTreeSet<Traveller>,
     /// Who and what has to be somewhere.
     known: BTreeSet<Traveller>,
     /// Steps that the states show for the first time, by the sim that was left.
@@ -115,6 +121,8 @@ impl TripLedger {
             frames: BTreeMap::new(),
             framed: [Millis(0); 2],
             members: SIMS.map(|sim| (members(&states[sim]), 0)),
+            epochs: [0; 2],
+            doubled: BTreeSet::new(),
             known: BTreeSet::new(),
             steps: Vec::new(),
             counts: CrossingCounts::default(),
@@ -147,6 +155,7 @@ impl TripLedger {
         SIMS.into_iter().for_each(|sim| self.note_members(sim, &states[sim]));
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
+                self.note_severing(sim, border);
                 self.note_departures(now, sim, states, border);
                 let made = border.crossing.said.frame.made;
                 let there = states[beyond(sim)].height();
@@ -181,6 +190,20 @@ impl TripLedger {
         SIMS.into_iter().all(|sim| heard(sim) <= states[beyond(sim)].height())
     }
 
+    /// Notes that a sim gave the other up: what was under way came home, and stays listed until that is taken up.
+    fn note_severing(&mut self, sim: usize, border: &Border) {
+        let said = &border.crossing.said;
+        if said.epoch > self.epochs[sim] {
+            self.counts.severings += said.epoch - self.epochs[sim];
+            self.epochs[sim] = said.epoch;
+        }
+        for number in &said.came_home {
+            if let Some(trip) = self.trips.get_mut(&(sim, *number)) {
+                trip.is_severed = true;
+            }
+        }
+    }
+
     /// Counts a change of who votes in a sim.
     fn note_members(&mut self, sim: usize, state: &World) {
         let (known, changes) = &mut self.members[sim];
@@ -208,6 +231,7 @@ impl TripLedger {
                     fate: TripFate::UnderWay,
                     is_over: false,
                     has_waited: false,
+                    is_severed: false,
                     changes,
                 }
             });
@@ -232,6 +256,12 @@ impl TripLedger {
         for verdict in &border.crossing.said.verdicts {
             let Some(trip) = self.trips.get_mut(&(beyond(sim), verdict.number)) else { continue };
             if trip.fate != TripFate::UnderWay {
+                continue;
+            }
+            if trip.is_severed && verdict.refused.is_none() {
+                // It was taken by a word from before the severing, and is given back.
+                trip.fate = TripFate::Taken(state.height());
+                self.doubled.extend(people(&trip.travellers));
                 continue;
             }
             let amid =
@@ -288,6 +318,13 @@ impl TripLedger {
             let took = now.saturating_sub(trip.departed);
             self.counts.longest = self.counts.longest.max(took);
             let home = match trip.fate {
+                _ if trip.is_severed => {
+                    if matches!(trip.fate, TripFate::Taken(_)) {
+                        self.counts.given_back += 1;
+                        self.doubled.extend(people(&trip.travellers));
+                    }
+                    "severed"
+                }
                 TripFate::Taken(_) => {
                     self.steps.push((sim, BorderStep::Settlement));
                     continue;
@@ -306,20 +343,35 @@ impl TripLedger {
         let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
         for sim in SIMS {
             let under_way = self.under_way(states, sim);
-            for traveller in here(&states[sim]).into_iter().chain(under_way) {
+            let given_up = self.given_up(states, sim);
+            let here = here(&states[sim]).into_iter().filter(|one| !given_up.contains(one));
+            for traveller in here.chain(under_way) {
                 *places.entry(traveller).or_default() += 1;
             }
         }
         let known = self.known.clone();
         for traveller in known {
             let found = places.get(&traveller).copied().unwrap_or(0);
-            if found != 1 {
+            if found != 1 && !(found == 2 && self.doubled.contains(&traveller)) {
                 let heights = SIMS.map(|sim| states[sim].height().0);
                 let what = format!("{traveller:?} is in {found} places after turns {heights:?}");
                 self.blame(now, &what);
                 self.known.remove(&traveller);
             }
         }
+    }
+
+    /// Returns what is still here and came home to the neighbour when this sim was given up: it is given back with
+    /// the next word of the neighbour, and does not leave before.
+    fn given_up(&self, states: &BothStates, sim: usize) -> BTreeSet<Traveller> {
+        let borders = self.border(states, sim).zip(self.border(states, beyond(sim)));
+        let Some((here, there)) = borders else { return BTreeSet::new() };
+        if there.crossing.said.epoch <= here.crossing.said.taken_up {
+            return BTreeSet::new();
+        }
+        let numbers = there.crossing.said.came_home.iter();
+        let pinned = numbers.filter_map(|number| here.crossing.pinned.get(number));
+        pinned.flatten().copied().collect()
     }
 
     /// Returns who and what departed from a sim and was not taken.
@@ -345,7 +397,7 @@ impl TripLedger {
         }
         for traveller in self.known.clone() {
             let found = places.get(&traveller).copied().unwrap_or(0);
-            if found != 1 {
+            if found != 1 && !(found == 2 && self.doubled.contains(&traveller)) {
                 self.blame(now, &format!("in the end {traveller:?} is in {found} sims"));
             }
         }
@@ -397,6 +449,11 @@ fn brought(state: &World, to: SimId, departure: &BorderDeparture) -> Vec<Travell
     let things = parcel.things().map(|thing| Traveller::Thing(thing.origin));
     let besides = things.filter(|thing| *thing != departure.traveller);
     [departure.traveller].into_iter().chain(besides).collect()
+}
+
+/// Returns the people among travellers.
+fn people(travellers: &[Traveller]) -> impl Iterator<Item = Traveller> + use<'_> {
+    travellers.iter().copied().filter(|one| matches!(one, Traveller::Person(_)))
 }
 
 /// Returns who votes after the turns of a state.

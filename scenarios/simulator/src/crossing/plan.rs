@@ -87,6 +87,17 @@ impl Narrowness {
     pub const ALL: [Self; 4] = [Self::Share, Self::Servers, Self::Size, Self::Places];
 }
 
+/// A day without a word between the sims, after which one gives the other up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SilentDay {
+    /// Whether all servers of the neighbour are away. Else both sims live, and do not reach each other.
+    pub is_dead: bool,
+    /// Whether the neighbour gives this sim up as well.
+    pub severs_too: bool,
+    /// How long the sims are silent after that.
+    pub rest: Duration,
+}
+
 /// What befalls one of the two sims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BorderTrouble {
@@ -102,6 +113,8 @@ pub enum BorderTrouble {
     Open,
     /// The admin lets another server vote, and then one of the others no more.
     Rotate,
+    /// A day passes without a word between the sims, and the admin gives the neighbour up.
+    SilentDay(SilentDay),
     /// What is on the disks of all servers is copied. Only a negative control does this and what follows.
     Copy,
     /// All servers go on from the copies: their sim forgets what it decided since.

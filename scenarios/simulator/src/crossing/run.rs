@@ -4,6 +4,7 @@ mod admin;
 mod ambush;
 mod road;
 mod setup;
+mod silence;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use self::admin::AdminWishes;
 use self::ambush::StepAmbush;
 pub use self::road::RoadCounts;
 use self::road::RoadEvent;
+use self::silence::Silence;
 use super::counts::CrossingCounts;
 use super::courier::VirtualCourier;
 use super::ledger::{BothStates, TripLedger, is_quiet};
@@ -99,6 +101,8 @@ struct CrossingRun {
     thinks_at: Duration,
     admin_at: Duration,
     admin: AdminWishes,
+    /// A day on which the sims do not reach each other.
+    silence: Option<Silence>,
     /// A crash that waits for a step of a crossing.
     ambush: Option<StepAmbush>,
     ledger: TripLedger,
@@ -150,6 +154,7 @@ impl CrossingRun {
             thinks_at: Duration::ZERO,
             admin_at: Duration::ZERO,
             admin: AdminWishes::new(plan.seed),
+            silence: None,
             ambush: None,
             ledger: TripLedger::new(&states),
             states,
@@ -244,6 +249,7 @@ impl CrossingRun {
             BorderTrouble::Close => self.admin.closed[sim] = true,
             BorderTrouble::Open => self.admin.closed[sim] = false,
             BorderTrouble::Rotate => self.rotate(sim),
+            BorderTrouble::SilentDay(day) => self.fall_silent(sim, day),
             BorderTrouble::Copy => {
                 let world = &self.stages[sim].world;
                 self.copies[sim] = (0..world.seats()).map(|seat| world.salvaged(seat)).collect();
@@ -269,7 +275,7 @@ impl CrossingRun {
     fn finish(mut self) -> CrossingReport {
         self.troubles.clear();
         self.cut_off.clear();
-        self.ambush = None;
+        (self.ambush, self.silence) = (None, None);
         self.admin.closed = [false; 2];
         self.conditions = DispatchRoad::calm(self.conditions.delay);
         self.stop_rotating();

@@ -74,6 +74,8 @@ impl CrossingTally {
             refused: counts.refused.clone(),
             came_home: counts.came_home.clone(),
             ambushes: counts.ambushes.clone(),
+            severings: counts.severings,
+            given_back: counts.given_back,
             set_changes: counts.set_changes,
             changes_amid: counts.changes_amid.clone(),
             pinned_waits: counts.pinned_waits,
@@ -111,6 +113,8 @@ struct CrossingFigures {
     refused: NamedCounts,
     came_home: NamedCounts,
     ambushes: NamedCounts,
+    severings: u64,
+    given_back: u64,
     set_changes: u64,
     changes_amid: NamedCounts,
     pinned_waits: u64,
@@ -246,6 +250,7 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         say!("  refused: {}", named(&figures.refused));
         say!("  came home: {}", named(&figures.came_home));
         say!("  crashes after a step: {}", named(&figures.ambushes));
+        say!("  {} severings, {} given back by them", figures.severings, figures.given_back);
         say!(
             "  {} set changes, amid crossings: {}",
             figures.set_changes,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BorderTrouble, CrossingPlan, DAYS_APART, Narrowness};
+use super::{BorderTrouble, CrossingPlan, DAYS_APART, Narrowness, SilentDay};
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::ClusterOrder;
@@ -84,7 +84,24 @@ impl CrossingPlan {
         if changes.below(2) == 0 {
             self.draw_rotations(&mut changes);
         }
+        let mut silence = dice("crossing silence");
+        if silence.below(3) == 0 {
+            self.draw_silence(&mut silence);
+        }
         self.troubles.sort_by_key(|(at, ..)| *at);
+    }
+
+    /// Plans that now and then a day passes without a word. It ends before the run does, or with it.
+    fn draw_silence(&mut self, dice: &mut Dice) {
+        let mut at = dice.within(Span::ms(1_000, 6_000));
+        while at < self.life {
+            let is_dead = dice.below(2) == 0;
+            let severs_too = !is_dead && dice.below(2) == 0;
+            let rest = dice.within(Span::ms(0, 3_000));
+            let day = SilentDay { is_dead, severs_too, rest };
+            self.troubles.push((at, dice.index(2), BorderTrouble::SilentDay(day)));
+            at += dice.within(Span::ms(14_000, 30_000));
+        }
     }
 
     /// Plans that admins change who votes, again and again: some of these changes fall into each crossing.

@@ -75,6 +75,7 @@ impl CrossingRun {
             self.change_members(sim);
         }
         self.switch_off();
+        self.watch_silence();
     }
 
     /// Opens or closes the border of a sim, if its admin wants that.

@@ -50,8 +50,12 @@ pub(super) enum RoadEvent {
 }
 
 impl CrossingRun {
-    /// Hands what has arrived to its server.
+    /// Hands what has arrived to its server. On a silent day it is lost.
     pub(super) fn arrive(&mut self, event: RoadEvent) {
+        if self.is_apart() {
+            self.road_counts.lost += 1;
+            return;
+        }
         match event {
             RoadEvent::Ask { sim, seat, token, question } => {
                 let request = Request::Ask { token, question };
@@ -94,7 +98,10 @@ impl CrossingRun {
         let borders = self.stages[sim].world.cluster.borders.get(&seat);
         let Some(border) = borders.and_then(|borders| borders.first().copied()) else { return };
         let node = self.couriers[sim][seat].node(self.plan.seats());
-        let is_cut = self.cut_off.contains(&(sim, seat)) || self.cut_off.contains(&(other, node));
+        let is_apart = self.is_apart();
+        let is_cut = is_apart
+            || self.cut_off.contains(&(sim, seat))
+            || self.cut_off.contains(&(other, node));
         let theirs = self.life(other, node).filter(|_| !is_cut);
         let (now, nodes, token) = (self.now, self.plan.seats(), self.next_token);
         let view = CourierView { now, life, border, nodes, theirs };
@@ -111,13 +118,14 @@ impl CrossingRun {
     /// A server answered a question: the answer goes back over the road, or not.
     fn answered(&mut self, token: u64, answer: Answer) {
         let Some((sim, seat)) = self.asked.remove(&token) else { return };
+        let is_apart = self.is_apart();
         let courier = &mut self.couriers[sim][seat];
         if courier.question.is_none_or(|question| question.token != token) {
             // It was given up meanwhile.
             return;
         }
         let (road, dice, nodes) = (self.conditions, &mut self.road_dice, self.plan.seats());
-        if dice.happens(road.lost_ppm) {
+        if is_apart || dice.happens(road.lost_ppm) {
             self.road_counts.lost += 1;
             courier.fail(self.now, nodes);
             return;
