@@ -14,7 +14,9 @@ mod run;
 mod walker;
 
 pub use counts::{CrossingCounts, HOMECOMINGS, NamedCounts};
-pub use plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness, SilentDay};
+pub use plan::{
+    BorderLiar, BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness, SilentDay,
+};
 pub use run::{CrossingReport, RoadCounts, play_crossing};
 
 /// The two sims, from west to east.

@@ -46,6 +46,8 @@ pub(super) fn setting(plan: &CrossingPlan, sim: usize) -> ReplicaSetting {
     // Those who may vote later come after the others, whose keys ascend.
     keys.extend((first..).skip(plan.servers).take(plan.spare).map(|number| scheme.key(number)));
     let mut setting = ReplicaSetting::of_genesis(genesis, scheme, keys, seed);
+    let liars = plan.liars.iter().filter(|liar| liar.sim == sim);
+    setting.liars = liars.map(|liar| (liar.seat, liar.deed)).collect();
     setting.own.snapshot_turns = SNAPSHOT_TURNS;
     setting.share_work();
     setting

@@ -10,6 +10,7 @@ use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 
 /// Every so manieth seed is calm.
 const CALM_EVERY: u64 = 4;
@@ -98,6 +99,17 @@ pub struct SilentDay {
     pub rest: Duration,
 }
 
+/// A server that lies to the others of its sim, and to those who ask it what its sim says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BorderLiar {
+    /// The sim whose server it is.
+    pub sim: usize,
+    /// The seat of the server.
+    pub seat: usize,
+    /// How it lies to the others.
+    pub deed: ByzantineBehaviour,
+}
+
 /// What befalls one of the two sims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BorderTrouble {
@@ -142,6 +154,8 @@ pub struct CrossingPlan {
     pub narrow: Option<Narrowness>,
     /// Whether servers die at steps of crossings, and not only at random.
     pub is_ambushed: bool,
+    /// Servers that lie, one in a sim at most.
+    pub liars: Vec<BorderLiar>,
     /// How each sim's servers and networks are.
     pub conditions: [Conditions; 2],
     /// What happens to dispatches.
@@ -171,6 +185,7 @@ impl CrossingPlan {
             walkers: 3 + dice.below(3),
             scheme,
             narrow: None,
+            liars: Vec::new(),
             is_ambushed: false,
             conditions: SIMS.map(|sim| calm(&mut dice, sim, servers)),
             road,
@@ -183,6 +198,12 @@ impl CrossingPlan {
             plan.draw_more();
         }
         plan
+    }
+
+    /// Says whether the server in a seat of a sim lies.
+    #[must_use]
+    pub fn lies(&self, sim: usize, seat: usize) -> bool {
+        self.liars.iter().any(|liar| (liar.sim, liar.seat) == (sim, seat))
     }
 
     /// Returns how many seats each sim has.
@@ -218,6 +239,7 @@ impl fmt::Display for CrossingPlan {
         writeln!(f, "seed {}, {}, {} walkers", self.seed, self.class.name(), self.walkers)?;
         writeln!(f, "signatures {:?}, narrow {:?}", self.scheme, self.narrow)?;
         writeln!(f, "{} servers, and seats for {} more", self.servers, self.spare)?;
+        writeln!(f, "liars {:?}", self.liars)?;
         writeln!(f, "crashes at steps of crossings {}", self.is_ambushed)?;
         writeln!(f, "road {:?}", self.road)?;
         for (at, sim, trouble) in &self.troubles {

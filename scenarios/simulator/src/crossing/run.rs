@@ -62,6 +62,8 @@ pub struct CrossingReport {
     pub road: RoadCounts,
     /// Dispatches that counted for nothing at the servers to which they were brought.
     pub unheard: u64,
+    /// Acts in decided turns that told what a neighbour never said, or had said before.
+    pub unheard_acts: u64,
     /// Processes that died.
     pub crashes: u64,
     /// The last height of each sim.
@@ -90,6 +92,8 @@ struct CrossingRun {
     conditions: DispatchRoad,
     road_dice: Dice,
     road_counts: RoadCounts,
+    /// What each sim said first to a courier, for its liar to say again.
+    first_said: [Option<Vec<u8>>; 2],
     /// Which courier put which question.
     asked: BTreeMap<u64, (usize, usize)>,
     next_token: u64,
@@ -145,6 +149,7 @@ impl CrossingRun {
             conditions: plan.road,
             road_dice: Dice::new(plan.seed, "road"),
             road_counts: RoadCounts::default(),
+            first_said: [None, None],
             asked: BTreeMap::new(),
             next_token: 1,
             cut_off: BTreeSet::new(),
@@ -199,7 +204,7 @@ impl CrossingRun {
         let mut is_new = false;
         for sim in SIMS {
             let world = &self.stages[sim].world;
-            let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
+            let servers = world.honest().filter_map(|seat| world.server(seat));
             let states = servers.filter_map(|server| server.replica().world());
             if let Some(furthest) = states.max_by_key(|state| state.height())
                 && furthest.height() > self.states[sim].height()
@@ -322,6 +327,7 @@ impl CrossingRun {
             counts: self.ledger.counts.clone(),
             road: self.road_counts,
             unheard: self.stages.iter().map(|stage| stage.world.cluster.unheard).sum(),
+            unheard_acts: self.stages.iter().map(|stage| stage.world.cluster.unheard_acts.0).sum(),
             crashes: self.stages.iter().map(|stage| stage.world.crashes()).sum(),
             heights: SIMS.map(|sim| self.states[sim].height().0),
             settled,

@@ -49,6 +49,7 @@ struct CrossingTally {
     counts: CrossingCounts,
     road: RoadCounts,
     unheard: u64,
+    unheard_acts: u64,
     crashes: u64,
     settled: Duration,
 }
@@ -59,6 +60,7 @@ impl CrossingTally {
         self.counts.add(&report.counts);
         self.road.add(&report.road);
         self.unheard += report.unheard;
+        self.unheard_acts += report.unheard_acts;
         self.crashes += report.crashes;
         self.settled = self.settled.max(report.settled);
     }
@@ -92,7 +94,9 @@ impl CrossingTally {
             dispatches_lost: road.lost,
             dispatches_doubled: road.doubled,
             dispatches_corrupted: road.corrupted,
+            dispatches_forged: road.forged,
             dispatches_unheard: self.unheard,
+            acts_unheard: self.unheard_acts,
             crashes: self.crashes,
         }
     }
@@ -131,7 +135,9 @@ struct CrossingFigures {
     dispatches_lost: u64,
     dispatches_doubled: u64,
     dispatches_corrupted: u64,
+    dispatches_forged: u64,
     dispatches_unheard: u64,
+    acts_unheard: u64,
     crashes: u64,
 }
 
@@ -266,14 +272,16 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         let [median, p95] = [figures.ghost_turns_p50, figures.ghost_turns_p95].map(turns);
         say!("  ghosts lag by {median} / {p95} turns (median, p95)");
         say!(
-            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} counted for nothing; \
-             {} crashes",
+            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} forged, \
+             {} counted for nothing, {} of them in turns; {} crashes",
             figures.dispatches,
             figures.dispatches_late,
             figures.dispatches_lost,
             figures.dispatches_doubled,
             figures.dispatches_corrupted,
-            figures.dispatches_unheard,
+            figures.dispatches_forged,
+            figures.dispatches_unheard + figures.acts_unheard,
+            figures.acts_unheard,
             figures.crashes
         );
     }

@@ -2,14 +2,30 @@
 
 use std::time::Duration;
 
-use super::{BorderTrouble, CrossingPlan, DAYS_APART, Narrowness, SilentDay};
+use super::{BorderLiar, BorderTrouble, CrossingPlan, DAYS_APART, Narrowness, SilentDay};
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::ClusterOrder;
 use crate::crash::UnsyncedWrites;
+use crate::crossing::SIMS;
+use crate::villain::ByzantineBehaviour;
 
 /// Seats for servers that admins let vote, in worlds in which they do.
 const SPARE: usize = 2;
+
+/// How a lying server of a sim with a border lies to the others.
+const DEEDS: [ByzantineBehaviour; 10] = [
+    ByzantineBehaviour::ForgeHears,
+    ByzantineBehaviour::ForgeHears,
+    ByzantineBehaviour::ForgeHears,
+    ByzantineBehaviour::TwoTurns,
+    ByzantineBehaviour::TwoVotes,
+    ByzantineBehaviour::VoidTurns,
+    ByzantineBehaviour::WrongRoot,
+    ByzantineBehaviour::Censor,
+    ByzantineBehaviour::Replay,
+    ByzantineBehaviour::CorruptParts,
+];
 
 /// Draws one trouble of a kind: when it begins, in which sim, and at which server.
 type DrawTrouble = fn(&mut CrossingPlan, &mut Dice, (Duration, usize, usize));
@@ -87,6 +103,13 @@ impl CrossingPlan {
         let mut silence = dice("crossing silence");
         if silence.below(3) == 0 {
             self.draw_silence(&mut silence);
+        }
+        let mut liars = dice("crossing liars");
+        for sim in SIMS {
+            if liars.below(3) == 0 {
+                let (seat, deed) = (liars.index(self.servers), liars.pick(&DEEDS));
+                self.liars.push(BorderLiar { sim, seat, deed });
+            }
         }
         self.troubles.sort_by_key(|(at, ..)| *at);
     }

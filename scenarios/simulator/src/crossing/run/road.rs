@@ -10,6 +10,7 @@ use crate::crossing::courier::CourierView;
 use crate::crossing::{SIMS, beyond};
 use crate::replica::Request;
 use crate::seat::Life;
+use crate::villain::forged;
 
 /// What happened to dispatches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct RoadCounts {
     pub doubled: u64,
     /// Those with another byte.
     pub corrupted: u64,
+    /// Those that a liar forged, or said again.
+    pub forged: u64,
 }
 
 impl RoadCounts {
@@ -37,6 +40,7 @@ impl RoadCounts {
         self.lost += other.lost;
         self.doubled += other.doubled;
         self.corrupted += other.corrupted;
+        self.forged += other.forged;
     }
 }
 
@@ -131,7 +135,19 @@ impl CrossingRun {
             return;
         }
         let comes = self.now + dice.within(road.delay);
+        let node = courier.node(nodes);
         let Some(mut dispatch) = courier.answered(answer, (self.now, comes), nodes) else { return };
+        let from = beyond(sim);
+        let first = self.first_said[from].get_or_insert_with(|| dispatch.clone());
+        if self.plan.lies(from, node) && dice.below(2) == 0 {
+            let key = &*self.stages[from].setting().keys[node];
+            let number = dice.below(64);
+            let old = (number % 8 == 7).then(|| first.clone());
+            if let Some(other) = old.or_else(|| forged(&dispatch, key, number)) {
+                self.road_counts.forged += 1;
+                dispatch = other;
+            }
+        }
         if dice.happens(road.corrupted_ppm) && !dispatch.is_empty() {
             self.road_counts.corrupted += 1;
             let at = dice.index(dispatch.len());
