@@ -13,7 +13,7 @@ mod plan;
 mod run;
 mod walker;
 
-pub use counts::{CrossingCounts, HOMECOMINGS, NamedCounts};
+pub use counts::{CHANGE_STEPS, CRASH_STEPS, CrossingCounts, HOMECOMINGS, NamedCounts};
 pub use plan::{
     BorderLiar, BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness, SilentDay,
 };

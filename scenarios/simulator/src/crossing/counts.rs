@@ -84,6 +84,28 @@ impl CrossingCounts {
 /// deadline without a verdict, or it was given up.
 pub const HOMECOMINGS: [&str; 4] = ["refused", "late", "no verdict", "severed"];
 
+/// The steps of a crossing after which servers die, with the side at which they do.
+pub const CRASH_STEPS: [&str; 10] = [
+    "departure, at the sender",
+    "departure, at the receiver",
+    "arrival, at the sender",
+    "arrival, at the receiver",
+    "refusal, at the sender",
+    "refusal, at the receiver",
+    "settlement, at the sender",
+    "settlement, at the receiver",
+    "homecoming, at the sender",
+    "homecoming, at the receiver",
+];
+
+/// The steps of a crossing between which members change, with the side at which they do.
+pub const CHANGE_STEPS: [&str; 4] = [
+    "departure to verdict, at the sender",
+    "departure to verdict, at the receiver",
+    "verdict to end, at the sender",
+    "verdict to end, at the receiver",
+];
+
 /// Counts something once more.
 pub(super) fn note(counts: &mut NamedCounts, name: &'static str) {
     *counts.entry(name).or_default() += 1;

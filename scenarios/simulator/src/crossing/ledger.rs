@@ -1,15 +1,21 @@
 //! Looks at the states of both sims: who and what is where, and what became of each departure.
 
+mod law;
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use metatopia_math::Fx;
-use metatopia_sim::{Border, BorderSummary, Wall, World};
+use metatopia_sim::{Border, World};
 use metatopia_types::{
     BorderDeparture, Height, Millis, ObjectId, Parcel, PublicKey, SimId, TravelRefusal, Traveller,
 };
 
-use super::counts::{CrossingCounts, NamedCounts, note};
+use self::law::here;
+pub(super) use self::law::is_quiet;
+pub(super) use self::steps::BorderStep;
+use super::counts::{CHANGE_STEPS, CrossingCounts, NamedCounts, note};
 use super::ground::{self, LINE};
 use super::{SIMS, beyond};
 
@@ -22,43 +28,6 @@ const BREACHES_MAX: usize = 16;
 
 /// The states of both sims that are the furthest that were seen.
 pub(super) type BothStates = [World; 2];
-
-/// A step of a crossing, as the states show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BorderStep {
-    /// Somebody or something left the sender.
-    Departure,
-    /// The receiver took it.
-    Arrival,
-    /// The receiver refused it.
-    Refusal,
-    /// The sender knows that it was taken.
-    Settlement,
-    /// It is back at its sender.
-    Homecoming,
-}
-
-impl BorderStep {
-    /// Each of them.
-    pub(super) const ALL: [Self; 5] =
-        [Self::Departure, Self::Arrival, Self::Refusal, Self::Settlement, Self::Homecoming];
-
-    /// Returns the name of a crash after it, at one of the two sims.
-    pub(super) const fn name(self, at_sender: bool) -> &'static str {
-        match (self, at_sender) {
-            (Self::Departure, true) => "departure, at the sender",
-            (Self::Departure, false) => "departure, at the receiver",
-            (Self::Arrival, true) => "arrival, at the sender",
-            (Self::Arrival, false) => "arrival, at the receiver",
-            (Self::Refusal, true) => "refusal, at the sender",
-            (Self::Refusal, false) => "refusal, at the receiver",
-            (Self::Settlement, true) => "settlement, at the sender",
-            (Self::Settlement, false) => "settlement, at the receiver",
-            (Self::Homecoming, true) => "homecoming, at the sender",
-            (Self::Homecoming, false) => "homecoming, at the receiver",
-        }
-    }
-}
 
 /// What became of a departure, as its receiver said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -264,8 +233,7 @@ impl TripLedger {
                 self.doubled.extend(people(&trip.travellers));
                 continue;
             }
-            let amid =
-                ["departure to verdict, at the receiver", "departure to verdict, at the sender"];
+            let amid = [CHANGE_STEPS[1], CHANGE_STEPS[0]];
             note_changes(&mut self.counts.changes_amid, sim, (trip.changes, changes), amid);
             trip.changes = changes;
             if let Some(why) = verdict.refused {
@@ -313,7 +281,7 @@ impl TripLedger {
                 continue;
             }
             trip.is_over = true;
-            let amid = ["verdict to end, at the sender", "verdict to end, at the receiver"];
+            let amid = [CHANGE_STEPS[2], CHANGE_STEPS[3]];
             note_changes(&mut self.counts.changes_amid, sim, (trip.changes, changes), amid);
             let took = now.saturating_sub(trip.departed);
             self.counts.longest = self.counts.longest.max(took);
@@ -337,96 +305,6 @@ impl TripLedger {
             self.steps.push((sim, BorderStep::Homecoming));
         }
     }
-
-    /// Checks that everybody and everything is in one place: here in one sim, or departed and not taken.
-    fn check(&mut self, now: Duration, states: &BothStates) {
-        let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
-        for sim in SIMS {
-            let under_way = self.under_way(states, sim);
-            let given_up = self.given_up(states, sim);
-            let here = here(&states[sim]).into_iter().filter(|one| !given_up.contains(one));
-            for traveller in here.chain(under_way) {
-                *places.entry(traveller).or_default() += 1;
-            }
-        }
-        let known = self.known.clone();
-        for traveller in known {
-            let found = places.get(&traveller).copied().unwrap_or(0);
-            if found != 1 && !(found == 2 && self.doubled.contains(&traveller)) {
-                let heights = SIMS.map(|sim| states[sim].height().0);
-                let what = format!("{traveller:?} is in {found} places after turns {heights:?}");
-                self.blame(now, &what);
-                self.known.remove(&traveller);
-            }
-        }
-    }
-
-    /// Returns what is still here and came home to the neighbour when this sim was given up: it is given back with
-    /// the next word of the neighbour, and does not leave before.
-    fn given_up(&self, states: &BothStates, sim: usize) -> BTreeSet<Traveller> {
-        let borders = self.border(states, sim).zip(self.border(states, beyond(sim)));
-        let Some((here, there)) = borders else { return BTreeSet::new() };
-        if there.crossing.said.epoch <= here.crossing.said.taken_up {
-            return BTreeSet::new();
-        }
-        let numbers = there.crossing.said.came_home.iter();
-        let pinned = numbers.filter_map(|number| here.crossing.pinned.get(number));
-        pinned.flatten().copied().collect()
-    }
-
-    /// Returns who and what departed from a sim and was not taken.
-    fn under_way(&self, states: &BothStates, sim: usize) -> Vec<Traveller> {
-        let Some(border) = self.border(states, sim) else { return Vec::new() };
-        let there = self.border(states, beyond(sim)).map(|border| &border.crossing.said);
-        let is_away = |departure: &&BorderDeparture| {
-            let Some(there) = there else { return true };
-            let verdict = there.verdicts.iter().find(|verdict| verdict.number == departure.number);
-            verdict.map_or(departure.number >= there.in_next, |verdict| verdict.refused.is_some())
-        };
-        let away = border.crossing.said.departures.iter().filter(is_away);
-        away.flat_map(|departure| brought(&states[sim], self.ids[beyond(sim)], departure)).collect()
-    }
-
-    /// Checks that all is over: everybody and everything is here in one sim, and nothing is pending.
-    pub(super) fn check_end(&mut self, now: Duration, states: &BothStates) {
-        let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
-        for sim in SIMS {
-            for traveller in here(&states[sim]) {
-                *places.entry(traveller).or_default() += 1;
-            }
-        }
-        for traveller in self.known.clone() {
-            let found = places.get(&traveller).copied().unwrap_or(0);
-            if found != 1 && !(found == 2 && self.doubled.contains(&traveller)) {
-                self.blame(now, &format!("in the end {traveller:?} is in {found} sims"));
-            }
-        }
-        let is_open = |border: &BorderSummary| matches!(border.wall, None | Some(Wall::Silent));
-        let is_open = states.iter().all(|state| state.borders().iter().all(is_open));
-        if !is_quiet(states) || !is_open {
-            let borders = SIMS.map(|sim| states[sim].borders());
-            self.blame(
-                now,
-                &format!("in the end somebody is stuck, or a border is closed: {borders:?}"),
-            );
-        }
-    }
-}
-
-/// Says whether nothing is under way over the border, and nothing pinned.
-pub(super) fn is_quiet(states: &BothStates) -> bool {
-    let mut borders = states.iter().flat_map(World::borders);
-    borders.all(|border| (border.under_way, border.pinned) == (0, 0))
-}
-
-/// Returns who has an avatar in a state, and the things there.
-fn here(state: &World) -> Vec<Traveller> {
-    let seen = state.objects();
-    let traveller = seen.map(|seen| match seen.player {
-        Some((person, _)) => Traveller::Person(person),
-        None => Traveller::Thing(seen.origin),
-    });
-    traveller.collect()
 }
 
 /// Returns the number that somebody or something has in a state.

@@ -248,3 +248,31 @@ impl fmt::Display for CrossingPlan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{BorderTrouble, CrossingPlan};
+    use crate::villain::ByzantineBehaviour;
+
+    /// What CI plays has to have all of it, because a kind of trouble that never comes proves nothing.
+    #[test]
+    fn ten_seeds_have_each_kind_of_trouble_among_them() {
+        let life = Duration::from_secs(20);
+        let plans: Vec<_> = (1..=10).map(|seed| CrossingPlan::draw(seed, life, 4)).collect();
+        let some = |is: fn(&CrossingPlan) -> bool| plans.iter().any(is);
+        assert!(some(|plan| plan.narrow.is_some()) && some(|plan| plan.is_ambushed));
+        assert!(some(|plan| plan.liars.iter().any(|it| it.deed == ByzantineBehaviour::ForgeHears)));
+        let kinds: [fn(&BorderTrouble) -> bool; 4] = [
+            |one| matches!(one, BorderTrouble::Close),
+            |one| matches!(one, BorderTrouble::Rotate),
+            |one| matches!(one, BorderTrouble::SilentDay(day) if day.is_dead),
+            |one| matches!(one, BorderTrouble::SilentDay(day) if day.severs_too),
+        ];
+        for (n, is) in kinds.into_iter().enumerate() {
+            let mut troubles = plans.iter().flat_map(|plan| &plan.troubles);
+            assert!(troubles.any(|(_, _, one)| is(one)), "kind {n}");
+        }
+    }
+}

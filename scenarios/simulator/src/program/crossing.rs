@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use metatopia_simulator::crossing::{
-    CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, NamedCounts, RoadCounts,
-    play_crossing,
+    CHANGE_STEPS, CRASH_STEPS, CrossingClass, CrossingCounts, CrossingPlan, CrossingReport,
+    HOMECOMINGS, NamedCounts, RoadCounts, play_crossing,
 };
 use metatopia_simulator::survive;
 use serde::Serialize;
@@ -19,6 +19,15 @@ const CALM_TURNS_MAX: u64 = 10;
 
 /// Where nothing goes wrong, half of all border frames move ghosts at most so many turns after they were made.
 const GHOST_TURNS_MAX: u64 = 8;
+
+/// So many faulty worlds, in each of which people walk for [`KINDS_SECONDS`], have all kinds of trouble among them.
+const KINDS_WORLDS: u64 = 8;
+
+/// How long people walk in worlds that are to have all kinds of trouble.
+const KINDS_SECONDS: u64 = 20;
+
+/// So many such worlds have all ways to come home among them, and crashes and set changes between all steps.
+const STEPS_WORLDS: u64 = 100;
 
 #[derive(Debug, Args)]
 pub(crate) struct CrossingArgs {
@@ -173,6 +182,35 @@ fn shortfalls(classes: &BTreeMap<&'static str, CrossingFigures>) -> Vec<String> 
     short
 }
 
+/// Says which kinds of trouble there were none of, though there were worlds enough.
+fn never(figures: &CrossingFigures) -> Vec<String> {
+    let mut never = Vec::new();
+    if figures.worlds >= KINDS_WORLDS {
+        let kinds = [
+            ("refusals", figures.refused.values().sum()),
+            ("crashes after a step", figures.ambushes.values().sum()),
+            ("severings", figures.severings),
+            ("set changes", figures.set_changes),
+            ("forged dispatches", figures.dispatches_forged),
+            ("acts that tell what was never said", figures.acts_unheard),
+        ];
+        let none = kinds.into_iter().filter(|(_, times)| *times == 0);
+        never.extend(
+            none.map(|(kind, _)| format!("faulty: no {kind} in {} worlds", figures.worlds)),
+        );
+    }
+    if figures.worlds >= STEPS_WORLDS {
+        let missing = |kind: &str, counts: &NamedCounts, names: &[&'static str]| {
+            let none = names.iter().filter(|name| !counts.contains_key(*name));
+            none.map(|name| format!("faulty: no {kind}: {name}")).collect::<Vec<_>>()
+        };
+        never.extend(missing("homecoming", &figures.came_home, &HOMECOMINGS));
+        never.extend(missing("crash after a step", &figures.ambushes, &CRASH_STEPS));
+        never.extend(missing("set change amid a crossing", &figures.changes_amid, &CHANGE_STEPS));
+    }
+    never
+}
+
 pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
     let Some(end) = arguments.from.checked_add(arguments.seeds) else {
         eprintln!(
@@ -215,13 +253,19 @@ pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
         breaches.iter().for_each(|breach| say!("seed {seed}: {breach}"));
     }
     let speed = lived.as_secs_f64() / progress.elapsed().as_secs_f64();
-    let classes = tallies.iter().map(|(class, tally)| (class.name(), tally.figures())).collect();
+    let classes: BTreeMap<_, _> =
+        tallies.iter().map(|(class, tally)| (class.name(), tally.figures())).collect();
+    let mut shortfalls = shortfalls(&classes);
+    if arguments.seconds >= KINDS_SECONDS {
+        let faulty = classes.get(CrossingClass::Faulty.name());
+        shortfalls.extend(faulty.map(never).unwrap_or_default());
+    }
     let outcome = CrossingOutcome {
         seeds: done,
         violations: broken.len() as u64,
         virtual_seconds: lived.as_secs(),
         speed_x: (speed * 100.0).round() / 100.0,
-        shortfalls: shortfalls(&classes),
+        shortfalls,
         classes,
     };
     tell(&outcome, arguments.json);
@@ -299,7 +343,33 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{CALM_TURNS_MAX, CrossingFigures, CrossingTally, GHOST_TURNS_MAX, shortfalls};
+    use super::{
+        CALM_TURNS_MAX, CHANGE_STEPS, CRASH_STEPS, CrossingFigures, CrossingTally, GHOST_TURNS_MAX,
+        HOMECOMINGS, KINDS_WORLDS, NamedCounts, STEPS_WORLDS, never, shortfalls,
+    };
+
+    #[test]
+    fn many_worlds_without_a_kind_of_trouble_fall_short_and_few_do_not() {
+        let tally = |worlds| CrossingTally { worlds, ..CrossingTally::default() };
+        assert!(never(&tally(KINDS_WORLDS - 1).figures()).is_empty());
+        let few = never(&tally(KINDS_WORLDS).figures()).join("\n");
+        assert!(few.contains("faulty: no severings in 8 worlds"), "{few}");
+        assert!(!few.contains("homecoming"), "{few}");
+
+        let all = |names: &[&'static str]| -> NamedCounts {
+            names.iter().map(|name| (*name, 1)).collect()
+        };
+        let mut many = tally(STEPS_WORLDS);
+        (many.counts.severings, many.counts.set_changes) = (1, 1);
+        (many.road.forged, many.unheard_acts) = (1, 1);
+        many.counts.refused = all(&["closed"]);
+        many.counts.ambushes = all(&CRASH_STEPS);
+        many.counts.changes_amid = all(&CHANGE_STEPS);
+        many.counts.came_home = all(&HOMECOMINGS[1..]);
+        assert_eq!(never(&many.figures()), ["faulty: no homecoming: refused"]);
+        many.counts.came_home = all(&HOMECOMINGS);
+        assert!(never(&many.figures()).is_empty());
+    }
 
     /// The command ended well after worlds in which nobody ever crossed.
     #[test]
