@@ -67,7 +67,7 @@ fn worst() -> CrossingPlan {
         let is_deceived = plan.liars.iter().any(|liar| liar.deed == ByzantineBehaviour::ForgeHears);
         is_silent && is_deceived && plan.spare > 0 && plan.is_ambushed
     };
-    plans.find(is_worst).expect("one in some dozens")
+    plans.find(is_worst).expect("each of that comes up")
 }
 
 /// A sim that gives the other up has what was under way, the other gives back what it had taken, and the border opens

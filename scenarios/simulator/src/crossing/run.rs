@@ -62,7 +62,7 @@ pub struct CrossingReport {
     pub road: RoadCounts,
     /// Dispatches that counted for nothing at the servers to which they were brought.
     pub unheard: u64,
-    /// Acts in decided turns that told what a neighbour never said, or had said before.
+    /// Acts in decided turns that told what a neighbour never said.
     pub unheard_acts: u64,
     /// Processes that died.
     pub crashes: u64,

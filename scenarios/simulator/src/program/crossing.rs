@@ -317,14 +317,14 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         say!("  ghosts lag by {median} / {p95} turns (median, p95)");
         say!(
             "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} forged, \
-             {} counted for nothing, {} of them in turns; {} crashes",
+             {} counted for nothing, {} acts told what was never said; {} crashes",
             figures.dispatches,
             figures.dispatches_late,
             figures.dispatches_lost,
             figures.dispatches_doubled,
             figures.dispatches_corrupted,
             figures.dispatches_forged,
-            figures.dispatches_unheard + figures.acts_unheard,
+            figures.dispatches_unheard,
             figures.acts_unheard,
             figures.crashes
         );

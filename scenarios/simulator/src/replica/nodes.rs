@@ -14,7 +14,7 @@ use metatopia_replica::{BorderWatch, ClientId, Followers, PeerMessage, Reader, R
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::wire::DecodeError;
-use metatopia_types::{ActId, Height, Now, Outcome, PublicKey, Refusal, Turn};
+use metatopia_types::{ActId, HearRefusal, Height, Now, Outcome, PublicKey, Refusal, Turn};
 
 use super::fair::class_of;
 use super::gateway::Hangup;
@@ -94,7 +94,7 @@ pub struct ReplicaServers {
     pub borders: BTreeMap<usize, Vec<BorderWatch>>,
     /// How much of what couriers brought counted for nothing.
     pub unheard: u64,
-    /// Acts of decided turns that told what a neighbour never said, or had said before; and the last such turn.
+    /// Acts of decided turns that told what a neighbour never said, and the last turn that was looked at.
     pub unheard_acts: (u64, Height),
     /// How many snapshots servers stored.
     pub snapshots: u64,
@@ -424,8 +424,10 @@ impl Cluster for ReplicaServers {
                         self.fired.note(class);
                     }
                 }
-                let is_unheard =
-                    |outcome: &&Outcome| matches!(outcome, Outcome::Refused(Refusal::NotHeard(_)));
+                let is_unheard = |outcome: &&Outcome| {
+                    let Outcome::Refused(Refusal::NotHeard(why)) = outcome else { return false };
+                    *why != HearRefusal::NothingNew
+                };
                 let (count, last) = &mut self.unheard_acts;
                 if applied.height > *last {
                     *last = applied.height;

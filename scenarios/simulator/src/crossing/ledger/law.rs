@@ -13,10 +13,10 @@ impl TripLedger {
     /// Checks that everybody and everything is in one place: here in one sim, or departed and not taken.
     pub(super) fn check(&mut self, now: Duration, states: &BothStates) {
         let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
+        let given_up = SIMS.map(|sim| self.given_up(states, sim));
         for sim in SIMS {
             let under_way = self.under_way(states, sim);
-            let given_up = self.given_up(states, sim);
-            let here = here(&states[sim]).into_iter().filter(|one| !given_up.contains(one));
+            let here = here(&states[sim]).into_iter().filter(|one| !given_up[sim].contains(one));
             for traveller in here.chain(under_way) {
                 *places.entry(traveller).or_default() += 1;
             }
@@ -24,6 +24,10 @@ impl TripLedger {
         let known = self.known.clone();
         for traveller in known {
             let found = places.get(&traveller).copied().unwrap_or(0);
+            if found == 1 && !given_up.iter().any(|these| these.contains(&traveller)) {
+                // One of her avatars has ended.
+                self.doubled.remove(&traveller);
+            }
             if found != 1 && !(found == 2 && self.doubled.contains(&traveller)) {
                 let heights = SIMS.map(|sim| states[sim].height().0);
                 let what = format!("{traveller:?} is in {found} places after turns {heights:?}");

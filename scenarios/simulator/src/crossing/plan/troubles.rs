@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{BorderLiar, BorderTrouble, CrossingPlan, DAYS_APART, Narrowness, SilentDay};
+use super::{
+    BorderLiar, BorderTrouble, CALM_EVERY, CrossingPlan, DAYS_APART, Narrowness, SilentDay,
+};
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::ClusterOrder;
@@ -14,9 +16,7 @@ use crate::villain::ByzantineBehaviour;
 const SPARE: usize = 2;
 
 /// How a lying server of a sim with a border lies to the others.
-const DEEDS: [ByzantineBehaviour; 10] = [
-    ByzantineBehaviour::ForgeHears,
-    ByzantineBehaviour::ForgeHears,
+const DEEDS: [ByzantineBehaviour; 8] = [
     ByzantineBehaviour::ForgeHears,
     ByzantineBehaviour::TwoTurns,
     ByzantineBehaviour::TwoVotes,
@@ -104,14 +104,21 @@ impl CrossingPlan {
         if silence.below(3) == 0 {
             self.draw_silence(&mut silence);
         }
-        let mut liars = dice("crossing liars");
-        for sim in SIMS {
-            if liars.below(3) == 0 {
-                let (seat, deed) = (liars.index(self.servers), liars.pick(&DEEDS));
-                self.liars.push(BorderLiar { sim, seat, deed });
-            }
-        }
+        self.draw_liars(&mut dice("crossing liars"));
         self.troubles.sort_by_key(|(at, ..)| *at);
+    }
+
+    /// Draws who lies. In every fourth world a server tells what neighbours never said.
+    fn draw_liars(&mut self, dice: &mut Dice) {
+        let forges = (self.seed % CALM_EVERY == 1).then(|| dice.index(2));
+        for sim in SIMS {
+            let deed = match forges {
+                Some(forger) if forger == sim => ByzantineBehaviour::ForgeHears,
+                _ if dice.below(4) == 0 => dice.pick(&DEEDS),
+                _ => continue,
+            };
+            self.liars.push(BorderLiar { sim, seat: dice.index(self.servers), deed });
+        }
     }
 
     /// Plans that now and then a day passes without a word. It ends before the run does, or with it.
