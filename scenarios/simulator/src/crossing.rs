@@ -5,6 +5,7 @@
 //! doubles and spoils them. A ledger looks at each state of both sims, and says when somebody or something
 //! is in no place, or in two.
 
+mod counts;
 mod courier;
 mod ground;
 mod ledger;
@@ -12,8 +13,10 @@ mod plan;
 mod run;
 mod walker;
 
-pub use ledger::CrossingCounts;
-pub use plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad};
+pub use counts::{CHANGE_STEPS, CRASH_STEPS, CrossingCounts, HOMECOMINGS, NamedCounts};
+pub use plan::{
+    BorderLiar, BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness, SilentDay,
+};
 pub use run::{CrossingReport, RoadCounts, play_crossing};
 
 /// The two sims, from west to east.

@@ -1,5 +1,7 @@
 //! Servers that lie: what a Byzantine server sends in place of what its honest inside wants to say.
 
+mod forgery;
+mod hears;
 mod noise;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,6 +16,7 @@ use metatopia_types::{
 
 use crate::class::{Class, Fired};
 use crate::setting::ClusterSetting;
+pub(crate) use forgery::forged;
 use noise::{corrupt, garbled, oversized, parts};
 
 /// Messages that a replayer remembers.
@@ -52,10 +55,13 @@ pub enum ByzantineBehaviour {
     Garbage,
     /// Says things that are longer than any may be.
     Oversize,
+    /// Tells in its turns what neighbours never said, or said long ago.
+    ForgeHears,
 }
 
 impl ByzantineBehaviour {
-    /// All of them but [`Self::WithholdSomeParts`], which takes turns of several parts.
+    /// All of them but [`Self::WithholdSomeParts`], which takes turns of several parts, and [`Self::ForgeHears`],
+    /// which takes a border.
     pub const ALL: [Self; 14] = [
         Self::WithholdAll,
         Self::WithholdAllButOne,
@@ -93,7 +99,7 @@ impl ByzantineBehaviour {
             Self::Censor => Class::Censor,
             Self::WrongRoot => Class::HashLiar,
             Self::Replay => Class::Replayer,
-            Self::Garbage => Class::Garbage,
+            Self::Garbage | Self::ForgeHears => Class::Garbage,
             Self::Oversize => Class::Oversize,
         }
     }
@@ -205,6 +211,14 @@ impl Villain {
             ByzantineBehaviour::VoidTurns => {
                 Some(spoil(setting, &mut variant, recent, self.turns.len()))
             }
+            ByzantineBehaviour::ForgeHears => {
+                let founders = setting.founders as u64;
+                let number = turn.header.height.0 / founders.max(1);
+                if !hears::put_forged(setting, self.seat, &mut variant, recent, number) {
+                    return None;
+                }
+                None
+            }
             ByzantineBehaviour::Censor => {
                 put(&mut variant, Vec::new());
                 None
@@ -252,7 +266,8 @@ impl Villain {
             | ByzantineBehaviour::OverclaimRound
             | ByzantineBehaviour::Censor
             | ByzantineBehaviour::WrongRoot
-            | ByzantineBehaviour::WrongTime => self.substitute(setting, message),
+            | ByzantineBehaviour::WrongTime
+            | ByzantineBehaviour::ForgeHears => self.substitute(setting, message),
             ByzantineBehaviour::TwoTurns => match to % 3 {
                 0 => {
                     let mut both = self.substitute(setting, message);

@@ -9,7 +9,7 @@ use metatopia_scenarios::{Place, parse_package};
 use metatopia_sim::{Area, Genesis};
 use metatopia_types::{Digest, PublicKey, Sign, SimId, Site, Square};
 
-use super::plan::CrossingPlan;
+use super::plan::{CrossingPlan, Narrowness};
 use crate::replica::{ReplicaSetting, contact};
 
 const ROLLER: &str = include_str!("../../crossing/roller.rhai");
@@ -42,7 +42,12 @@ pub(super) fn setting(plan: &CrossingPlan, sim: usize) -> ReplicaSetting {
         (first..).take(plan.servers).map(|number| scheme.key(number)).collect();
     keys.sort_by_key(|key| key.public());
     let seed = plan.seed.wrapping_mul(2).wrapping_add(sim as u64);
-    let mut setting = ReplicaSetting::of_genesis(genesis(plan, sim, &keys), scheme, keys, seed);
+    let genesis = genesis(plan, sim, &keys);
+    // Those who may vote later come after the others, whose keys ascend.
+    keys.extend((first..).skip(plan.servers).take(plan.spare).map(|number| scheme.key(number)));
+    let mut setting = ReplicaSetting::of_genesis(genesis, scheme, keys, seed);
+    let liars = plan.liars.iter().filter(|liar| liar.sim == sim);
+    setting.liars = liars.map(|liar| (liar.seat, liar.deed)).collect();
     setting.own.snapshot_turns = SNAPSHOT_TURNS;
     setting.share_work();
     setting
@@ -63,8 +68,16 @@ fn genesis(plan: &CrossingPlan, sim: usize, keys: &[Arc<dyn Sign>]) -> Genesis {
     parameters.avatar.speed = Fx::from_int(8);
     parameters.avatar.reach = Fx::from_int(REACH);
     parameters.things_from_servers = u32::try_from(plan.servers).unwrap_or(1).min(4);
-    if plan.is_narrow && sim == 1 {
-        parameters.border_things = 1;
+    if sim == 1 {
+        let servers = u32::try_from(plan.servers).unwrap_or(u32::MAX);
+        let things = u32::try_from(genesis.objects.len()).unwrap_or(u32::MAX);
+        match plan.narrow {
+            Some(Narrowness::Share) => parameters.border_things = 1,
+            Some(Narrowness::Servers) => parameters.things_from_servers = servers + 1,
+            Some(Narrowness::Size) => parameters.building.size_max = Fx::from_ratio(1, 4),
+            Some(Narrowness::Places) => parameters.building.movable_max = things,
+            None => {}
+        }
     }
     let world = SimId(Digest::of("metatopia simulated world of two sims", b"crossing"));
     genesis.site = Some(Site { world, square });

@@ -1,14 +1,21 @@
 //! Looks at the states of both sims: who and what is where, and what became of each departure.
 
+mod law;
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use metatopia_math::Fx;
 use metatopia_sim::{Border, World};
 use metatopia_types::{
-    BorderDeparture, Height, Millis, ObjectId, Parcel, SimId, TravelRefusal, Traveller,
+    BorderDeparture, Height, Millis, ObjectId, Parcel, PublicKey, SimId, TravelRefusal, Traveller,
 };
 
+use self::law::here;
+pub(super) use self::law::is_quiet;
+pub(super) use self::steps::BorderStep;
+use super::counts::{CHANGE_STEPS, CrossingCounts, NamedCounts, note};
 use super::ground::{self, LINE};
 use super::{SIMS, beyond};
 
@@ -21,73 +28,6 @@ const BREACHES_MAX: usize = 16;
 
 /// The states of both sims that are the furthest that were seen.
 pub(super) type BothStates = [World; 2];
-
-/// What a run counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CrossingCounts {
-    /// Parcels with a person that were taken.
-    pub people: u64,
-    /// Parcels with a thing alone that were taken.
-    pub things: u64,
-    /// Things that came along in somebody's hands.
-    pub carried: u64,
-    /// Parcels that were refused and came home, for another reason than the deadline.
-    pub refused: u64,
-    /// Parcels that came home because their deadline had passed.
-    pub late: u64,
-    /// Arrivals that were held at the line because their sender had not settled them.
-    pub pinned_waits: u64,
-    /// Turns of the receiver from each departure to its arrival.
-    pub turns: Vec<u64>,
-    /// Turns of the receiver from the border frame of a state to the ghosts that it moves.
-    pub ghost_turns: Vec<u64>,
-    /// The longest time from a departure to its end.
-    pub longest: Duration,
-    /// Pairs of states that were looked at.
-    pub looks: u64,
-}
-
-impl CrossingCounts {
-    /// Returns how many parcels were taken.
-    #[must_use]
-    pub const fn taken(&self) -> u64 {
-        self.people + self.things
-    }
-
-    /// Adds what another run counted.
-    pub fn add(&mut self, other: &Self) {
-        self.people += other.people;
-        self.things += other.things;
-        self.carried += other.carried;
-        self.refused += other.refused;
-        self.late += other.late;
-        self.pinned_waits += other.pinned_waits;
-        self.turns.extend(&other.turns);
-        self.ghost_turns.extend(&other.ghost_turns);
-        self.longest = self.longest.max(other.longest);
-        self.looks += other.looks;
-    }
-
-    /// Returns the turns that so many of a hundred arrivals needed at most; none if nobody arrived.
-    #[must_use]
-    pub fn percentile(&self, percent: usize) -> Option<u64> {
-        part_of(&self.turns, percent)
-    }
-
-    /// Returns the turns that so many of a hundred border frames needed at most; none if none was heard.
-    #[must_use]
-    pub fn ghost_percentile(&self, percent: usize) -> Option<u64> {
-        part_of(&self.ghost_turns, percent)
-    }
-}
-
-/// Returns the number that so many of a hundred are no greater than.
-fn part_of(turns: &[u64], percent: usize) -> Option<u64> {
-    let mut turns = turns.to_vec();
-    turns.sort_unstable();
-    let place = (turns.len() * percent).div_ceil(100).max(1) - 1;
-    turns.get(place).copied()
-}
 
 /// What became of a departure, as its receiver said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +50,10 @@ struct BorderTrip {
     is_over: bool,
     /// It was held at the line, and was counted.
     has_waited: bool,
+    /// The sender had given the receiver up, so it came home.
+    is_severed: bool,
+    /// How often the members of both sims had changed when it departed, and then when it was judged.
+    changes: [u64; 2],
 }
 
 /// See the module.
@@ -122,8 +66,16 @@ pub(super) struct TripLedger {
     frames: BTreeMap<(usize, Millis), Height>,
     /// When the newest border frame of each sim was made.
     framed: [Millis; 2],
+    /// Who votes in each sim, and how often that changed.
+    members: [(Vec<PublicKey>, u64); 2],
+    /// The epoch of each side of the border.
+    epochs: [u64; 2],
+    /// People whom a neighbour had taken when she was given up: she has an avatar in both sims, until one ends.
+    doubled: BTreeSet<Traveller>,
     /// Who and what has to be somewhere.
     known: BTreeSet<Traveller>,
+    /// Steps that the states show for the first time, by the sim that was left.
+    steps: Vec<(usize, BorderStep)>,
     pub(super) counts: CrossingCounts,
     /// Which laws were broken.
     pub(super) breaches: Vec<String>,
@@ -137,7 +89,11 @@ impl TripLedger {
             trips: BTreeMap::new(),
             frames: BTreeMap::new(),
             framed: [Millis(0); 2],
+            members: SIMS.map(|sim| (members(&states[sim]), 0)),
+            epochs: [0; 2],
+            doubled: BTreeSet::new(),
             known: BTreeSet::new(),
+            steps: Vec::new(),
             counts: CrossingCounts::default(),
             breaches: Vec::new(),
         };
@@ -163,10 +119,12 @@ impl TripLedger {
         states[sim].border(&self.ids[beyond(sim)])
     }
 
-    /// Looks at the states, one of which is new.
-    pub(super) fn look(&mut self, now: Duration, states: &BothStates) {
+    /// Looks at the states, one of which is new. Returns the steps that they show, by the sim that was left.
+    pub(super) fn look(&mut self, now: Duration, states: &BothStates) -> Vec<(usize, BorderStep)> {
+        SIMS.into_iter().for_each(|sim| self.note_members(sim, &states[sim]));
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
+                self.note_severing(sim, border);
                 self.note_departures(now, sim, states, border);
                 let made = border.crossing.said.frame.made;
                 let there = states[beyond(sim)].height();
@@ -189,6 +147,7 @@ impl TripLedger {
             self.counts.looks += 1;
             self.check(now, states);
         }
+        std::mem::take(&mut self.steps)
     }
 
     /// Says whether no state has heard of a later state of the other sim than the one that is looked at.
@@ -200,16 +159,50 @@ impl TripLedger {
         SIMS.into_iter().all(|sim| heard(sim) <= states[beyond(sim)].height())
     }
 
+    /// Notes that a sim gave the other up: what was under way came home, and stays listed until that is taken up.
+    fn note_severing(&mut self, sim: usize, border: &Border) {
+        let said = &border.crossing.said;
+        if said.epoch > self.epochs[sim] {
+            self.counts.severings += said.epoch - self.epochs[sim];
+            self.epochs[sim] = said.epoch;
+        }
+        for number in &said.came_home {
+            if let Some(trip) = self.trips.get_mut(&(sim, *number)) {
+                trip.is_severed = true;
+            }
+        }
+    }
+
+    /// Counts a change of who votes in a sim.
+    fn note_members(&mut self, sim: usize, state: &World) {
+        let (known, changes) = &mut self.members[sim];
+        let members = members(state);
+        if members != *known {
+            (*known, *changes) = (members, *changes + 1);
+            self.counts.set_changes += 1;
+        }
+    }
+
+    /// Returns how often the members of each sim have changed.
+    fn changes(&self) -> [u64; 2] {
+        SIMS.map(|sim| self.members[sim].1)
+    }
+
     fn note_departures(&mut self, now: Duration, sim: usize, states: &BothStates, border: &Border) {
         for departure in &border.crossing.said.departures {
-            let there = states[beyond(sim)].height();
-            self.trips.entry((sim, departure.number)).or_insert_with(|| BorderTrip {
-                travellers: brought(&states[sim], self.ids[beyond(sim)], departure),
-                departed: now,
-                there,
-                fate: TripFate::UnderWay,
-                is_over: false,
-                has_waited: false,
+            let (there, changes) = (states[beyond(sim)].height(), self.changes());
+            self.trips.entry((sim, departure.number)).or_insert_with(|| {
+                self.steps.push((sim, BorderStep::Departure));
+                BorderTrip {
+                    travellers: brought(&states[sim], self.ids[beyond(sim)], departure),
+                    departed: now,
+                    there,
+                    fate: TripFate::UnderWay,
+                    is_over: false,
+                    has_waited: false,
+                    is_severed: false,
+                    changes,
+                }
             });
         }
     }
@@ -228,16 +221,29 @@ impl TripLedger {
     }
 
     fn note_verdicts(&mut self, sim: usize, state: &World, border: &Border) {
+        let changes = self.changes();
         for verdict in &border.crossing.said.verdicts {
             let Some(trip) = self.trips.get_mut(&(beyond(sim), verdict.number)) else { continue };
             if trip.fate != TripFate::UnderWay {
                 continue;
             }
+            if trip.is_severed && verdict.refused.is_none() {
+                // It was taken by a word from before the severing, and is given back.
+                trip.fate = TripFate::Taken(state.height());
+                self.doubled.extend(people(&trip.travellers));
+                continue;
+            }
+            let amid = [CHANGE_STEPS[1], CHANGE_STEPS[0]];
+            note_changes(&mut self.counts.changes_amid, sim, (trip.changes, changes), amid);
+            trip.changes = changes;
             if let Some(why) = verdict.refused {
                 trip.fate = TripFate::Refused(why);
+                note(&mut self.counts.refused, why.word());
+                self.steps.push((beyond(sim), BorderStep::Refusal));
                 continue;
             }
             trip.fate = TripFate::Taken(state.height());
+            self.steps.push((beyond(sim), BorderStep::Arrival));
             self.counts.turns.push(state.height().0.saturating_sub(trip.there.0));
             match trip.travellers.first() {
                 Some(Traveller::Person(_)) => self.counts.people += 1,
@@ -268,93 +274,37 @@ impl TripLedger {
     fn note_ends(&mut self, now: Duration, sim: usize, border: &Border) {
         let listed: BTreeSet<u64> =
             border.crossing.said.departures.iter().map(|departure| departure.number).collect();
+        let changes = self.changes();
         let trips = self.trips.range_mut((sim, 0)..=(sim, u64::MAX));
         for ((_, number), trip) in trips.filter(|(_, trip)| !trip.is_over) {
             if listed.contains(number) {
                 continue;
             }
             trip.is_over = true;
+            let amid = [CHANGE_STEPS[2], CHANGE_STEPS[3]];
+            note_changes(&mut self.counts.changes_amid, sim, (trip.changes, changes), amid);
             let took = now.saturating_sub(trip.departed);
             self.counts.longest = self.counts.longest.max(took);
-            match trip.fate {
-                TripFate::Taken(_) => {}
-                TripFate::Refused(TravelRefusal::Late) | TripFate::UnderWay => {
-                    self.counts.late += 1;
+            let home = match trip.fate {
+                _ if trip.is_severed => {
+                    if matches!(trip.fate, TripFate::Taken(_)) {
+                        self.counts.given_back += 1;
+                        self.doubled.extend(people(&trip.travellers));
+                    }
+                    "severed"
                 }
-                TripFate::Refused(_) => self.counts.refused += 1,
-            }
+                TripFate::Taken(_) => {
+                    self.steps.push((sim, BorderStep::Settlement));
+                    continue;
+                }
+                TripFate::Refused(TravelRefusal::Late) => "late",
+                TripFate::Refused(_) => "refused",
+                TripFate::UnderWay => "no verdict",
+            };
+            note(&mut self.counts.came_home, home);
+            self.steps.push((sim, BorderStep::Homecoming));
         }
     }
-
-    /// Checks that everybody and everything is in one place: here in one sim, or departed and not taken.
-    fn check(&mut self, now: Duration, states: &BothStates) {
-        let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
-        for sim in SIMS {
-            let under_way = self.under_way(states, sim);
-            for traveller in here(&states[sim]).into_iter().chain(under_way) {
-                *places.entry(traveller).or_default() += 1;
-            }
-        }
-        let known = self.known.clone();
-        for traveller in known {
-            let found = places.get(&traveller).copied().unwrap_or(0);
-            if found != 1 {
-                let heights = SIMS.map(|sim| states[sim].height().0);
-                let what = format!("{traveller:?} is in {found} places after turns {heights:?}");
-                self.blame(now, &what);
-                self.known.remove(&traveller);
-            }
-        }
-    }
-
-    /// Returns who and what departed from a sim and was not taken.
-    fn under_way(&self, states: &BothStates, sim: usize) -> Vec<Traveller> {
-        let Some(border) = self.border(states, sim) else { return Vec::new() };
-        let there = self.border(states, beyond(sim)).map(|border| &border.crossing.said);
-        let is_away = |departure: &&BorderDeparture| {
-            let Some(there) = there else { return true };
-            let verdict = there.verdicts.iter().find(|verdict| verdict.number == departure.number);
-            verdict.map_or(departure.number >= there.in_next, |verdict| verdict.refused.is_some())
-        };
-        let away = border.crossing.said.departures.iter().filter(is_away);
-        away.flat_map(|departure| brought(&states[sim], self.ids[beyond(sim)], departure)).collect()
-    }
-
-    /// Checks that all is over: everybody and everything is here in one sim, and nothing is pending.
-    pub(super) fn check_end(&mut self, now: Duration, states: &BothStates) {
-        let mut places: BTreeMap<Traveller, usize> = BTreeMap::new();
-        for sim in SIMS {
-            for traveller in here(&states[sim]) {
-                *places.entry(traveller).or_default() += 1;
-            }
-        }
-        for traveller in self.known.clone() {
-            let found = places.get(&traveller).copied().unwrap_or(0);
-            if found != 1 {
-                self.blame(now, &format!("in the end {traveller:?} is in {found} sims"));
-            }
-        }
-        if !is_quiet(states) {
-            let borders = SIMS.map(|sim| states[sim].borders());
-            self.blame(now, &format!("in the end somebody is stuck: {borders:?}"));
-        }
-    }
-}
-
-/// Says whether nothing is under way over the border, and nothing pinned.
-pub(super) fn is_quiet(states: &BothStates) -> bool {
-    let mut borders = states.iter().flat_map(World::borders);
-    borders.all(|border| (border.under_way, border.pinned) == (0, 0))
-}
-
-/// Returns who has an avatar in a state, and the things there.
-fn here(state: &World) -> Vec<Traveller> {
-    let seen = state.objects();
-    let traveller = seen.map(|seen| match seen.player {
-        Some((person, _)) => Traveller::Person(person),
-        None => Traveller::Thing(seen.origin),
-    });
-    traveller.collect()
 }
 
 /// Returns the number that somebody or something has in a state.
@@ -379,18 +329,27 @@ fn brought(state: &World, to: SimId, departure: &BorderDeparture) -> Vec<Travell
     [departure.traveller].into_iter().chain(besides).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::CrossingCounts;
+/// Returns the people among travellers.
+fn people(travellers: &[Traveller]) -> impl Iterator<Item = Traveller> + use<'_> {
+    travellers.iter().copied().filter(|one| matches!(one, Traveller::Person(_)))
+}
 
-    #[test]
-    fn so_many_of_a_hundred_arrivals_need_no_more_turns() {
-        let turns = (1..=200).rev().collect();
-        let counts = CrossingCounts { turns, ..CrossingCounts::default() };
-        assert_eq!(
-            [50, 99, 100].map(|percent| counts.percentile(percent)),
-            [Some(100), Some(198), Some(200)]
-        );
-        assert_eq!(CrossingCounts::default().percentile(50), None);
+/// Returns who votes after the turns of a state.
+fn members(state: &World) -> Vec<PublicKey> {
+    state.roster().members().keys().copied().collect()
+}
+
+/// Counts that members changed between two steps: those of a sim under the first name, of its neighbour under the
+/// second.
+fn note_changes(
+    counts: &mut NamedCounts,
+    sim: usize,
+    (before, after): ([u64; 2], [u64; 2]),
+    names: [&'static str; 2],
+) {
+    for (of, name) in [sim, beyond(sim)].into_iter().zip(names) {
+        if after[of] != before[of] {
+            note(counts, name);
+        }
     }
 }

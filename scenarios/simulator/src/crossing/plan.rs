@@ -1,15 +1,16 @@
 //! What a seed of the crossing stands for.
 
+mod troubles;
+
 use std::fmt;
 use std::time::Duration;
 
 use super::SIMS;
 use crate::chance::{Dice, Span};
-use crate::class::Class;
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::crash::UnsyncedWrites;
 use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 
 /// Every so manieth seed is calm.
 const CALM_EVERY: u64 = 4;
@@ -69,6 +70,46 @@ impl DispatchRoad {
     }
 }
 
+/// What the eastern sim has less of than comes to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Narrowness {
+    /// The share of its border is one thing.
+    Share,
+    /// It takes things only from sims of more servers than the western one begins with.
+    Servers,
+    /// Its things may not be as large as the balls.
+    Size,
+    /// It has places for no more things that can be pushed than it begins with.
+    Places,
+}
+
+impl Narrowness {
+    /// Each of them.
+    pub const ALL: [Self; 4] = [Self::Share, Self::Servers, Self::Size, Self::Places];
+}
+
+/// A day without a word between the sims, after which one gives the other up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SilentDay {
+    /// Whether all servers of the neighbour are away. Else both sims live, and do not reach each other.
+    pub is_dead: bool,
+    /// Whether the neighbour gives this sim up as well.
+    pub severs_too: bool,
+    /// How long the sims are silent after that.
+    pub rest: Duration,
+}
+
+/// A server that lies to the others of its sim, and to those who ask it what its sim says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BorderLiar {
+    /// The sim whose server it is.
+    pub sim: usize,
+    /// The seat of the server.
+    pub seat: usize,
+    /// How it lies to the others.
+    pub deed: ByzantineBehaviour,
+}
+
 /// What befalls one of the two sims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BorderTrouble {
@@ -78,6 +119,14 @@ pub enum BorderTrouble {
     CutOff(usize),
     /// They reach each other again.
     Reach(usize),
+    /// The admin closes the border on this side.
+    Close,
+    /// The admin opens it again.
+    Open,
+    /// The admin lets another server vote, and then one of the others no more.
+    Rotate,
+    /// A day passes without a word between the sims, and the admin gives the neighbour up.
+    SilentDay(SilentDay),
     /// What is on the disks of all servers is copied. Only a negative control does this and what follows.
     Copy,
     /// All servers go on from the copies: their sim forgets what it decided since.
@@ -95,12 +144,18 @@ pub struct CrossingPlan {
     pub life: Duration,
     /// How many servers each sim has.
     pub servers: usize,
+    /// Seats of each sim for servers that do not vote to begin with.
+    pub spare: usize,
     /// How many people walk.
     pub walkers: u64,
     /// The signatures of both sims.
     pub scheme: SignatureKind,
-    /// Whether the eastern sim has room for one thing that comes over the border.
-    pub is_narrow: bool,
+    /// What the eastern sim has little of.
+    pub narrow: Option<Narrowness>,
+    /// Whether servers die at steps of crossings, and not only at random.
+    pub is_ambushed: bool,
+    /// Servers that lie, one in a sim at most.
+    pub liars: Vec<BorderLiar>,
     /// How each sim's servers and networks are.
     pub conditions: [Conditions; 2],
     /// What happens to dispatches.
@@ -126,20 +181,35 @@ impl CrossingPlan {
             class: CrossingClass::of(seed),
             life,
             servers,
+            spare: 0,
             walkers: 3 + dice.below(3),
             scheme,
-            is_narrow: false,
+            narrow: None,
+            liars: Vec::new(),
+            is_ambushed: false,
             conditions: SIMS.map(|sim| calm(&mut dice, sim, servers)),
             road,
             troubles: Vec::new(),
         };
         if plan.class == CrossingClass::Faulty {
-            plan.is_narrow = dice.below(3) == 0;
             plan.draw_conditions(&mut dice);
             plan.draw_road(&mut dice);
             plan.draw_troubles(&mut dice);
+            plan.draw_more();
         }
         plan
+    }
+
+    /// Says whether the server in a seat of a sim lies.
+    #[must_use]
+    pub fn lies(&self, sim: usize, seat: usize) -> bool {
+        self.liars.iter().any(|liar| (liar.sim, liar.seat) == (sim, seat))
+    }
+
+    /// Returns how many seats each sim has.
+    #[must_use]
+    pub const fn seats(&self) -> usize {
+        self.servers + self.spare
     }
 
     /// Returns a calm plan in which all servers of a sim go back to what they had kept a second before. No sim
@@ -154,94 +224,7 @@ impl CrossingPlan {
             vec![(at, sim, BorderTrouble::Copy), (back_at, sim, BorderTrouble::RollBack)];
         plan
     }
-
-    fn draw_conditions(&mut self, dice: &mut Dice) {
-        for conditions in &mut self.conditions {
-            let mut some = |most: u64| if dice.below(3) == 0 { 0 } else { dice.below(most) };
-            conditions.links.delay = Span::ms(1, 2 + some(25));
-            // Servers speak over streams, whose ends each loss is.
-            conditions.links.loss_ppm = some(1_500) as u32;
-            conditions.links.duplicate_ppm = some(100_000) as u32;
-            conditions.sync = Span::ms(0, some(8));
-            conditions.job = Span::ms(0, some(15));
-            let clock =
-                |dice: &mut Dice| (dice.below(400) as i64, dice.below(2_000) as i32 - 1_000);
-            for (offset, rate) in &mut conditions.clocks {
-                let (more, drawn) = clock(dice);
-                (*offset, *rate) = (*offset + more, drawn);
-            }
-        }
-    }
-
-    fn draw_road(&mut self, dice: &mut Dice) {
-        let mut some = |most: u64| if dice.below(3) == 0 { 0 } else { dice.below(most) as u32 };
-        self.road.late_ppm = some(200_000);
-        self.road.lost_ppm = some(150_000);
-        self.road.doubled_ppm = some(200_000);
-        self.road.corrupted_ppm = some(100_000);
-        self.road.late = Span::ms(100, 300 + dice.below(12_000));
-    }
-
-    /// Draws what befalls the sims. Each kind is absent in a third of all worlds.
-    fn draw_troubles(&mut self, dice: &mut Dice) {
-        let kinds: [(Span, DrawTrouble); 4] = [
-            (Span::ms(3_000, 15_000), Self::crash),
-            (Span::ms(5_000, 20_000), Self::split),
-            (Span::ms(5_000, 15_000), Self::cut_off),
-            (Span::ms(12_000, 40_000), Self::stand_still),
-        ];
-        for (apart, draw) in kinds {
-            let is_absent = dice.below(3) == 0;
-            let mut at = dice.within(apart);
-            while !is_absent && at < self.life {
-                let (sim, seat) = (dice.index(2), dice.index(self.servers));
-                draw(self, dice, (at, sim, seat));
-                at += dice.within(apart);
-            }
-        }
-        self.troubles.sort_by_key(|(at, ..)| *at);
-    }
-
-    /// Plans that something befalls a sim, and its end, which comes before that of the run.
-    fn plan(&mut self, (at, sim): (Duration, usize), lasts: Duration, both: [BorderTrouble; 2]) {
-        let [begin, end] = both;
-        self.troubles.push((at, sim, begin));
-        self.troubles.push(((at + lasts).min(self.life), sim, end));
-    }
-
-    fn crash(&mut self, dice: &mut Dice, (at, sim, seat): (Duration, usize, usize)) {
-        let tails = [UnsyncedWrites::Kept, UnsyncedWrites::Lost, UnsyncedWrites::Torn];
-        let (tail, down) = (dice.pick(&tails), dice.within(Span::ms(50, 4_000)));
-        let crash = ClusterOrder::Crash { seat, tail, down };
-        self.troubles.push((at, sim, BorderTrouble::Order(crash)));
-    }
-
-    /// A server is cut off from those of its own sim, and goes on answering the neighbour.
-    fn split(&mut self, dice: &mut Dice, (at, sim, seat): (Duration, usize, usize)) {
-        let split = ClusterOrder::SplitFor(Class::Split, vec![seat]);
-        let both = [split, ClusterOrder::Mend(Class::Split)].map(BorderTrouble::Order);
-        self.plan((at, sim), dice.within(Span::ms(1_000, 8_000)), both);
-    }
-
-    fn cut_off(&mut self, dice: &mut Dice, (at, sim, seat): (Duration, usize, usize)) {
-        let both = [BorderTrouble::CutOff(seat), BorderTrouble::Reach(seat)];
-        self.plan((at, sim), dice.within(Span::ms(1_000, 10_000)), both);
-    }
-
-    /// So many servers are away that no turn can be decided, for longer than a deadline now and then.
-    fn stand_still(&mut self, dice: &mut Dice, (at, sim, first): (Duration, usize, usize)) {
-        let lasts = dice.within(Span::ms(1_000, 14_000));
-        let quorum = 2 * self.servers / 3 + 1;
-        for n in 0..=self.servers - quorum {
-            let seat = (first + n) % self.servers;
-            let both = [ClusterOrder::Kill(seat), ClusterOrder::Start(seat)];
-            self.plan((at, sim), lasts, both.map(BorderTrouble::Order));
-        }
-    }
 }
-
-/// Draws one trouble of a kind: when it begins, in which sim, and at which server.
-type DrawTrouble = fn(&mut CrossingPlan, &mut Dice, (Duration, usize, usize));
 
 /// Returns the conditions of a sim in which nothing goes wrong.
 fn calm(dice: &mut Dice, sim: usize, servers: usize) -> Conditions {
@@ -254,11 +237,47 @@ fn calm(dice: &mut Dice, sim: usize, servers: usize) -> Conditions {
 impl fmt::Display for CrossingPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}, {}, {} walkers", self.seed, self.class.name(), self.walkers)?;
-        writeln!(f, "signatures {:?}, narrow {}", self.scheme, self.is_narrow)?;
+        writeln!(f, "signatures {:?}, narrow {:?}", self.scheme, self.narrow)?;
+        writeln!(f, "{} servers, and seats for {} more", self.servers, self.spare)?;
+        writeln!(f, "liars {:?}", self.liars)?;
+        writeln!(f, "crashes at steps of crossings {}", self.is_ambushed)?;
         writeln!(f, "road {:?}", self.road)?;
         for (at, sim, trouble) in &self.troubles {
             writeln!(f, "{at:?} sim {sim}: {trouble:?}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{BorderTrouble, CrossingPlan, SilentDay};
+    use crate::villain::ByzantineBehaviour;
+
+    /// What CI plays has to have all of it, because a kind of trouble that never comes proves nothing.
+    #[test]
+    fn ten_seeds_have_each_kind_of_trouble_among_them() {
+        let life = Duration::from_secs(20);
+        let plans: Vec<_> = (1..=10).map(|seed| CrossingPlan::draw(seed, life, 4)).collect();
+        let some = |is: fn(&CrossingPlan) -> bool| plans.iter().any(is);
+        assert!(some(|plan| plan.narrow.is_some()) && some(|plan| plan.is_ambushed));
+        assert!(some(|plan| plan.liars.iter().any(|it| it.deed == ByzantineBehaviour::ForgeHears)));
+        let kinds: [fn(&BorderTrouble) -> bool; 3] = [
+            |one| matches!(one, BorderTrouble::Close),
+            |one| matches!(one, BorderTrouble::Rotate),
+            |one| matches!(one, BorderTrouble::SilentDay(_)),
+        ];
+        for (n, is) in kinds.into_iter().enumerate() {
+            let mut troubles = plans.iter().flat_map(|plan| &plan.troubles);
+            assert!(troubles.any(|(_, _, one)| is(one)), "kind {n}");
+        }
+        let plans = (1..=100).map(|seed| CrossingPlan::draw(seed, life, 4));
+        let troubles: Vec<_> = plans.flat_map(|plan| plan.troubles).map(|(.., one)| one).collect();
+        let some = |is: fn(&SilentDay) -> bool| {
+            troubles.iter().any(|one| matches!(one, BorderTrouble::SilentDay(day) if is(day)))
+        };
+        assert!(some(|day| day.is_dead) && some(|day| day.severs_too));
     }
 }

@@ -1,7 +1,10 @@
 //! Plays two sims side by side, slice by slice, and says what came of it.
 
+mod admin;
+mod ambush;
 mod road;
 mod setup;
+mod silence;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -10,10 +13,14 @@ use metatopia_sim::World;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Act, Build, Digest, ObjectId, SimId};
 
+use self::admin::AdminWishes;
+use self::ambush::StepAmbush;
 pub use self::road::RoadCounts;
 use self::road::RoadEvent;
+use self::silence::Silence;
+use super::counts::CrossingCounts;
 use super::courier::VirtualCourier;
-use super::ledger::{BothStates, CrossingCounts, TripLedger, is_quiet};
+use super::ledger::{BothStates, TripLedger, is_quiet};
 use super::plan::{BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad};
 use super::walker::BorderWalker;
 use super::{SIMS, ground};
@@ -55,6 +62,8 @@ pub struct CrossingReport {
     pub road: RoadCounts,
     /// Dispatches that counted for nothing at the servers to which they were brought.
     pub unheard: u64,
+    /// Acts in decided turns that told what a neighbour never said.
+    pub unheard_acts: u64,
     /// Processes that died.
     pub crashes: u64,
     /// The last height of each sim.
@@ -83,6 +92,8 @@ struct CrossingRun {
     conditions: DispatchRoad,
     road_dice: Dice,
     road_counts: RoadCounts,
+    /// What each sim said first to a courier, for its liar to say again.
+    first_said: [Option<Vec<u8>>; 2],
     /// Which courier put which question.
     asked: BTreeMap<u64, (usize, usize)>,
     next_token: u64,
@@ -93,6 +104,11 @@ struct CrossingRun {
     walker_dice: Dice,
     thinks_at: Duration,
     admin_at: Duration,
+    admin: AdminWishes,
+    /// A day on which the sims do not reach each other.
+    silence: Option<Silence>,
+    /// A crash that waits for a step of a crossing.
+    ambush: Option<StepAmbush>,
     ledger: TripLedger,
     copies: [Vec<MemoryDisk>; 2],
 }
@@ -123,7 +139,7 @@ impl CrossingRun {
             let setting = settings.next().expect("two settings");
             ReplicaStage::new(setting, plan.conditions[sim].clone())
         });
-        let couriers = SIMS.map(|_| (0..plan.servers).map(VirtualCourier::new).collect());
+        let couriers = SIMS.map(|_| (0..plan.seats()).map(VirtualCourier::new).collect());
         Self {
             now: Duration::ZERO,
             stages,
@@ -133,6 +149,7 @@ impl CrossingRun {
             conditions: plan.road,
             road_dice: Dice::new(plan.seed, "road"),
             road_counts: RoadCounts::default(),
+            first_said: [None, None],
             asked: BTreeMap::new(),
             next_token: 1,
             cut_off: BTreeSet::new(),
@@ -141,6 +158,9 @@ impl CrossingRun {
             walker_dice: Dice::new(plan.seed, "walkers"),
             thinks_at: Duration::ZERO,
             admin_at: Duration::ZERO,
+            admin: AdminWishes::new(plan.seed),
+            silence: None,
+            ambush: None,
             ledger: TripLedger::new(&states),
             states,
             copies: [Vec::new(), Vec::new()],
@@ -151,6 +171,7 @@ impl CrossingRun {
     /// Has what is planned befall the sims from now on, and returns this moment.
     fn begin(&mut self) -> Duration {
         let began = self.now;
+        self.ambush = self.plan.is_ambushed.then(|| StepAmbush::new(self.plan.seed));
         let planned = self.plan.troubles.iter().cloned();
         self.troubles = planned.map(|(after, sim, one)| (began + after, sim, one)).collect();
         began
@@ -171,6 +192,7 @@ impl CrossingRun {
         }
         self.look();
         self.carry();
+        self.administer();
         if self.now >= self.thinks_at {
             self.thinks_at = self.now + THINK;
             self.think(walks);
@@ -182,7 +204,7 @@ impl CrossingRun {
         let mut is_new = false;
         for sim in SIMS {
             let world = &self.stages[sim].world;
-            let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
+            let servers = world.honest().filter_map(|seat| world.server(seat));
             let states = servers.filter_map(|server| server.replica().world());
             if let Some(furthest) = states.max_by_key(|state| state.height())
                 && furthest.height() > self.states[sim].height()
@@ -192,7 +214,8 @@ impl CrossingRun {
             }
         }
         if is_new {
-            self.ledger.look(self.now, &self.states);
+            let steps = self.ledger.look(self.now, &self.states);
+            self.spring(&steps);
         }
     }
 
@@ -209,11 +232,6 @@ impl CrossingRun {
             self.admin_at = self.now + ADMIN;
             SIMS.into_iter().for_each(|sim| self.order(sim, Act::Heartbeat));
         }
-    }
-
-    /// Has the admin of a sim do something.
-    fn order(&mut self, sim: usize, act: Act) {
-        self.stages[sim].prompt(setup::ADMIN, |person, now| person.act(now, act, None));
     }
 
     /// Lets everything travel that is there, or nothing.
@@ -233,6 +251,10 @@ impl CrossingRun {
             BorderTrouble::Order(order) => self.stages[sim].world.plan(self.now, order),
             BorderTrouble::CutOff(seat) => drop(self.cut_off.insert((sim, seat))),
             BorderTrouble::Reach(seat) => drop(self.cut_off.remove(&(sim, seat))),
+            BorderTrouble::Close => self.admin.closed[sim] = true,
+            BorderTrouble::Open => self.admin.closed[sim] = false,
+            BorderTrouble::Rotate => self.rotate(sim),
+            BorderTrouble::SilentDay(day) => self.fall_silent(sim, day),
             BorderTrouble::Copy => {
                 let world = &self.stages[sim].world;
                 self.copies[sim] = (0..world.seats()).map(|seat| world.salvaged(seat)).collect();
@@ -258,12 +280,13 @@ impl CrossingRun {
     fn finish(mut self) -> CrossingReport {
         self.troubles.clear();
         self.cut_off.clear();
+        (self.ambush, self.silence) = (None, None);
+        self.admin.closed = [false; 2];
         self.conditions = DispatchRoad::calm(self.conditions.delay);
-        for stage in &mut self.stages {
-            stage.world.heal();
-            for seat in 0..self.plan.servers {
-                stage.world.plan(self.now, ClusterOrder::Start(seat));
-            }
+        self.stop_rotating();
+        for sim in SIMS {
+            self.stages[sim].world.heal();
+            self.start_members(sim);
         }
         let (began, limit) = (self.now, self.now + STOP + SETTLE);
         let (mut orders_at, mut settled) = (self.now, Duration::ZERO);
@@ -278,6 +301,8 @@ impl CrossingRun {
             }
         }
         self.ledger.check_end(self.now, &self.states);
+        // A change that was ordered before the end of the faults may have come about since.
+        SIMS.into_iter().for_each(|sim| self.start_members(sim));
         let mut report = self.report(settled);
         let mut digests = Vec::new();
         for (sim, stage) in self.stages.into_iter().enumerate() {
@@ -302,6 +327,7 @@ impl CrossingRun {
             counts: self.ledger.counts.clone(),
             road: self.road_counts,
             unheard: self.stages.iter().map(|stage| stage.world.cluster.unheard).sum(),
+            unheard_acts: self.stages.iter().map(|stage| stage.world.cluster.unheard_acts.0).sum(),
             crashes: self.stages.iter().map(|stage| stage.world.crashes()).sum(),
             heights: SIMS.map(|sim| self.states[sim].height().0),
             settled,

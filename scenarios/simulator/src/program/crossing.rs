@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use metatopia_simulator::crossing::{
-    CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, RoadCounts, play_crossing,
+    CHANGE_STEPS, CRASH_STEPS, CrossingClass, CrossingCounts, CrossingPlan, CrossingReport,
+    HOMECOMINGS, NamedCounts, RoadCounts, play_crossing,
 };
 use metatopia_simulator::survive;
 use serde::Serialize;
@@ -18,6 +19,15 @@ const CALM_TURNS_MAX: u64 = 10;
 
 /// Where nothing goes wrong, half of all border frames move ghosts at most so many turns after they were made.
 const GHOST_TURNS_MAX: u64 = 8;
+
+/// So many faulty worlds, in each of which people walk for [`KINDS_SECONDS`], have all kinds of trouble among them.
+const KINDS_WORLDS: u64 = 8;
+
+/// How long people walk in worlds that are to have all kinds of trouble.
+const KINDS_SECONDS: u64 = 20;
+
+/// So many such worlds have all ways to come home among them, and crashes and set changes between all steps.
+const STEPS_WORLDS: u64 = 100;
 
 #[derive(Debug, Args)]
 pub(crate) struct CrossingArgs {
@@ -48,6 +58,7 @@ struct CrossingTally {
     counts: CrossingCounts,
     road: RoadCounts,
     unheard: u64,
+    unheard_acts: u64,
     crashes: u64,
     settled: Duration,
 }
@@ -58,6 +69,7 @@ impl CrossingTally {
         self.counts.add(&report.counts);
         self.road.add(&report.road);
         self.unheard += report.unheard;
+        self.unheard_acts += report.unheard_acts;
         self.crashes += report.crashes;
         self.settled = self.settled.max(report.settled);
     }
@@ -70,8 +82,13 @@ impl CrossingTally {
             people: counts.people,
             things: counts.things,
             carried: counts.carried,
-            refused: counts.refused,
-            late: counts.late,
+            refused: counts.refused.clone(),
+            came_home: counts.came_home.clone(),
+            ambushes: counts.ambushes.clone(),
+            severings: counts.severings,
+            given_back: counts.given_back,
+            set_changes: counts.set_changes,
+            changes_amid: counts.changes_amid.clone(),
             pinned_waits: counts.pinned_waits,
             turns_p50: counts.percentile(50),
             turns_p95: counts.percentile(95),
@@ -86,7 +103,9 @@ impl CrossingTally {
             dispatches_lost: road.lost,
             dispatches_doubled: road.doubled,
             dispatches_corrupted: road.corrupted,
+            dispatches_forged: road.forged,
             dispatches_unheard: self.unheard,
+            acts_unheard: self.unheard_acts,
             crashes: self.crashes,
         }
     }
@@ -104,8 +123,13 @@ struct CrossingFigures {
     people: u64,
     things: u64,
     carried: u64,
-    refused: u64,
-    late: u64,
+    refused: NamedCounts,
+    came_home: NamedCounts,
+    ambushes: NamedCounts,
+    severings: u64,
+    given_back: u64,
+    set_changes: u64,
+    changes_amid: NamedCounts,
     pinned_waits: u64,
     turns_p50: Option<u64>,
     turns_p95: Option<u64>,
@@ -120,7 +144,9 @@ struct CrossingFigures {
     dispatches_lost: u64,
     dispatches_doubled: u64,
     dispatches_corrupted: u64,
+    dispatches_forged: u64,
     dispatches_unheard: u64,
+    acts_unheard: u64,
     crashes: u64,
 }
 
@@ -154,6 +180,35 @@ fn shortfalls(classes: &BTreeMap<&'static str, CrossingFigures>) -> Vec<String> 
         short.push(format!("calm: ghosts lag by {turns} turns, and are to by {bound} at most"));
     }
     short
+}
+
+/// Says which kinds of trouble there were none of, though there were worlds enough.
+fn never(figures: &CrossingFigures) -> Vec<String> {
+    let mut never = Vec::new();
+    if figures.worlds >= KINDS_WORLDS {
+        let kinds = [
+            ("refusals", figures.refused.values().sum()),
+            ("crashes after a step", figures.ambushes.values().sum()),
+            ("severings", figures.severings),
+            ("set changes", figures.set_changes),
+            ("forged dispatches", figures.dispatches_forged),
+            ("acts that tell what was never said", figures.acts_unheard),
+        ];
+        let none = kinds.into_iter().filter(|(_, times)| *times == 0);
+        never.extend(
+            none.map(|(kind, _)| format!("faulty: no {kind} in {} worlds", figures.worlds)),
+        );
+    }
+    if figures.worlds >= STEPS_WORLDS {
+        let missing = |kind: &str, counts: &NamedCounts, names: &[&'static str]| {
+            let none = names.iter().filter(|name| !counts.contains_key(*name));
+            none.map(|name| format!("faulty: no {kind}: {name}")).collect::<Vec<_>>()
+        };
+        never.extend(missing("homecoming", &figures.came_home, &HOMECOMINGS));
+        never.extend(missing("crash after a step", &figures.ambushes, &CRASH_STEPS));
+        never.extend(missing("set change amid a crossing", &figures.changes_amid, &CHANGE_STEPS));
+    }
+    never
 }
 
 pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
@@ -198,18 +253,30 @@ pub(crate) fn run(arguments: &CrossingArgs) -> SimulatorExit {
         breaches.iter().for_each(|breach| say!("seed {seed}: {breach}"));
     }
     let speed = lived.as_secs_f64() / progress.elapsed().as_secs_f64();
-    let classes = tallies.iter().map(|(class, tally)| (class.name(), tally.figures())).collect();
+    let classes: BTreeMap<_, _> =
+        tallies.iter().map(|(class, tally)| (class.name(), tally.figures())).collect();
+    let mut shortfalls = shortfalls(&classes);
+    if arguments.seconds >= KINDS_SECONDS {
+        let faulty = classes.get(CrossingClass::Faulty.name());
+        shortfalls.extend(faulty.map(never).unwrap_or_default());
+    }
     let outcome = CrossingOutcome {
         seeds: done,
         violations: broken.len() as u64,
         virtual_seconds: lived.as_secs(),
         speed_x: (speed * 100.0).round() / 100.0,
-        shortfalls: shortfalls(&classes),
+        shortfalls,
         classes,
     };
     tell(&outcome, arguments.json);
     let is_sound = broken.is_empty() && outcome.shortfalls.is_empty();
     if is_sound { SimulatorExit::Sound } else { SimulatorExit::Broken }
+}
+
+/// Returns what was counted by name as words.
+fn named(counts: &NamedCounts) -> String {
+    let words: Vec<String> = counts.iter().map(|(name, times)| format!("{times} {name}")).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 
 fn tell(outcome: &CrossingOutcome, json: bool) {
@@ -222,16 +289,22 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         let [median, p95, p99] =
             [figures.turns_p50, figures.turns_p95, figures.turns_p99].map(turns);
         say!(
-            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} refused, \
-             {} came home late, {} pinned waits",
+            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} pinned waits",
             figures.worlds,
             figures.taken,
             figures.people,
             figures.things,
             figures.carried,
-            figures.refused,
-            figures.late,
             figures.pinned_waits
+        );
+        say!("  refused: {}", named(&figures.refused));
+        say!("  came home: {}", named(&figures.came_home));
+        say!("  crashes after a step: {}", named(&figures.ambushes));
+        say!("  {} severings, {} given back by them", figures.severings, figures.given_back);
+        say!(
+            "  {} set changes, amid crossings: {}",
+            figures.set_changes,
+            named(&figures.changes_amid)
         );
         say!(
             "  departure to arrival {median} / {p95} / {p99} turns (median, p95, p99), \
@@ -243,14 +316,16 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         let [median, p95] = [figures.ghost_turns_p50, figures.ghost_turns_p95].map(turns);
         say!("  ghosts lag by {median} / {p95} turns (median, p95)");
         say!(
-            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} counted for nothing; \
-             {} crashes",
+            "  {} dispatches: {} late, {} lost, {} doubled, {} corrupted, {} forged, \
+             {} counted for nothing, {} acts told what was never said; {} crashes",
             figures.dispatches,
             figures.dispatches_late,
             figures.dispatches_lost,
             figures.dispatches_doubled,
             figures.dispatches_corrupted,
+            figures.dispatches_forged,
             figures.dispatches_unheard,
+            figures.acts_unheard,
             figures.crashes
         );
     }
@@ -268,7 +343,33 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{CALM_TURNS_MAX, CrossingFigures, CrossingTally, GHOST_TURNS_MAX, shortfalls};
+    use super::{
+        CALM_TURNS_MAX, CHANGE_STEPS, CRASH_STEPS, CrossingFigures, CrossingTally, GHOST_TURNS_MAX,
+        HOMECOMINGS, KINDS_WORLDS, NamedCounts, STEPS_WORLDS, never, shortfalls,
+    };
+
+    #[test]
+    fn many_worlds_without_a_kind_of_trouble_fall_short_and_few_do_not() {
+        let tally = |worlds| CrossingTally { worlds, ..CrossingTally::default() };
+        assert!(never(&tally(KINDS_WORLDS - 1).figures()).is_empty());
+        let few = never(&tally(KINDS_WORLDS).figures()).join("\n");
+        assert!(few.contains("faulty: no severings in 8 worlds"), "{few}");
+        assert!(!few.contains("homecoming"), "{few}");
+
+        let all = |names: &[&'static str]| -> NamedCounts {
+            names.iter().map(|name| (*name, 1)).collect()
+        };
+        let mut many = tally(STEPS_WORLDS);
+        (many.counts.severings, many.counts.set_changes) = (1, 1);
+        (many.road.forged, many.unheard_acts) = (1, 1);
+        many.counts.refused = all(&["closed"]);
+        many.counts.ambushes = all(&CRASH_STEPS);
+        many.counts.changes_amid = all(&CHANGE_STEPS);
+        many.counts.came_home = all(&HOMECOMINGS[1..]);
+        assert_eq!(never(&many.figures()), ["faulty: no homecoming: refused"]);
+        many.counts.came_home = all(&HOMECOMINGS);
+        assert!(never(&many.figures()).is_empty());
+    }
 
     /// The command ended well after worlds in which nobody ever crossed.
     #[test]

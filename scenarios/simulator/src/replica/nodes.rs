@@ -14,7 +14,7 @@ use metatopia_replica::{BorderWatch, ClientId, Followers, PeerMessage, Reader, R
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::wire::DecodeError;
-use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
+use metatopia_types::{ActId, HearRefusal, Height, Now, Outcome, PublicKey, Refusal, Turn};
 
 use super::fair::class_of;
 use super::gateway::Hangup;
@@ -94,6 +94,8 @@ pub struct ReplicaServers {
     pub borders: BTreeMap<usize, Vec<BorderWatch>>,
     /// How much of what couriers brought counted for nothing.
     pub unheard: u64,
+    /// Acts of decided turns that told what a neighbour never said, and the last turn that was looked at.
+    pub unheard_acts: (u64, Height),
     /// How many snapshots servers stored.
     pub snapshots: u64,
     /// How many segments of their logs they gave up.
@@ -147,6 +149,7 @@ impl ReplicaServers {
             answers: BTreeMap::new(),
             borders: BTreeMap::new(),
             unheard: 0,
+            unheard_acts: (0, Height(0)),
             snapshots: 0,
             given_up: 0,
             disks: Vec::new(),
@@ -420,6 +423,15 @@ impl Cluster for ReplicaServers {
                     if let Some(class) = class_of(&failure.report.file) {
                         self.fired.note(class);
                     }
+                }
+                let is_unheard = |outcome: &&Outcome| {
+                    let Outcome::Refused(Refusal::NotHeard(why)) = outcome else { return false };
+                    *why != HearRefusal::NothingNew
+                };
+                let (count, last) = &mut self.unheard_acts;
+                if applied.height > *last {
+                    *last = applied.height;
+                    *count += applied.outcomes.iter().filter(is_unheard).count() as u64;
                 }
                 self.oracle.saw_applied(scene.at, seat, &applied);
             }

@@ -10,6 +10,7 @@ use crate::crossing::courier::CourierView;
 use crate::crossing::{SIMS, beyond};
 use crate::replica::Request;
 use crate::seat::Life;
+use crate::villain::forged;
 
 /// What happened to dispatches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct RoadCounts {
     pub doubled: u64,
     /// Those with another byte.
     pub corrupted: u64,
+    /// Those that a liar forged, or said again.
+    pub forged: u64,
 }
 
 impl RoadCounts {
@@ -37,6 +40,7 @@ impl RoadCounts {
         self.lost += other.lost;
         self.doubled += other.doubled;
         self.corrupted += other.corrupted;
+        self.forged += other.forged;
     }
 }
 
@@ -50,8 +54,12 @@ pub(super) enum RoadEvent {
 }
 
 impl CrossingRun {
-    /// Hands what has arrived to its server.
+    /// Hands what has arrived to its server. On a silent day it is lost.
     pub(super) fn arrive(&mut self, event: RoadEvent) {
+        if self.is_apart() {
+            self.road_counts.lost += 1;
+            return;
+        }
         match event {
             RoadEvent::Ask { sim, seat, token, question } => {
                 let request = Request::Ask { token, question };
@@ -75,7 +83,7 @@ impl CrossingRun {
             }
         }
         for sim in SIMS {
-            for seat in 0..self.plan.servers {
+            for seat in 0..self.plan.seats() {
                 self.mind(sim, seat);
             }
         }
@@ -93,10 +101,13 @@ impl CrossingRun {
         let Some(life) = self.life(sim, seat) else { return };
         let borders = self.stages[sim].world.cluster.borders.get(&seat);
         let Some(border) = borders.and_then(|borders| borders.first().copied()) else { return };
-        let node = self.couriers[sim][seat].node(self.plan.servers);
-        let is_cut = self.cut_off.contains(&(sim, seat)) || self.cut_off.contains(&(other, node));
+        let node = self.couriers[sim][seat].node(self.plan.seats());
+        let is_apart = self.is_apart();
+        let is_cut = is_apart
+            || self.cut_off.contains(&(sim, seat))
+            || self.cut_off.contains(&(other, node));
         let theirs = self.life(other, node).filter(|_| !is_cut);
-        let (now, nodes, token) = (self.now, self.plan.servers, self.next_token);
+        let (now, nodes, token) = (self.now, self.plan.seats(), self.next_token);
         let view = CourierView { now, life, border, nodes, theirs };
         if let Some(question) = self.couriers[sim][seat].mind(&view, self.ids[sim], token) {
             self.next_token += 1;
@@ -111,19 +122,32 @@ impl CrossingRun {
     /// A server answered a question: the answer goes back over the road, or not.
     fn answered(&mut self, token: u64, answer: Answer) {
         let Some((sim, seat)) = self.asked.remove(&token) else { return };
+        let is_apart = self.is_apart();
         let courier = &mut self.couriers[sim][seat];
         if courier.question.is_none_or(|question| question.token != token) {
             // It was given up meanwhile.
             return;
         }
-        let (road, dice, nodes) = (self.conditions, &mut self.road_dice, self.plan.servers);
-        if dice.happens(road.lost_ppm) {
+        let (road, dice, nodes) = (self.conditions, &mut self.road_dice, self.plan.seats());
+        if is_apart || dice.happens(road.lost_ppm) {
             self.road_counts.lost += 1;
             courier.fail(self.now, nodes);
             return;
         }
         let comes = self.now + dice.within(road.delay);
+        let node = courier.node(nodes);
         let Some(mut dispatch) = courier.answered(answer, (self.now, comes), nodes) else { return };
+        let from = beyond(sim);
+        let first = self.first_said[from].get_or_insert_with(|| dispatch.clone());
+        if self.plan.lies(from, node) && dice.below(2) == 0 {
+            let key = &*self.stages[from].setting().keys[node];
+            let number = dice.below(64);
+            let old = (number % 8 == 7).then(|| first.clone());
+            if let Some(other) = old.or_else(|| forged(&dispatch, key, number)) {
+                self.road_counts.forged += 1;
+                dispatch = other;
+            }
+        }
         if dice.happens(road.corrupted_ppm) && !dispatch.is_empty() {
             self.road_counts.corrupted += 1;
             let at = dice.index(dispatch.len());

@@ -2,15 +2,12 @@
 
 use std::time::Duration;
 
-use metatopia_types::{Act, BorderOrder, Traveller};
+use metatopia_types::Traveller;
 
 use super::{BorderWalker, CrossingRun, SIMS, both};
 use crate::chance::Span;
 use crate::crossing::beyond;
 use crate::replica::{Person, PersonProfile};
-
-/// The number of the admin in both stages.
-pub(super) const ADMIN: usize = 0;
 
 /// Whoever is driven from outside does nothing of their own accord.
 const DRIVEN: PersonProfile = PersonProfile {
@@ -31,12 +28,8 @@ impl CrossingRun {
         self.wait("admins are there", |states| {
             both(states, |_, state| state.avatar(&admin).is_some())
         })?;
-        let heads = SIMS.map(|sim| self.stages[sim].setting().genesis().head());
         for sim in SIMS {
-            let head = Box::new(heads[beyond(sim)].clone());
-            let blob = BorderOrder::Open { head, offices: Vec::new(), portal: None }.blob();
-            let act = Act::Border { order: blob.id() };
-            self.stages[sim].prompt(ADMIN, |person, now| person.act_with(now, act, vec![blob]));
+            self.order_border(sim, &self.opening(sim));
         }
         self.wait("borders are open", |states| {
             both(states, |_, state| {
