@@ -6,6 +6,7 @@
 
 mod error;
 mod kept;
+mod material;
 mod scene;
 mod verdict;
 

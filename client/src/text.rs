@@ -9,10 +9,12 @@ mod form;
 mod friend;
 mod lot;
 mod moderate;
+mod number;
 mod order;
 mod private;
 mod profile;
 mod report;
+mod thing;
 mod wear;
 mod who_did;
 mod would;
@@ -28,7 +30,7 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{ChatMessage, JointEntry, SoundMessage};
+use metatopia_protocol::{ChatMessage, SoundMessage};
 use metatopia_sim::{CLUB, NEARBY, WHISPERED};
 use metatopia_types::{Act, Blob, Emote, ObjectId, limits};
 
@@ -41,10 +43,12 @@ pub use self::{
     friend::{FriendCommand, FriendLineError, friends_lines, recovery_line},
     lot::{LotCommand, LotLineError},
     moderate::{ModerateCommand, ModerateLineError, ModerateMeasure},
+    number::{coordinates, in_words, number_of},
     order::{TypedOrder, TypedOrderError},
     private::{PrivateCommand, PrivateLineError, told, unreadable},
     profile::{BuddyCommand, ProfileCommand, profile_lines},
     report::{ReportCommand, ReportLineError, report_line},
+    thing::describe_thing,
     wear::{AvatarPart, WearCommand, WearError, look_words, wardrobe_lines},
     who_did::who_did,
     would::{would_do, would_set},
@@ -446,7 +450,7 @@ pub fn describe(scene: &Scene) -> Vec<String> {
     let Some(here) = position(scene) else {
         return vec!["You are not in the world yet.".into()];
     };
-    let mut lines = vec![format!("You stand at {:.1} east, {:.1} north.", here.x, here.y)];
+    let mut lines = vec![format!("You stand at {}.", coordinates(here))];
     if let Some(held) = scene.me.and_then(|me| names_in_hands(scene, me)) {
         lines.push(format!("You hold {held}."));
     }
@@ -457,7 +461,7 @@ pub fn describe(scene: &Scene) -> Vec<String> {
         Some(object.id) != scene.me && !object.held.is_some_and(holder)
     };
     let others = scene.objects.iter().filter(is_told);
-    lines.extend(others.map(|object| describe_object(scene, here, object)));
+    lines.extend(others.map(|object| thing::describe_object(scene, here, object)));
     if lines.len() == before {
         lines.push("Nothing is near.".into());
     }
@@ -469,64 +473,6 @@ fn names_in_hands(scene: &Scene, avatar: ObjectId) -> Option<String> {
     let held = scene.in_hands_of(avatar);
     let names: Vec<&str> = held.iter().map(|held| held.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
-}
-
-/// Returns one thing as it is seen from a place, in a line.
-fn describe_object(scene: &Scene, here: Vec2, object: &SceneObject) -> String {
-    let away = object.position.saturating_sub(here);
-    let mut line = format!("{}, {:.1} m {}", object.name, away.length(), compass(away));
-    if let Some(emote) = object.player.as_ref().and_then(|player| player.emote) {
-        line.push_str(&format!(", {}", gesture(emote)));
-    }
-    if let Some(held) = names_in_hands(scene, object.id) {
-        line.push_str(&format!(", holding {held}"));
-    }
-    if !object.text.is_empty() {
-        line.push_str(&format!(": \"{}\"", object.text));
-    }
-    line.push('.');
-    line
-}
-
-/// Returns what one thing is, in lines: where, whether it moves, and what it is joined to, by these joints.
-#[must_use]
-pub fn describe_thing(scene: &Scene, thing: &SceneObject, joints: &[JointEntry]) -> Vec<String> {
-    let here = position(scene).unwrap_or_default();
-    if Some(thing.id) == scene.me {
-        return vec![format!("You are {}.", look_words(&thing.look))];
-    }
-    let mut lines = vec![describe_object(scene, here, thing)];
-    if thing.player.is_none() {
-        let moves = if thing.movable { "can be pushed" } else { "stays in its place" };
-        lines.push(format!("It is {}, and {moves}.", object_word(thing.id)));
-    } else {
-        lines.push(format!("{} is {}.", thing.name, look_words(&thing.look)));
-    }
-    let name = |id: ObjectId| match scene.objects.iter().find(|object| object.id == id) {
-        Some(object) => format!("{}, {}", object.name, object_word(id)),
-        None => object_word(id),
-    };
-    for joint in joints {
-        let Some(other) = joint.other_end(thing.id) else { continue };
-        let other = other.map_or_else(|| "the ground".to_string(), name);
-        lines.push(format!("A {} joins it to {other}.", joint.kind.word()));
-    }
-    lines
-}
-
-/// Returns how an object is called by its number.
-fn object_word(id: ObjectId) -> String {
-    format!("object {id}")
-}
-
-const fn gesture(emote: Emote) -> &'static str {
-    match emote {
-        Emote::Wave => "waving",
-        Emote::Nod => "nodding",
-        Emote::Dance => "dancing",
-        Emote::Bow => "bowing",
-        Emote::Laugh => "laughing",
-    }
 }
 
 /// Whether what is in sight is proved, in one sentence.

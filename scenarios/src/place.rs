@@ -6,6 +6,7 @@ mod introduction;
 mod joint;
 mod line;
 mod object;
+mod outline_words;
 mod read;
 mod rules;
 mod state;

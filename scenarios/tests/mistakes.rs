@@ -58,15 +58,12 @@ fn numbers_that_are_not_whole_must_be_in_quotes() {
 #[test]
 fn lines_that_cannot_be_are_named_with_the_rule() {
     for (text, complaint) in [
-        ("line = [[9, 2]]", "yard.toml:7:8: points: 1 where a chain has 2..="),
-        ("line = [[9, 2], [10, 2], [10, 2]]", "yard.toml:7:8: points[1]: less than"),
-        (
-            "line = [[9, 2], [10, 2], [999, 2]]",
-            "yard.toml:7:8: points[1]: the next point is further",
-        ),
+        ("line = [[9, 2]]", "yard.toml:7:8: `line` has 1 of 2 to "),
+        ("line = [[9, 2], [10, 2], [10, 2]]", "yard.toml:7:8: point 2 of `line` is less than"),
+        ("line = [[9, 2], [10, 2], [999, 2]]", "yard.toml:7:8: point 2 of `line` is more than"),
         (
             "line = [[9, 2], [10, 2]]\nbefore = [8, 2]\nafter = [10, 2]",
-            "yard.toml:7:8: points[2]: less than",
+            "yard.toml:7:8: point 2 of `line` is less than",
         ),
         (
             "line = [[9, 2], [10, 2]]\nat = [9, 2]",
@@ -84,7 +81,7 @@ fn lines_that_cannot_be_are_named_with_the_rule() {
         ),
         (
             "line = [[9, 2], [10, 2]]\nbefore = [9, 2]",
-            "yard.toml:7:8: points[0]: less than 0.0625 m from the next point, where `before` is points[0]",
+            "yard.toml:7:8: the point `before` is less than 0.0625 m from the next one",
         ),
         ("line = [[9, 2], [10, 2]]\nspin = 1", "yard.toml:7:8: a line is static"),
         (
@@ -112,8 +109,18 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
             "yard.toml:8:11: the polygon does not turn left at corner 1: corners run counter-clockwise, convex",
         ),
         ("at = [9, 2]\ncorners = [[0, 0], [1, 0]]", "yard.toml:8:11: a polygon of 2 corners"),
-        ("at = [9, 2]\ncapsule = [1, 0]", "yard.toml:8:11: radius: a size of 0 m is not in"),
-        ("at = [9, 2]\ndisc = 1000", "yard.toml:8:8: radius: a size of 1000 m is not in"),
+        (
+            "at = [9, 2]\ncapsule = [1, 0]",
+            "yard.toml:8:11: the radius, the second number of `capsule`, is 0 m, outside of 0.0625 to ",
+        ),
+        (
+            "at = [9, 2]\ndisc = 1000",
+            "yard.toml:8:8: the radius, the number of `disc`, is 1000 m, outside of",
+        ),
+        (
+            "at = [9, 2]\nbox = [1, 3000]",
+            "yard.toml:8:7: the height, the second number of `box`, is 3000 m, outside of 0.125 to ",
+        ),
         ("at = [9, 2]\ndisc = 1\ncolor = \"red\"", "yard.toml:9:9: \"red\" is no colour"),
         (
             "at = [9, 2]\ndisc = 1\nmass = 3\ndensity = 30",
@@ -413,6 +420,20 @@ fn rooms_that_cannot_be_are_named_with_the_rule() {
     }
     let nowhere = format!("{hall}[[opening]]\nfrom = [6, 1]\nto = [8, 1]\n");
     assert_eq!(place(&nowhere), "yard.toml:8:1: it is on no edge of a sector");
+    // One mistake hid the others, so that a place was checked again and again.
+    let wrong = sector("den", "corners = [[20, 0], [25, 0]]");
+    let loud = sector("bar", "corners = [[20, 0], [30, 0], [30, 9]]\nsound = \"loud\"");
+    let over = sector("attic", "corners = [[14, 8], [20, 8], [20, 12], [14, 12]]");
+    assert_told(
+        &all(&format!("{HEAD}{wrong}{hall}{loud}{over}")),
+        &[
+            "yard.toml:4:1: 2 corners where 3 to 8 are allowed",
+            "yard.toml:16:9: \"loud\" is no sound",
+            "yard.toml:17:1: it covers ground of sector 1, \"hall\"",
+        ],
+    );
+    let twice = "[[opening]]\nfrom = [6, 1]\nto = [8, 1]\n".repeat(2);
+    assert_eq!(all(&format!("{HEAD}{hall}{twice}")).len(), 2);
     let door = format!("{hall}[[opening]]\nfrom = [6, 0]\nto = [8, 0]\n");
     assert_eq!(place(&door), "fine");
 }
@@ -428,4 +449,22 @@ fn nobody_appears_in_a_wall() {
     let named = walled("spawn = [9, 5]\n");
     assert!(named.starts_with(&format!("yard.toml:4:9: {complaint}")), "{named}");
     assert_eq!(walled("spawn = [5, 5]\n"), "fine");
+}
+
+/// Of the values that a script remembers the first wrong one was told alone.
+#[test]
+fn all_values_of_a_state_that_are_none_are_told_together() {
+    let told = all(&format!(
+        "{HEAD}[[object]]\nkind = \"a\"\nname = \"a\"\nat = [9, 2]\ndisc = 1\n\
+         [[object.scripts]]\npackage = \"drawbridge\"\n[object.scripts.state]\n\
+         far = 1.5\nnear = {{ thing = \"nobody\" }}\n"
+    ));
+    assert_told(
+        &told,
+        &[
+            "yard.toml:10:11: there is no package drawbridge",
+            "yard.toml:12:7: write `{ fixed = \"1.5\" }`",
+            "yard.toml:13:8: no thing has the mark \"nobody\"",
+        ],
+    );
 }

@@ -6,7 +6,8 @@ use metatopia_protocol::{
     Answer, LEAVES_PER_QUESTION_MAX, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
 };
 use metatopia_sim::{
-    Charter, ChatEntry, ChatIndex, Governance, KeyFriends, Manifest, SNAPSHOT_BYTES_MAX,
+    Charter, ChatEntry, ChatIndex, ForgottenWords, Governance, KeyFriends, Manifest,
+    SNAPSHOT_BYTES_MAX,
 };
 use metatopia_types::{
     Digest, Height, Millis, PublicKey,
@@ -26,6 +27,10 @@ const SHELVES: &str = "friends/";
 /// The leaf that says who said what of late.
 const CHAT: &str = "chat";
 
+/// The leaf that holds the words that were forgotten last, and what those are called into which it is cut.
+const FORGOTTEN: &str = "forgotten";
+const SHELVES_OF_FORGOTTEN: &str = "forgotten/";
+
 /// Returns the fault of a node that shows a state that it cannot mean.
 const fn other() -> ProofError {
     ProofError::Other("another state than the header states")
@@ -42,6 +47,15 @@ pub struct ProvenFriends {
     pub time: u64,
     /// What the state has of each key, ascending.
     pub friends: Vec<(PublicKey, KeyFriends)>,
+}
+
+/// The words of a sim, out of a state that is certified.
+#[derive(Debug, Clone)]
+pub struct ProvenWords {
+    /// What was said of late, the oldest first.
+    pub lines: Vec<ChatEntry>,
+    /// What was forgotten last, the oldest first.
+    pub forgotten: Vec<ForgottenWords>,
 }
 
 impl ClientDriver {
@@ -88,6 +102,27 @@ impl ClientDriver {
         let leaf = leaves.first().ok_or_else(other)?;
         let index: ChatIndex = wire::decode(leaf, LEAF_BYTES_MAX).map_err(|_| other())?;
         Ok(index.0.into())
+    }
+
+    /// Proves which words were said of late and which were forgotten last, from the newest snapshot that the node
+    /// offers.
+    ///
+    /// # Errors
+    /// See [`ProofError`]. Nothing is taken on trust, as for [`Self::prove_friends`].
+    pub async fn prove_words(&mut self, wait: Duration) -> Result<ProvenWords, ProofError> {
+        let wanted =
+            |key: &str| key == CHAT || key == FORGOTTEN || key.starts_with(SHELVES_OF_FORGOTTEN);
+        let (_, leaves) = self.prove_leaves(wait, wanted).await?;
+        // Leaves are in the order of their keys.
+        let (chat, shelves) = leaves.split_first().ok_or_else(other)?;
+        let lines: ChatIndex = wire::decode(chat, LEAF_BYTES_MAX).map_err(|_| other())?;
+        let mut forgotten = Vec::new();
+        for shelf in shelves {
+            let kept: Vec<(u64, ForgottenWords)> =
+                wire::decode(shelf, LEAF_BYTES_MAX).map_err(|_| other())?;
+            forgotten.extend(kept.into_iter().map(|(_, words)| words));
+        }
+        Ok(ProvenWords { lines: lines.0.into(), forgotten })
     }
 
     /// Fetches all leaves of the newest snapshot whose keys are wanted, in the order of their keys, and proves

@@ -54,7 +54,7 @@ use tokio::{
 use self::link::{DriverCommand, SessionTask};
 pub use self::{
     asking::{AskError, AskingSession},
-    charter::ProvenFriends,
+    charter::{ProvenFriends, ProvenWords},
     first_login::{FirstLoginError, guest_look, login, passing_key},
     http::HttpError,
     nearest::{MEASURED_MAX, nearest},

@@ -11,6 +11,8 @@ use metatopia_sim::{
 };
 use metatopia_types::{Refusal, Title};
 
+use crate::text::number_of;
+
 /// What a builder can do next; nothing if there is nothing to say.
 #[must_use]
 pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
@@ -34,10 +36,9 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
             format!("Walk closer: builders reach {} metres.", rules.reach)
         }
         Refusal::TooManyObjects => {
-            format!(
-                "{} things are allowed; `mine` lists yours, `delete` makes room.",
-                rules.objects_per_player
-            )
+            let most =
+                number_of(rules.objects_per_player, "thing is allowed", "things are allowed");
+            format!("{most}; `mine` lists yours, `delete` makes room.")
         }
         Refusal::TooManyMovable => format!(
             "{} things of yours may be such that people can push them, and {} in the sim; `delete` \
@@ -101,7 +102,9 @@ fn about_joints(why: Refusal) -> Option<String> {
 /// What somebody can do next whose hands are in the way; nothing if they are not.
 const fn of_hands(why: Refusal) -> Option<&'static str> {
     Some(match why {
-        Refusal::Held => "Ask whoever has it in hand to put it down.",
+        Refusal::Held => {
+            "Ask whoever has it in hand to put it down; `hands` lists what you hold yourself."
+        }
         Refusal::HandsFull | Refusal::NotHeld => "`hands` lists what you hold.",
         Refusal::Immovable => {
             "Only what can be pushed is taken, and one of two that are joined must be such."

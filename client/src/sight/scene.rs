@@ -5,9 +5,11 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::TileName;
 use metatopia_sim::{Body, Motion, Shape, ThingChange, TileEntry};
-use metatopia_types::{Emote, Height, Look, Movement, ObjectId, PublicKey, ScriptId, Tick};
+use metatopia_types::{
+    BuiltMaterial, Emote, Height, Look, Movement, ObjectId, PublicKey, ScriptId, SimId, Tick,
+};
 
-use super::Sight;
+use super::{Sight, material::material_of};
 
 /// What is near an avatar after one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +62,12 @@ pub struct SceneObject {
     pub scripts: Vec<ScriptId>,
     /// The avatar that has it in hand.
     pub held: Option<ObjectId>,
+    /// What it is made of; none if a founder or a script gave it numbers of its own.
+    pub material: Option<BuiltMaterial>,
+    /// Whether it may leave over a border.
+    pub travels: bool,
+    /// The sim over whose border it came, if it counts against that border's share.
+    pub guest: Option<SimId>,
 }
 
 impl SceneObject {
@@ -188,6 +196,9 @@ impl Sight {
             player: object.player.map(|key| ScenePlayer { key, emote }),
             scripts: object.scripts.clone(),
             held: object.held.map(|held| held.by),
+            material: material_of(body),
+            travels: object.travels,
+            guest: object.guest.map(|guest| guest.from),
         }
     }
 }

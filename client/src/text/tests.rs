@@ -1,9 +1,9 @@
 use alloc::borrow::ToOwned as _;
 
 use metatopia_math::Angle;
-use metatopia_protocol::JointEntryKind;
+use metatopia_protocol::{JointEntry, JointEntryKind};
 use metatopia_sim::Shape;
-use metatopia_types::{Height, Look, Tick};
+use metatopia_types::{BuiltMaterial, Digest, Height, Look, PublicKey, SimId, Tick};
 
 use super::*;
 
@@ -24,6 +24,9 @@ fn thing(id: u64, name: &str, east: i32, movable: bool) -> SceneObject {
         player: None,
         scripts: Vec::new(),
         held: None,
+        material: None,
+        travels: false,
+        guest: None,
         author: None,
         changed: None,
     }
@@ -48,18 +51,52 @@ fn a_thing_is_described_with_what_it_is_joined_to() {
         joint(Some(ObjectId(41)), 7, JointEntryKind::Weld),
         joint(None, 40, JointEntryKind::Target),
     ];
+    let told = |n: usize, joints: &[JointEntry]| {
+        let ada = |_: &PublicKey| "Ada".to_owned();
+        describe_thing(&scene, &scene.objects[n], joints, ada)
+    };
     assert_eq!(
-        describe_thing(&scene, &scene.objects[1], &joints),
+        told(1, &joints),
         [
             "crate, 2.0 m east.",
             "It is object 41, and can be pushed.",
+            "It is 1 m by 1 m.",
+            "It belongs to the sim, and stays in this sim.",
             "A hinge joins it to wall, object 40.",
             "A rod joins it to the ground.",
             "A weld joins it to object 7.",
         ]
     );
-    let wall = describe_thing(&scene, &scene.objects[2], &[]);
-    assert_eq!(wall, ["wall, 4.0 m east.", "It is object 40, and stays in its place."]);
+    let wall = told(2, &[]);
+    assert_eq!(wall[..2], ["wall, 4.0 m east.", "It is object 40, and stays in its place."]);
+}
+
+/// `look at` named neither what a thing is made of, nor its size, its owner, and whether it may leave.
+#[test]
+fn a_thing_is_described_with_its_size_its_material_its_owner_and_where_it_may_go() {
+    let half = Vec2::new(Fx::from_ratio(1, 4), Fx::ONE);
+    let ball = SceneObject {
+        half,
+        owner: Some(PublicKey([2; 32])),
+        material: Some(BuiltMaterial::Rubber),
+        travels: true,
+        guest: Some(SimId(Digest([0xab; 32]))),
+        ..thing(41, "plank", 2, true)
+    };
+    let (height, tick) = (Height(1), Tick(3));
+    let scene = Scene { height, tick, me: None, objects: vec![ball] };
+    let told = describe_thing(&scene, &scene.objects[0], &[], |_| "Ada".to_owned());
+    assert_eq!(
+        told[2..],
+        [
+            "It is 0.5 m by 2 m, of rubber.",
+            "It belongs to Ada (key 02020202..), and may leave over a border.",
+            "It came over the border from sim abababab.., and counts against that border's share.",
+        ]
+    );
+    let round = Shape::Circle { radius: Fx::HALF };
+    let disc = SceneObject { shape: round, ..thing(7, "disc", 2, true) };
+    assert_eq!(describe_thing(&scene, &disc, &[], |_| String::new())[2], "It is 1 m across.");
 }
 
 #[test]

@@ -21,13 +21,7 @@ pub fn who_did(
     now: Option<Millis>,
 ) -> Vec<String> {
     let called = printable(&thing.name);
-    let who = |key: &PublicKey| {
-        let digits = &key.to_string()[..8];
-        match printable(&name(key)) {
-            name if name.is_empty() => format!("key {digits}.."),
-            name => format!("{name} (key {digits}..)"),
-        }
-    };
+    let who = |key: &PublicKey| who(key, &name);
     if let Some(player) = &thing.player {
         return Vec::from([format!("{called} is a person: {}.", who(&player.key))]);
     }
@@ -48,6 +42,15 @@ pub fn who_did(
         }
     };
     Vec::from([made, owned, changed])
+}
+
+/// Returns who a key is, by what `name` says that it is called.
+pub(super) fn who(key: &PublicKey, name: impl Fn(&PublicKey) -> String) -> String {
+    let digits = &key.to_string()[..8];
+    match printable(&name(key)) {
+        name if name.is_empty() => format!("key {digits}.."),
+        name => format!("{name} (key {digits}..)"),
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +80,9 @@ mod tests {
             player: None,
             scripts: Vec::new(),
             held: None,
+            material: None,
+            travels: false,
+            guest: None,
         }
     }
 

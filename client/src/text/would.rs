@@ -14,7 +14,7 @@ use metatopia_protocol::{
 use metatopia_sim::limits::UNDONE_PER_ACT_MAX;
 use metatopia_types::{GovernOrder, RoleRight, Ruling, Title};
 
-use super::printable;
+use super::{number_of, printable};
 
 /// Returns whom an order is about, in words.
 fn whom(person: Option<&PersonEntry>) -> String {
@@ -35,11 +35,6 @@ fn what(thing: Option<&GovernedThing>) -> String {
     let owner = owner.map_or("the sim".to_owned(), |key| key.to_string()[..8].to_owned());
     let scripts = number_of(*scripts, "script", "scripts");
     format!("{} (thing {object} of {owner}, {scripts})", printable(name))
-}
-
-/// Returns a number with the noun that it takes.
-fn number_of(count: u32, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Returns for how long something lasts, in words.

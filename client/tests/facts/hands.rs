@@ -26,6 +26,9 @@ fn object(id: u64, name: &str, metres: i32, held: Option<u64>) -> SceneObject {
         player: None,
         scripts: Vec::new(),
         held: held.map(ObjectId),
+        material: None,
+        travels: false,
+        guest: None,
         author: None,
         changed: None,
     }

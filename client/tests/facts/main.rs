@@ -19,3 +19,4 @@ mod session;
 mod set_changes;
 mod stand;
 mod talk;
+mod things;

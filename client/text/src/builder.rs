@@ -5,10 +5,10 @@ use std::time::Duration;
 use metatopia_client::{
     Scene, SceneObject,
     build::{self, BuildPlan, Building, Ground, JoinedThing, Way, resized, spot},
-    text::{compass, find, position, printable},
+    text::{compass, coordinates, find, in_words, printable},
 };
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
+use metatopia_protocol::{Answer, PlayerEntry, Question};
 use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Lot, Shape};
 use metatopia_types::{
@@ -16,7 +16,7 @@ use metatopia_types::{
 };
 
 use super::{
-    charter, hands, joints,
+    charter, hands, joints, own_things,
     room::{ActProgress, TextClient},
 };
 use crate::{LineKind, TextClientError};
@@ -43,18 +43,12 @@ impl Thing {
     }
 }
 
-/// Returns a number with the digits that people would write: those of its fixed point say what nobody typed.
-fn in_words(number: Fx) -> String {
-    let text = format!("{number:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 type BuilderResult = Result<(), TextClientError>;
 
 pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderResult {
     match &building {
         Building::Build(plan) => return make(room, plan).await,
-        Building::Mine => return mine(room).await,
+        Building::Mine => return own_things::mine(room).await,
         Building::Land => return land(room).await,
         Building::Help => return room.tell(LineKind::Answer, build::HELP),
         Building::Take(thing) => return hands::take(room, thing).await,
@@ -173,7 +167,7 @@ async fn deed(
 
 /// Returns the deed of putting a thing elsewhere, and what is said once it is done.
 fn moved(object: ObjectId, position: Vec2, name: &str) -> (Build, String) {
-    let done = format!("You put {name} at {:.1} east, {:.1} north.", position.x, position.y);
+    let done = format!("You put {name} at {}.", coordinates(position));
     (Build::Move { object, position }, done)
 }
 
@@ -339,7 +333,7 @@ pub(super) async fn meant_first(
         }));
     }
     // One's own things can be taken away or given from afar.
-    let own = things(room).await?.into_iter().find(|own| match id {
+    let own = own_things::things(room).await?.into_iter().find(|own| match id {
         Some(id) => own.object == id,
         None => own.name.to_lowercase().starts_with(&typed.to_lowercase()),
     });
@@ -359,57 +353,13 @@ pub(super) async fn meant_first(
     }))
 }
 
-async fn things(room: &mut TextClient) -> Result<Vec<ThingEntry>, TextClientError> {
-    let owner = room.driver.author();
-    Ok(match room.driver.ask(Question::Things { owner }, ANSWER).await? {
-        Answer::Things(things) => things,
-        _ => Vec::new(),
-    })
-}
-
-async fn mine(room: &mut TextClient) -> BuilderResult {
-    let own = things(room).await?;
-    let here = room.look_around().await?.as_ref().and_then(position).unwrap_or(Vec2::ZERO);
-    let packages = packages(room);
-    for thing in &own {
-        let way = thing.position.saturating_sub(here);
-        let runs: Vec<&str> = thing
-            .scripts
-            .iter()
-            .filter_map(|(_, id)| Some(packages.iter().find(|(_, other)| other == id)?.0.as_str()))
-            .collect();
-        let runs =
-            if runs.is_empty() { String::new() } else { format!(", runs {}", runs.join(", ")) };
-        let (name, length, towards) = (printable(&thing.name), way.length(), compass(way));
-        let line = format!("{name}, {length:.1} m {towards}, object {}{runs}.", thing.object);
-        room.tell(LineKind::Answer, &line)?;
-    }
-    let rules = &room.driver.trust().genesis.parameters.building;
-    let scripts: usize = own.iter().map(|thing| thing.scripts.len()).sum();
-    let text: u32 = own.iter().map(|thing| thing.text_bytes).fold(0, u32::saturating_add);
-    let line = format!(
-        "{} of {} things, {scripts} of {} scripts, {text} of {} bytes of text.",
-        own.len(),
-        rules.objects_per_player,
-        rules.scripts_per_player,
-        rules.text_bytes_per_player
-    );
-    room.tell(LineKind::Answer, &line)
-}
-
 async fn land(room: &mut TextClient) -> BuilderResult {
     let Some(charter) = charter::needed(room).await? else { return Ok(()) };
     for land in charter.lands.iter().rev() {
         let (low, high) = (land.area.low, land.area.high);
         let whose = build::title(land.title, &room.driver.author());
-        let line = format!(
-            "{}, from {:.1} east, {:.1} north to {:.1} east, {:.1} north: {whose}.",
-            printable(&land.name),
-            low.x,
-            low.y,
-            high.x,
-            high.y
-        );
+        let (name, low, high) = (printable(&land.name), coordinates(low), coordinates(high));
+        let line = format!("{name}, from {low} to {high}: {whose}.");
         room.tell(LineKind::Answer, &line)?;
     }
     let rest = match charter.parameters.building.open_ground {
@@ -469,7 +419,7 @@ pub(super) async fn player(
 }
 
 /// The packages that ship with the sim, by name.
-fn packages(room: &TextClient) -> Vec<(String, PackageId)> {
+pub(super) fn packages(room: &TextClient) -> Vec<(String, PackageId)> {
     let packages = &room.driver.trust().genesis.packages;
     let name = |(id, bytes): (&PackageId, &Vec<u8>)| {
         let package = Package::decode(bytes).ok()?;

@@ -3,7 +3,7 @@
 use std::{mem, time::Duration};
 
 use metatopia_client::{
-    NEAR_BORDER, NeighbourGround, Scene, edge_gap, square_of,
+    NEAR_BORDER, NeighbourGround, Scene, SceneObject, edge_gap, is_past_edge, square_of,
     text::{beyond_border, position, printable},
 };
 use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
@@ -27,6 +27,9 @@ const FAR_AGAIN: Duration = Duration::from_secs(10);
 /// A portal is told of that is no further off than this, in metres: as far as one sees.
 const PORTAL_SIGHT: Fx = Fx::from_int(64);
 
+/// What was seen last so near to the middle of a portal may have gone into it, in metres: the rim is at one.
+const PORTAL_REACH: Fx = Fx::from_ratio(3, 2);
+
 /// Digits of a sim's id that are told where its name is not known.
 const SIM_DIGITS: usize = 12;
 
@@ -45,6 +48,10 @@ const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 /// Whoever looks over a border sees 40 m, so views are asked for anew only after so many metres.
 const LOOK_STEP: Fx = Fx::from_int(8);
+
+/// Whoever and whatever was seen so short of the line, at its speed, and is seen no more, has gone over it, in
+/// seconds: a scene comes each fifth of a second.
+const GONE_OVER: Fx = Fx::from_ratio(1, 2);
 
 /// News of the neighbour that are looked at at once.
 const NEWS_AT_ONCE: usize = 64;
@@ -271,6 +278,21 @@ impl BorderWalk {
         seen.into_iter().map(|(middle, sim)| (middle, name(sim))).collect()
     }
 
+    /// Returns how somebody or something has left that was seen last in this state and is seen no more, if that is
+    /// over an open border: `over the line to garden`.
+    pub(super) fn gone_over(&self, driver: &ClientDriver, last: &LastSeen) -> Option<String> {
+        let square = square_of(&driver.trust().genesis)?;
+        let there = left_for(square, &self.borders, last)?;
+        let ahead = self.ahead.as_ref().filter(|it| it.driver.trust().sim == there.neighbour);
+        let ground = NeighbourGround::of(square, there);
+        Some(match (ahead.map(|ahead| name_of(&ahead.driver)), ground.portal()) {
+            (Some(name), None) => format!("over the line to {name}"),
+            (Some(name), Some(_)) => format!("through the portal to {name}"),
+            (None, None) => format!("over the {} border to the neighbour", ground.edge()),
+            (None, Some(_)) => "through the portal".to_owned(),
+        })
+    }
+
     /// Returns why nobody comes over the border at this place, if it is at a border that is a wall.
     pub(super) async fn wall(&mut self, driver: &mut ClientDriver, here: Vec2) -> Option<String> {
         let square = square_of(&driver.trust().genesis)?;
@@ -353,6 +375,48 @@ impl NeighbourSession {
     }
 }
 
+/// Where somebody or something was when it was seen last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LastSeen {
+    pub(super) name: String,
+    position: Vec2,
+    velocity: Vec2,
+    /// Whether it may leave over a border: people may.
+    travels: bool,
+}
+
+impl From<&SceneObject> for LastSeen {
+    fn from(seen: &SceneObject) -> Self {
+        Self {
+            name: printable(&seen.name),
+            position: seen.position,
+            velocity: seen.velocity,
+            travels: seen.travels || seen.player.is_some(),
+        }
+    }
+}
+
+/// Returns the open border of the sim on this square over which somebody or something has left that was seen last
+/// in this state; none if it was not about to.
+fn left_for<'a>(
+    square: Square,
+    borders: &'a [BorderEntry],
+    last: &LastSeen,
+) -> Option<&'a BorderEntry> {
+    let soon = last.position.saturating_add(last.velocity.scale(GONE_OVER));
+    let is_there = |border: &&BorderEntry| {
+        let ground = NeighbourGround::of(square, border);
+        let is_past = match ground.portal() {
+            Some(portal) => {
+                [last.position, soon].iter().any(|at| portal.here.distance(*at) <= PORTAL_REACH)
+            }
+            None => ground.gap(soon) == Some(Fx::ZERO) && is_past_edge(square, soon),
+        };
+        border.standing == BorderStanding::Open && is_past
+    };
+    borders.iter().find(is_there).filter(|_| last.travels)
+}
+
 /// Opens a session with a neighbour, whose id the border names: no genesis of another sim is believed.
 async fn open(
     neighbour: SimId,
@@ -385,9 +449,50 @@ pub(super) fn name_of(driver: &ClientDriver) -> String {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::TravelRefusal;
+    use metatopia_protocol::PortalEntry;
+    use metatopia_types::{Digest, Height, TravelRefusal};
 
     use super::*;
+
+    /// Whoever watched somebody walk over a line was told that she is out of sight.
+    #[test]
+    fn what_was_on_its_way_over_an_open_border_has_gone_over_it_and_nothing_else_has() {
+        let square = |x: i32| Square { x, y: 0, doublings: 2 };
+        let border = |x: i32, standing| BorderEntry {
+            neighbour: SimId(Digest([7; 32])),
+            square: square(x),
+            portal: None,
+            standing,
+            epoch: 0,
+            heard: Height(9),
+            silent: None,
+            under_way: 0,
+            nodes: Vec::new(),
+            answer: None,
+        };
+        let seen = |x: i32, east: i32, travels| LastSeen {
+            name: "ball".to_owned(),
+            position: Vec2::new(Fx::from_int(x), Fx::ZERO),
+            velocity: Vec2::new(Fx::from_int(east), Fx::ZERO),
+            travels,
+        };
+        let open = [border(8, BorderStanding::Open)];
+        let has_gone =
+            |borders: &[BorderEntry], last: LastSeen| left_for(square(0), borders, &last).is_some();
+        assert!(has_gone(&open, seen(127, 4, true)), "on its way");
+        assert!(has_gone(&open, seen(129, 0, true)), "over the line");
+        assert!(!has_gone(&open, seen(127, 4, false)), "it stays in this sim");
+        assert!(!has_gone(&open, seen(127, 0, true)), "it stood still: it left by itself");
+        assert!(!has_gone(&open, seen(127, -4, true)), "it came from there");
+        assert!(!has_gone(&open, seen(-127, -4, true)), "at another edge");
+        let portal = Some(PortalEntry { here: Vec2::new(Fx::from_int(9), Fx::ZERO), there: None });
+        let through = [BorderEntry { portal, ..border(80, BorderStanding::Open) }];
+        assert!(has_gone(&through, seen(9, 0, true)), "in the portal");
+        assert!(has_gone(&through, seen(7, 4, true)), "on its way into it");
+        assert!(!has_gone(&through, seen(127, 4, true)), "at an edge behind which nobody is");
+        let wall = BorderStanding::Wall("closed".to_owned());
+        assert!(!has_gone(&[border(8, wall)], seen(127, 4, true)), "a wall");
+    }
 
     #[test]
     fn why_a_thing_stays_is_told_once_and_again_when_the_reason_is_another_one() {

@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     author::fetch,
-    crossing::WayOver,
+    crossing::{LastSeen, WayOver},
     forms, lots, profiles,
     room::{ActProgress, TextClient},
     rules,
     walk::{AvatarWalk, Goal, WalkStep},
-    words,
+    words::{self, SlideEnd},
 };
 use crate::{LineKind, TextClientError};
 
@@ -190,27 +190,36 @@ pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextC
     if fate != ActProgress::Done(Outcome::Ok) {
         return conclude(room, fate, "");
     }
-    let after = slide(room, thing.id).await?;
-    room.tell(LineKind::Done, &words::pushed(&name, before, after))
+    let after = slide(room, &thing).await?;
+    room.tell(LineKind::Done, &words::pushed(&name, before, &after))
 }
 
-/// Watches something until it rests; where it is then, if it can be seen.
-async fn slide(room: &mut TextClient, id: ObjectId) -> Result<Option<Vec2>, TextClientError> {
+/// Watches something until it rests. Returns where it is then, or where it went.
+async fn slide(room: &mut TextClient, thing: &SceneObject) -> Result<SlideEnd, TextClientError> {
     let end = Instant::now() + SLIDE;
+    let mut seen = thing.clone();
     let mut last = room.look_around().await?;
     while Instant::now() < end {
-        let object = last.as_ref().and_then(|s| s.objects.iter().find(|o| o.id == id));
+        let object = last.as_ref().and_then(|s| s.objects.iter().find(|o| o.id == thing.id));
         match object {
-            Some(object) if object.velocity.length() < AT_REST => return Ok(Some(object.position)),
-            Some(_) => {}
-            None => return Ok(None),
+            Some(object) if object.velocity.length() < AT_REST => {
+                return Ok(SlideEnd::At(object.position));
+            }
+            Some(object) => seen.clone_from(object),
+            None => {
+                return Ok(match room.gone_over(&LastSeen::from(&seen)) {
+                    Some(over) => SlideEnd::Over(over),
+                    None => SlideEnd::OutOfSight,
+                });
+            }
         }
         last = room.next_scene().await?;
         if last.is_none() {
             break;
         }
     }
-    Ok(room.scene.as_ref().and_then(|scene| place_of(scene, id)))
+    let place = room.scene.as_ref().and_then(|scene| place_of(scene, thing.id));
+    Ok(place.map_or(SlideEnd::OutOfSight, SlideEnd::At))
 }
 
 pub(super) async fn touch(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
@@ -423,14 +432,14 @@ async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, Te
     let avatar = &room.driver.trust().genesis.parameters.avatar;
     // Half of the reach to spare: both may move until the act is decided.
     let close = avatar.radius.saturating_add(avatar.reach.saturating_mul(Fx::HALF));
-    let WalkEnd { step, .. } = walk(room, Goal::Object(thing.id, close)).await?;
+    let WalkEnd { step, goal, .. } = walk(room, Goal::Object(thing.id, close)).await?;
     let name = printable(&thing.name);
     let why = match step {
         Some(WalkStep::Arrived) => return Ok(true),
         Some(WalkStep::Blocked(rest)) => {
             format!("Something is in the way, {rest:.1} m from {name}.")
         }
-        Some(WalkStep::Lost) => format!("{name} is out of sight."),
+        Some(WalkStep::Lost) => room.lost_sight(&goal.unwrap_or_else(|| thing.into())),
         Some(WalkStep::Head(_)) | None => format!("You stop on your way to {name}."),
     };
     room.tell(LineKind::Refused, &why)?;
@@ -444,6 +453,8 @@ struct WalkEnd {
     place: Option<Vec2>,
     /// What is added to coordinates of the beginning, because the walk led into other sims.
     shift: Vec2,
+    /// The goal as it was seen last, if it is a thing or a person.
+    goal: Option<LastSeen>,
 }
 
 /// Walks until the walk ends, a line interrupts it, or it takes too long; then stands still.
@@ -452,6 +463,7 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
     let (mut walk, end) = (AvatarWalk::new(goal, speed), Instant::now() + WALK);
     let mut scene = room.look_around().await?;
     let (mut moving, mut step, mut shift) = (false, None, Vec2::ZERO);
+    let mut last = None;
     while let Some(mut seen) = scene.filter(|_| Instant::now() < end) {
         if let Some(WayOver { shift: by, through_portal }) = room.attend_border().await? {
             walk.shift(by);
@@ -462,6 +474,9 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
                 step = Some(WalkStep::Arrived);
                 break;
             }
+        }
+        if let Goal::Object(id, _) = goal {
+            last = seen.objects.iter().find(|it| it.id == id).map(LastSeen::from).or(last);
         }
         if !room.is_under_way() {
             step = Some(walk.step(&seen));
@@ -483,7 +498,7 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
         room.try_once(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     }
     let place = room.look_around().await?.as_ref().and_then(position);
-    Ok(WalkEnd { step, place, shift })
+    Ok(WalkEnd { step, place, shift, goal: last })
 }
 
 /// Tells why the border is a wall, if a walk in this direction ended at one before its goal.

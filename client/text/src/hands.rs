@@ -5,7 +5,7 @@ use metatopia_client::{
     text::{compass, printable},
 };
 use metatopia_sim::limits::HANDS_MAX;
-use metatopia_types::Build;
+use metatopia_types::{Build, ObjectId};
 
 use super::{
     builder::{meant_first, perform, place_near},
@@ -21,7 +21,12 @@ pub(super) async fn take(room: &mut TextClient, typed: &str) -> Result<(), TextC
         return Ok(());
     };
     room.it = Some(thing.id);
-    let done = format!("You take {}.", printable(&thing.name));
+    let name = printable(&thing.name);
+    if room.scene.as_ref().is_some_and(|scene| holds(scene, thing.id)) {
+        let line = format!("You hold {name} already; `put {name} down` puts it before you.");
+        return room.tell(LineKind::Refused, &line);
+    }
+    let done = format!("You take {name}.");
     perform(room, Build::Take { object: thing.id }, &done).await
 }
 
@@ -41,6 +46,11 @@ pub(super) async fn put_down(room: &mut TextClient, typed: &str) -> Result<(), T
     let (name, way) = (printable(&thing.name), position.saturating_sub(here));
     let done = format!("You put {name} down, {:.1} m {}.", way.length(), compass(way));
     perform(room, Build::PutDown { object: thing.id, position }, &done).await
+}
+
+/// Says whether the person holds this thing.
+fn holds(scene: &Scene, id: ObjectId) -> bool {
+    scene.me.is_some_and(|me| scene.in_hands_of(me).iter().any(|held| held.id == id))
 }
 
 /// Lists what the person holds.

@@ -13,6 +13,7 @@ use metatopia_types::{Build, ObjectId};
 use super::{
     builder::{meant, perform},
     room::TextClient,
+    traces,
 };
 use crate::{LineKind, TextClientError};
 
@@ -49,7 +50,11 @@ pub(super) async fn look_at(room: &mut TextClient, typed: &str) -> Result<(), Te
     room.it = Some(thing.id);
     let near = position(&scene).unwrap_or(thing.position);
     let joints = joints(room, near).await?;
-    for line in describe_thing(&scene, thing, &joints) {
+    let owner = match thing.owner {
+        Some(key) if thing.player.is_none() => traces::name(room, key).await?,
+        _ => String::new(),
+    };
+    for line in describe_thing(&scene, thing, &joints, |_| owner.clone()) {
         room.tell(LineKind::Answer, &printable(&line))?;
     }
     Ok(())

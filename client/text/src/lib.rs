@@ -54,12 +54,14 @@ mod lots;
 mod moderation;
 mod orders;
 mod output;
+mod own_things;
 mod private;
 mod profiles;
 mod reports;
 mod room;
 mod rules;
 mod traces;
+mod verbs;
 mod walk;
 mod words;
 mod world_desk;
@@ -68,7 +70,7 @@ use std::{io, time::Duration};
 
 use metatopia_client::{
     Correspondence,
-    text::{self, TextCommand, printable},
+    text::{self, ParseError, TextCommand, printable},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, ProofError};
 use metatopia_protocol::{PROOF_TURNS, SubmitRefusal, Watching};
@@ -222,7 +224,11 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
     let command = match text::parse(line) {
         Ok(command) => command,
         Err(error) => {
-            room.tell(LineKind::Refused, &printable(&error.to_string()))?;
+            let told = match error {
+                ParseError::Unknown(word) => verbs::unknown(&word),
+                error => error.to_string(),
+            };
+            room.tell(LineKind::Refused, &printable(&told))?;
             return Ok(After::GoOn);
         }
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client::{
     build::claim_around,
-    text::{LotCommand, compass, position, printable},
+    text::{LotCommand, compass, number_of, position, printable},
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, LotEntry, LotPerson, Question, take_page};
@@ -114,10 +114,10 @@ pub(super) async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
     let Some(charter) = charter::needed(room).await? else { return Ok(()) };
     let share = charter.parameters.lots;
     let line = format!(
-        "You hold {} of {} lots, with {metres} of {} square metres.",
+        "You hold {} of {}, with {metres} of {}.",
         mine.len(),
-        share.per_player,
-        share.square_metres_per_player
+        number_of(share.per_player, "lot", "lots"),
+        number_of(share.square_metres_per_player, "square metre", "square metres")
     );
     room.tell(LineKind::Answer, &line)
 }

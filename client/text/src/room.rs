@@ -1,6 +1,7 @@
 //! The state of a text client: what it sees, what it waits for, what was typed.
 
 mod agreeing;
+mod seeing;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -26,7 +27,7 @@ use tokio::{
 use crate::{
     LineKind, MapFreshness, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     charter,
-    crossing::{BorderWalk, CrossedBorder, Passage, WayOver, name_of},
+    crossing::{BorderWalk, CrossedBorder, LastSeen, Passage, WayOver, name_of},
     forms,
     heard::{self, HeardLines},
     private, words,
@@ -84,7 +85,7 @@ pub(super) struct TextClient {
     pub(super) sounded: Option<(ObjectId, Sound)>,
     /// The forms and offers to which `reply` may reply, the newest last.
     pub(super) asked: Vec<FormMessage>,
-    people: Option<BTreeMap<ObjectId, String>>,
+    people: Option<BTreeMap<ObjectId, LastSeen>>,
     /// The names of what the person held when last seen.
     hands: Vec<String>,
     /// The sector that the person was last told of; nothing outside.
@@ -388,51 +389,6 @@ impl TextClient {
         {
             *known = fate;
         }
-    }
-
-    /// Takes a scene, and tells who came and went since the last one.
-    fn see(&mut self, scene: Scene) -> Result<(), TextClientError> {
-        let others = scene.objects.iter().filter(|o| o.player.is_some() && Some(o.id) != scene.me);
-        let now: BTreeMap<ObjectId, String> =
-            others.map(|object| (object.id, printable(&object.name))).collect();
-        let before = self.people.replace(now);
-        if let Some(me) = scene.me {
-            let held = scene.in_hands_of(me);
-            self.hands = held.iter().map(|thing| printable(&thing.name)).collect();
-        }
-        self.scene = Some(scene);
-        self.tell_sector()?;
-        // What is there at first has not come.
-        let (Some(before), Some(now)) = (before, &self.people) else {
-            return Ok(());
-        };
-        for (_, name) in now.iter().filter(|(id, _)| !before.contains_key(id)) {
-            self.tell(LineKind::Seen, &format!("{name} comes into sight."))?;
-        }
-        for (_, name) in before.iter().filter(|(id, _)| !now.contains_key(id)) {
-            self.tell(LineKind::Seen, &format!("{name} is out of sight."))?;
-        }
-        Ok(())
-    }
-
-    /// Tells which sector the person has come into, if it is another one.
-    fn tell_sector(&mut self) -> Result<(), TextClientError> {
-        let own = self
-            .scene
-            .as_ref()
-            .and_then(|scene| scene.objects.iter().find(|object| Some(object.id) == scene.me));
-        let Some(own) = own else { return Ok(()) };
-        let sector = self.driver.trust().genesis.floor_plan.sector_at(own.position);
-        let sector = sector.map(|sector| printable(&sector.name));
-        if sector == self.sector {
-            return Ok(());
-        }
-        let told = match &sector {
-            Some(name) => format!("You are in the {name}."),
-            None => "You are outside.".to_owned(),
-        };
-        self.sector = sector;
-        self.tell(LineKind::Seen, &told)
     }
 
     /// Returns the forms that were shown. Waits for the first one a little: it comes after the outcome of the

@@ -180,6 +180,9 @@ mod tests {
             player: None,
             scripts: Vec::new(),
             held: None,
+            material: None,
+            travels: false,
+            guest: None,
         }
     }
 

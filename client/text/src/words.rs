@@ -1,6 +1,6 @@
 //! What a person is told: one sentence a fact.
 
-use metatopia_client::text::compass;
+use metatopia_client::text::{compass, coordinates};
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::Emote;
 
@@ -14,19 +14,33 @@ pub(super) fn way(from: Vec2, to: Vec2) -> Option<String> {
     (length > NOTHING).then(|| format!("{length:.1} m {}", compass(moved)))
 }
 
+/// Where something is that was pushed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SlideEnd {
+    /// At this place.
+    At(Vec2),
+    /// In a neighbour: `over the line to garden`.
+    Over(String),
+    /// Nobody sees it any more.
+    OutOfSight,
+}
+
 /// What became of a push.
-pub(super) fn pushed(name: &str, from: Vec2, to: Option<Vec2>) -> String {
-    match to.map(|to| way(from, to)) {
-        Some(Some(way)) => format!("You push {name}: it slides {way}."),
-        Some(None) => format!("You push {name}: it does not move."),
-        None => format!("You push {name}: it slides out of sight."),
+pub(super) fn pushed(name: &str, from: Vec2, to: &SlideEnd) -> String {
+    match to {
+        SlideEnd::At(to) => match way(from, *to) {
+            Some(way) => format!("You push {name}: it slides {way}."),
+            None => format!("You push {name}: it does not move."),
+        },
+        SlideEnd::Over(over) => format!("You push {name}: it goes {over}."),
+        SlideEnd::OutOfSight => format!("You push {name}: it slides out of sight."),
     }
 }
 
 /// Where a walk has ended.
 pub(super) fn walked(from: Vec2, to: Vec2) -> String {
     match way(from, to) {
-        Some(way) => format!("You walk {way}, to {:.1} east, {:.1} north.", to.x, to.y),
+        Some(way) => format!("You walk {way}, to {}.", coordinates(to)),
         None => "You stay where you are.".into(),
     }
 }
@@ -84,17 +98,21 @@ mod tests {
 
     #[test]
     fn a_push_is_told_by_what_it_did() {
-        assert_eq!(
-            pushed("crate", at(0, 0), Some(at(0, 2))),
-            "You push crate: it slides 2.0 m north."
-        );
-        assert_eq!(pushed("crate", at(1, 1), Some(at(1, 1))), "You push crate: it does not move.");
-        assert_eq!(pushed("crate", at(1, 1), None), "You push crate: it slides out of sight.");
+        let told = |from, to| pushed("crate", from, &to);
+        let slid = told(at(0, 0), SlideEnd::At(at(0, 2)));
+        assert_eq!(slid, "You push crate: it slides 2.0 m north.");
+        let stays = told(at(1, 1), SlideEnd::At(at(1, 1)));
+        assert_eq!(stays, "You push crate: it does not move.");
+        let gone = told(at(1, 1), SlideEnd::OutOfSight);
+        assert_eq!(gone, "You push crate: it slides out of sight.");
+        let over = told(at(1, 1), SlideEnd::Over("over the line to garden".to_owned()));
+        assert_eq!(over, "You push crate: it goes over the line to garden.");
     }
 
     #[test]
     fn a_walk_is_told_by_where_it_ended() {
         assert_eq!(walked(at(0, 0), at(3, 0)), "You walk 3.0 m east, to 3.0 east, 0.0 north.");
+        assert_eq!(walked(at(0, 0), at(-3, 0)), "You walk 3.0 m west, to 3.0 west, 0.0 north.");
         assert_eq!(walked(at(3, 0), at(3, 0)), "You stay where you are.");
     }
 

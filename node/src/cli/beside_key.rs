@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metatopia_client::{BlockList, BlockListError, BuddyList, BuddyListError, OwnProfile};
+use metatopia_client::{
+    BlockList, BlockListError, BuddyList, BuddyListError, OwnProfile, check_picture,
+};
 use metatopia_types::{Ed25519, PublicKey, Sign};
 
 use super::failure::Failure;
@@ -23,12 +25,27 @@ const PICTURE_READ_MAX: u64 = 16 * 1_024 * 1_024;
 const SIGN: &str =
     "if it is yours all the same, `metatopia keys sign-lists KEY` signs what it says";
 
+/// Advice about a file that is none any more.
+const RESTORE: &str = "put a copy of it back, or move it away and begin anew";
+
 /// Returns where something of this kind lies beside a key file.
 pub(super) fn beside(key: &Path, kind: &str) -> PathBuf {
     let mut path = key.as_os_str().to_owned();
     path.push(".");
     path.push(kind);
     path.into()
+}
+
+/// Returns why a file cannot be read, in words that name it.
+pub(super) fn unread(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no file {path}"),
+        io::ErrorKind::PermissionDenied => format!("{path} is not yours to read"),
+        io::ErrorKind::IsADirectory => format!("{path} is a folder, and no file"),
+        io::ErrorKind::InvalidData => format!("{path} is damaged: it is no text any more"),
+        _ => format!("{path} cannot be read: {error}"),
+    }
 }
 
 /// Reads a text file, which `read` understands; nothing if there is no such file.
@@ -40,11 +57,12 @@ fn load<T, E: std::fmt::Display>(
     read: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<Option<T>, Failure> {
     let told = |why: &dyn std::fmt::Display| Failure::failed(format!("{}: {why}", path.display()));
+    let unreadable = |error: &io::Error| Failure::failed(unread(path, error)).hint(RESTORE);
     let mut text = String::new();
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(told(&error)),
-        Ok(file) => file.take(BYTES_MAX).read_to_string(&mut text).map_err(|error| told(&error))?,
+        Err(error) => return Err(unreadable(&error)),
+        Ok(file) => file.take(BYTES_MAX).read_to_string(&mut text).map_err(|it| unreadable(&it))?,
     };
     read(&text).map(Some).map_err(|error| told(&error))
 }
@@ -147,7 +165,9 @@ pub(super) fn keep_buddies(key: &Path, list: &BuddyList, owner: &dyn Sign) -> io
 /// # Errors
 /// See [`load`].
 pub(super) fn profile_of(file: &Path) -> Result<Option<OwnProfile>, Failure> {
-    load(file, |text| OwnProfile::import(text, &Ed25519))
+    load(file, |text| {
+        OwnProfile::import(text, &Ed25519).map_err(|error| format!("{error}; {RESTORE}"))
+    })
 }
 
 /// Reads the profile beside a key file; nothing if there is none.
@@ -166,14 +186,21 @@ pub(super) fn keep_profile(key: &Path, profile: &OwnProfile) -> io::Result<()> {
     keep(&beside(key, "profile"), &profile.export())
 }
 
-/// Reads the bytes of a picture.
+/// Reads the bytes of a picture that is shown.
 ///
 /// # Errors
-/// When the disk fails. What is no picture is told apart by whoever takes it.
-pub(super) fn picture(file: &Path) -> io::Result<Vec<u8>> {
+/// When the file cannot be read, or is none that is shown: a sentence that names it and what is taken.
+pub(super) fn picture(file: &Path) -> Result<Vec<u8>, Failure> {
+    const TAKEN: &str =
+        "a picture is a PNG or JPEG file of at most 8 KiB, and of at most 256 by 256 points";
     let mut picture = Vec::new();
-    File::open(file)?.take(PICTURE_READ_MAX).read_to_end(&mut picture)?;
-    Ok(picture)
+    File::open(file)
+        .and_then(|open| open.take(PICTURE_READ_MAX).read_to_end(&mut picture))
+        .map_err(|error| Failure::usage(unread(file, &error)).hint(TAKEN))?;
+    match check_picture(&picture) {
+        Ok(_) => Ok(picture),
+        Err(error) => Err(Failure::usage(format!("{}: {error}", file.display())).hint(TAKEN)),
+    }
 }
 
 #[cfg(test)]
@@ -254,6 +281,26 @@ mod tests {
         assert_eq!(profile(&path), Ok(Some(own)));
         folder.file("me.key.profile", "metatopia-profile-1 AAAA\n");
         let told = profile(&path).unwrap_err().message;
-        assert!(told.contains("it is no profile"), "{told}");
+        assert!(told.contains("me.key.profile: it is no profile"), "{told}");
+        assert!(told.ends_with(RESTORE), "{told}");
+        // The words of a library were shown as they were.
+        folder.file("me.key.profile", [0xff, 0xfe, 0x00]);
+        let told = profile(&path).unwrap_err().message;
+        assert!(told.contains("me.key.profile is damaged: it is no text any more; put"), "{told}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_picture_or_none_is_told_with_its_name_and_what_is_taken() {
+        let folder = Scratch::made("no-picture");
+        let missing = folder.0.join("face.png");
+        let told = picture(&missing).unwrap_err().message;
+        let path = missing.display();
+        assert!(
+            told.starts_with(&format!("there is no file {path}; a picture is a PNG")),
+            "{told}"
+        );
+        folder.file("face.png", "no picture");
+        let told = picture(&missing).unwrap_err().message;
+        assert!(told.starts_with(&format!("{path}: the picture is no PNG or JPEG")), "{told}");
     }
 }

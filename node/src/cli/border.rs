@@ -253,7 +253,18 @@ async fn try_in(
     let blob = order.blob();
     let act = Act::Border { order: blob.id() };
     let told = try_order(admin, (act, Some(blob)), would, console).await?;
-    told.map_err(|why| refused(why, doubt))
+    told.map_err(|why| refused(&named(order), why, doubt))
+}
+
+/// Returns an order about a border in words, with the neighbour.
+fn named(order: &BorderOrder) -> String {
+    match order {
+        BorderOrder::Open { head, .. } => format!("the opening of the border to sim {}", head.id()),
+        BorderOrder::Close { neighbour } => {
+            format!("the closing of the border to sim {neighbour}")
+        }
+        BorderOrder::Sever { neighbour } => format!("the severing of sim {neighbour}"),
+    }
 }
 
 /// Has an order decided and proved. Returns the height of its turn. `doubt` is what may be wrong with the worlds.
@@ -267,14 +278,14 @@ async fn order_in(
     let done = log_in_and_do(&mut driver, admin, ordered(&order), console).await;
     driver.leave().await;
     match done? {
-        (_, Outcome::Refused(why)) => Err(refused(why, doubt)),
+        (_, Outcome::Refused(why)) => Err(refused(&named(&order), why, doubt)),
         (height, _) => Ok(height.0),
     }
 }
 
 /// Returns the failure of an order that the sim refused, with what to do about this very reason.
-fn refused(why: Refusal, doubt: Option<&str>) -> Failure {
-    let failure = Failure::refused(format!("the order was refused: {why}"));
+fn refused(what: &str, why: Refusal, doubt: Option<&str>) -> Failure {
+    let failure = Failure::refused(format!("{what} was refused: {why}"));
     let Refusal::BadBorder(why) = why else {
         return match why {
             Refusal::NotAdmin | Refusal::NotPermanent | Refusal::NoRight => failure
@@ -384,13 +395,16 @@ async fn list(args: &ListBordersArgs, console: Console) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::Digest;
+
     use super::*;
 
     /// Whoever gave a wrong key was sent to the list of borders, and told of worlds that were right.
     #[test]
     fn each_refusal_of_an_order_has_the_advice_that_is_about_it() {
         let doubt = Some("the worlds may be two");
-        let told = |why| refused(why, doubt).message;
+        let close = named(&BorderOrder::Close { neighbour: SimId(Digest([7; 32])) });
+        let told = |why| refused(&close, why, doubt).message;
         let key = told(Refusal::NotAdmin);
         assert!(key.contains("--key names") && !key.contains("worlds"), "{key}");
         let other = told(Refusal::BadBorder(BorderRefusal::OtherWorld));
@@ -400,6 +414,8 @@ mod tests {
         let apart = told(Refusal::BadBorder(BorderRefusal::Apart));
         assert!(apart.ends_with(MAP), "{apart}");
         let frozen = Refusal::BadBorder(BorderRefusal::Frozen);
-        assert_eq!(told(frozen), format!("the order was refused: {frozen}"));
+        let sim = "07".repeat(32);
+        let what = format!("the closing of the border to sim {sim} was refused: {frozen}");
+        assert_eq!(told(frozen), what);
     }
 }

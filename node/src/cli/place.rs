@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use self::{export::PlaceExportArgs, folder::PlaceFolder};
 use super::{
-    console::Console, exit::Exit, failure::Failure, folder::write_folder, script::lines::quoted,
+    console::Console, exit::Exit, failure::Failure, folder::write_folder, numbers::number_of,
+    script::lines::quoted,
 };
 
 #[derive(Debug, Subcommand)]
@@ -84,11 +85,11 @@ impl PlaceReport {
 impl fmt::Display for PlaceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, name, objects, scripts, packages, lands } = self;
-        write!(
-            f,
-            "{place}: {name}, {objects} things with {scripts} scripts of {packages} packages, \
-             {lands} lands"
-        )
+        let objects = number_of(*objects, "thing", "things");
+        let scripts = number_of(*scripts, "script", "scripts");
+        let packages = number_of(*packages, "package", "packages");
+        let lands = number_of(*lands, "land", "lands");
+        write!(f, "{place}: {name}, {objects} with {scripts} of {packages}, {lands}")
     }
 }
 
@@ -149,9 +150,8 @@ fn check(args: &PlaceCheckArgs, console: Console) -> Result<(), Failure> {
         }
         Err(mistakes) => {
             tell(&args.dir.display().to_string(), &mistakes, console)?;
-            let count = mistakes.len();
-            let word = if count == 1 { "mistake" } else { "mistakes" };
-            let failure = Failure::failed(format!("{} has {count} {word}", args.dir.display()));
+            let count = number_of(mistakes.len(), "mistake", "mistakes");
+            let failure = Failure::failed(format!("{} has {count}", args.dir.display()));
             Err(if console.is_json() { Failure::quiet(Exit::Failed) } else { failure })
         }
     }

@@ -195,8 +195,21 @@ async fn try_it(
     would: &str,
     console: Console,
 ) -> Result<(), Failure> {
+    let what = named(&order);
     let told = try_order(admin, (Act::Ticket(order), None), would, console).await?;
-    told.map_err(|why| Failure::refused(format!("the ticket was refused: {why}")))
+    told.map_err(|why| Failure::refused(format!("{what} was refused: {why}")))
+}
+
+/// Returns an order about a ticket in words, with its numbers.
+fn named(order: &TicketOrder) -> String {
+    match order {
+        TicketOrder::Issue { uses, days, .. } => {
+            let (keys, time) =
+                (number_of(*uses, "new key", "new keys"), number_of(*days, "day", "days"));
+            format!("the ticket for {keys} and {time}")
+        }
+        TicketOrder::Withdraw { ticket } => format!("the withdrawal of ticket {ticket}"),
+    }
 }
 
 /// Submits the order, and waits until it is decided and proved.
@@ -206,6 +219,7 @@ async fn submit(
     order: TicketOrder,
     console: Console,
 ) -> Result<(), Failure> {
-    carry_through(driver, admin, ("the ticket", (Act::Ticket(order), Vec::new())), console).await?;
+    let what = named(&order);
+    carry_through(driver, admin, (&what, (Act::Ticket(order), Vec::new())), console).await?;
     Ok(())
 }

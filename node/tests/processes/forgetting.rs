@@ -62,13 +62,14 @@ fn words_that_are_taken_back_leave_every_view_and_every_log_and_the_logs_verify(
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         let lines = listed.lines().map(|line| serde_json::from_str(line).expect("JSON"));
         let lines: Vec<Value> = lines.collect();
-        // Once the snapshot is of after the forgetting, two lines are left.
-        if lines.len() == 2 {
+        // Once the snapshot is of after the forgetting, it says so, and no more knows the words.
+        if lines.iter().any(|line| line["forgotten"] == true) {
             break lines;
         }
         assert!(began.elapsed() < PATIENCE, "{listed}");
     };
     assert_eq!((&said[0]["text"], &said[1]["text"]), (&STAYS.into(), &RUDE.into()));
+    assert_eq!((said.len(), &said[2]["text"]), (3, &Value::Null), "the words that Ada forgot");
     let name = |line: &Value, digits: usize| {
         let body = line["body"].as_str().expect("a hash");
         format!("{}:{}", line["height"], &body[..digits])

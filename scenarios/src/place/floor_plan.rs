@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::{
     file::{OpeningFile, PlaceFile, SectorFile},
+    read::noted,
     rules::written,
 };
 use crate::{
@@ -20,45 +21,102 @@ use crate::{
 /// How light a sector is that does not say so, in percent.
 const DAYLIGHT: u8 = 100;
 
+/// The parts of a floor plan, with their places in the file: a wrong one is left out, and the others are looked at.
+struct ReadPlan {
+    sectors: Vec<(usize, Sector)>,
+    openings: Vec<(usize, SectorOpening)>,
+}
+
+impl ReadPlan {
+    /// Returns the plan of these sectors and openings.
+    fn plan(&self) -> FloorPlan {
+        FloorPlan {
+            sectors: self.sectors.iter().map(|(_, sector)| sector.clone()).collect(),
+            openings: self.openings.iter().map(|(_, opening)| *opening).collect(),
+        }
+    }
+
+    /// Leaves out the part that breaks this rule, or all that are too many. Returns the rule by places in the file.
+    fn leave_out(&mut self, error: FloorPlanError) -> FloorPlanError {
+        let FloorPlanError { part, fault } = error;
+        let fault = match fault {
+            FloorPlanFault::Overlaps(n, name) => FloorPlanFault::Overlaps(self.sectors[n].0, name),
+            FloorPlanFault::OpeningsOverlap(n) => {
+                FloorPlanFault::OpeningsOverlap(self.openings[n].0)
+            }
+            fault => fault,
+        };
+        let part = match (part, &fault) {
+            (FloorPlanPart::Sector(n), FloorPlanFault::TooManySectors) => {
+                let many = self.sectors.split_off(n);
+                FloorPlanPart::Sector(many[0].0)
+            }
+            (FloorPlanPart::Sector(n), _) => FloorPlanPart::Sector(self.sectors.remove(n).0),
+            (FloorPlanPart::Opening(n), FloorPlanFault::TooManyOpenings) => {
+                let many = self.openings.split_off(n);
+                FloorPlanPart::Opening(many[0].0)
+            }
+            (FloorPlanPart::Opening(n), _) => FloorPlanPart::Opening(self.openings.remove(n).0),
+        };
+        FloorPlanError { part, fault }
+    }
+}
+
 impl TomlSource<'_> {
-    /// Returns the floor plan that a place describes, with corners in the order that sims want.
+    /// Returns the floor plan that a place describes, with corners in the order that sims want, and notes all
+    /// mistakes in it.
     pub(super) fn floor_plan(
         &self,
         file: &PlaceFile,
         parameters: &Parameters,
-    ) -> Result<FloorPlan, Mistake> {
-        let sectors = file.sectors.iter().map(|sector| self.sector(sector));
+        mistakes: &mut Vec<Mistake>,
+    ) -> FloorPlan {
+        let before = mistakes.len();
+        let ground = parameters.ground;
+        let bounds = Bounds::new(ground.low, ground.high)
+            .expect("the rules were checked, and the ground with them");
+        let sectors = file.sectors.iter().enumerate();
+        let sectors = sectors.filter_map(|(n, it)| Some((n, noted(self.sector(it), mistakes)?)));
+        let mut read = ReadPlan { sectors: sectors.collect(), openings: Vec::new() };
+        while let Err(error) = read.plan().check(&bounds) {
+            mistakes.push(self.floor_plan_mistake(file, read.leave_out(error)));
+        }
+        if mistakes.len() > before {
+            // An opening in an edge of a sector that was left out would be in none.
+            return FloorPlan::default();
+        }
         let ends = |opening: &Spanned<OpeningFile>| {
             let OpeningFile { from, to } = opening.get_ref();
             SectorOpening { from: from.vec2(), to: to.vec2() }
         };
-        let plan = FloorPlan {
-            sectors: sectors.collect::<Result<_, _>>()?,
-            openings: file.openings.iter().map(ends).collect(),
-        };
-        let ground = parameters.ground;
-        let bounds = Bounds::new(ground.low, ground.high)
-            .map_err(|error| Mistake::in_file(self.file, error))?;
-        plan.check(&bounds).map_err(|FloorPlanError { part, fault }| match part {
-            FloorPlanPart::Sector(n) => match fault {
-                // Here they may go either way around.
-                FloorPlanFault::NotConvex(corner) => {
-                    let told = "the corners do not go around a convex room: look at the one at";
-                    self.mistake(&file.sectors[n], format!("{told} {corner}"))
-                }
-                fault => self.mistake(&file.sectors[n], fault),
-            },
-            FloorPlanPart::Opening(n) => self.mistake(&file.openings[n], fault),
-        })?;
+        read.openings = file.openings.iter().map(ends).enumerate().collect();
+        while let Err(error) = read.plan().check(&bounds) {
+            mistakes.push(self.floor_plan_mistake(file, read.leave_out(error)));
+        }
+        let plan = read.plan();
         let (spawn, radius) = (parameters.avatar.spawn, parameters.avatar.radius);
-        if plan.touches_wall(spawn, radius) {
+        if mistakes.len() == before && plan.touches_wall(spawn, radius) {
             let message = format!("people would appear in a wall of a sector, at {spawn}");
-            return Err(match &file.spawn {
+            mistakes.push(match &file.spawn {
                 Some(spawn) => self.mistake(spawn, message),
                 None => Mistake::in_file(self.file, message),
             });
         }
-        Ok(plan)
+        plan
+    }
+
+    /// Returns the mistake of a part of the floor plan that breaks a rule.
+    fn floor_plan_mistake(&self, file: &PlaceFile, error: FloorPlanError) -> Mistake {
+        let FloorPlanError { part, fault } = error;
+        match (part, fault) {
+            // Here they may go either way around.
+            (FloorPlanPart::Sector(n), FloorPlanFault::NotConvex(corner)) => {
+                let told = "the corners do not go around a convex room: look at the one at";
+                self.mistake(&file.sectors[n], format!("{told} {corner}"))
+            }
+            (FloorPlanPart::Sector(n), fault) => self.mistake(&file.sectors[n], fault),
+            (FloorPlanPart::Opening(n), fault) => self.mistake(&file.openings[n], fault),
+        }
     }
 
     fn sector(&self, sector: &Spanned<SectorFile>) -> Result<Sector, Mistake> {

@@ -4,7 +4,10 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Pose, SegmentChain, Shape};
 use toml::Spanned;
 
-use super::file::{MotionFile, ObjectFile};
+use super::{
+    file::{MotionFile, ObjectFile},
+    outline_words::refused_line,
+};
 use crate::{Mistake, TomlSource, number::NumberPair};
 
 impl ObjectFile {
@@ -30,8 +33,7 @@ impl TomlSource<'_> {
         let points = before.into_iter().chain(line.get_ref().iter().copied()).chain(after);
         let points: Vec<Vec2> = points.map(|at| at.vec2()).collect();
         let chain = SegmentChain::new(&points, described.closed).map_err(|error| {
-            let counted = if before.is_some() { ", where `before` is points[0]" } else { "" };
-            self.mistake(line, format!("{error}{counted}"))
+            self.mistake(line, refused_line(error, before.is_some(), line.get_ref().len()))
         })?;
         // The pieces say themselves what shape they have and where they are.
         let like = described.body(Shape::Circle { radius: Fx::ONE }, Vec2::ZERO, angle);

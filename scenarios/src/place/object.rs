@@ -15,6 +15,7 @@ use toml::Spanned;
 use super::{
     file::{MotionFile, ObjectFile, ScriptFile},
     line::LinePiece,
+    outline_words::refused_body,
     read::noted,
     rules::written,
     state,
@@ -78,7 +79,7 @@ impl TomlSource<'_> {
         let before = mistakes.len();
         let licence = noted(self.object_licence(described, context), mistakes);
         let bodies = self.bodies(object, mistakes);
-        let scripts = noted(self.scripts(described, context), mistakes);
+        let scripts = self.scripts(described, context, mistakes);
         let owner = noted(self.owner(described), mistakes);
         let spawner = noted(self.spawner(described, first, context), mistakes);
         let filter = noted(self.filter(described), mistakes);
@@ -86,7 +87,7 @@ impl TomlSource<'_> {
             return Vec::new();
         };
         let numbered = !described.places.is_empty() || bodies.len() > 1;
-        let (scripts, owner) = (scripts.unwrap_or_default(), owner.flatten());
+        let owner = owner.flatten();
         let mut specs = Vec::new();
         for (n, body) in (1..).zip(bodies) {
             let name =
@@ -217,7 +218,8 @@ impl TomlSource<'_> {
             let at = at.or_else(|| described.capsule.as_ref().map(Spanned::span));
             let at = at.or_else(|| described.corners.as_ref().map(Spanned::span));
             let at = at.or_else(|| described.line.as_ref().map(Spanned::span));
-            self.mistake_in(at.unwrap_or_else(|| object.span()), error)
+            let told = refused_body(described, &error);
+            self.mistake_in(at.unwrap_or_else(|| object.span()), told)
         })?;
         spec.check().map_err(|error| self.mistake(object, error))?;
         // Physics slows the turns of a large body, and the way of a small one, lest it passes
@@ -325,23 +327,30 @@ impl TomlSource<'_> {
         }
     }
 
+    /// Returns the scripts of an object, and notes what is wrong with them: all of it.
     fn scripts(
         &self,
         described: &ObjectFile,
         context: &ObjectContext<'_>,
-    ) -> Result<Vec<ScriptSpec>, Mistake> {
+        mistakes: &mut Vec<Mistake>,
+    ) -> Vec<ScriptSpec> {
         let is_whole = |script: &&ScriptFile| !context.broken.contains(script.package.get_ref());
-        let find = |script: &ScriptFile| {
+        let mut specs = Vec::new();
+        for script in described.scripts.iter().filter(is_whole) {
             let name = script.package.get_ref();
-            let Some(package) = context.packages.get(name) else {
-                return Err(self.mistake(&script.package, format!("there is no package {name}")));
-            };
-            let state = state::read(&script.state, &context.marks)
-                .map_err(|(value, why)| self.mistake(value, why))?;
-            state.check().map_err(|error| self.mistake(&script.package, error))?;
-            Ok(ScriptSpec { package: package.id(), state })
-        };
-        described.scripts.iter().filter(is_whole).map(find).collect()
+            let package = context.packages.get(name);
+            if package.is_none() {
+                let told = format!("there is no package {name}");
+                mistakes.push(self.mistake(&script.package, told));
+            }
+            let (state, wrong) = state::read(&script.state, &context.marks);
+            mistakes.extend(wrong.into_iter().map(|(value, why)| self.mistake(value, why)));
+            if let Err(error) = state.check() {
+                mistakes.push(self.mistake(&script.package, error));
+            }
+            specs.extend(package.map(|package| ScriptSpec { package: package.id(), state }));
+        }
+        specs
     }
 }
 

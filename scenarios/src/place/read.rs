@@ -85,10 +85,9 @@ impl Place {
             Vec::new()
         };
         let lands = source.lands(&described.lands, &mut mistakes);
-        let floor_plan = if are_rules_fine {
-            noted(source.floor_plan(&described, &parameters), &mut mistakes).unwrap_or_default()
-        } else {
-            FloorPlan::default()
+        let floor_plan = match are_rules_fine {
+            true => source.floor_plan(&described, &parameters, &mut mistakes),
+            false => FloorPlan::default(),
         };
         if !mistakes.is_empty() {
             mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));

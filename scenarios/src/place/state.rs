@@ -14,19 +14,20 @@ use toml::{Spanned, Table, Value as Written};
 /// The number that no thing ever has: a handle of it is one of a thing that is gone.
 pub(super) const NOTHING: ObjectId = ObjectId(0);
 
-/// Reads a state; `marks` are the numbers of the things that have marks.
-///
-/// # Errors
-/// The value that is none, and why.
+/// Reads a state; `marks` are the numbers of the things that have marks. Returns the values that are none as well,
+/// each with the reason.
 pub(super) fn read<'a>(
     state: &'a BTreeMap<String, Spanned<Written>>,
     marks: &BTreeMap<&str, ObjectId>,
-) -> Result<ScriptState, (&'a Spanned<Written>, String)> {
-    let value = |(name, written): (&String, &'a Spanned<Written>)| {
-        let value = value(written.get_ref(), marks).map_err(|why| (written, why))?;
-        Ok((name.clone(), value))
-    };
-    Ok(ScriptState(state.iter().map(value).collect::<Result<_, _>>()?))
+) -> (ScriptState, Vec<(&'a Spanned<Written>, String)>) {
+    let (mut values, mut wrong) = (BTreeMap::new(), Vec::new());
+    for (name, written) in state {
+        match value(written.get_ref(), marks) {
+            Ok(value) => drop(values.insert(name.clone(), value)),
+            Err(why) => wrong.push((written, why)),
+        }
+    }
+    (ScriptState(values), wrong)
 }
 
 /// Reads a value. The parser of TOML bounds how deep it is.

@@ -111,14 +111,18 @@ pub(in crate::cli) async fn run(command: FlagCommand, console: Console) -> Resul
         FlagCommand::List(args) => list(args, console).await,
         FlagCommand::Set(FlagSetArgs { flag, at, r#in: wait, dry_run, admin }) => {
             set::check("flags", &format!("+{flag}:0"))?;
+            let (Height(now), charter) = ask(&admin.at).await?;
+            let ticks = charter.parameters.ticks_per_turn;
             let from = match (at, wait) {
                 (Some(height), _) => height,
                 (None, None) => 0,
-                (None, Some(wait)) => {
-                    let (Height(now), charter) = ask(&admin.at).await?;
-                    now.saturating_add(turns_in(wait, charter.parameters.ticks_per_turn))
-                }
+                (None, Some(wait)) => now.saturating_add(turns_in(wait, ticks)),
             };
+            let known = charter.parameters.flags.0.get(&flag).copied();
+            if let Some(known) = known.filter(|known| is_same(*known, Height(from), Height(now))) {
+                return Err(Failure::refused(so_already(&flag, known, Height(now)))
+                    .hint("`metatopia admin flag list` lists all flags"));
+            }
             change(flag, Some(from), (&admin, dry_run), console).await
         }
         FlagCommand::Remove(FlagRemoveArgs { flag, dry_run, admin }) => {
@@ -151,6 +155,21 @@ impl fmt::Display for FlagChanged {
             None => write!(f, "{name} is off")?,
         }
         write!(f, "; decided at height {height}")
+    }
+}
+
+/// Says whether a flag that is on from `known` changes in nothing once it is on from `from`, where turns have
+/// reached `now`.
+fn is_same(known: Height, from: Height, now: Height) -> bool {
+    known == from || known.max(from) <= now
+}
+
+/// Returns what is so already of a flag that is on from `known`, where turns have reached `now`.
+fn so_already(name: &str, known: Height, now: Height) -> String {
+    match known {
+        Height(0) => format!("{name} is on already"),
+        known if known <= now => format!("{name} is on already, since height {known}"),
+        known => format!("{name} is on from height {known} on already"),
     }
 }
 
@@ -204,6 +223,18 @@ mod tests {
         assert_eq!(turns_in(Duration::from_secs(1), 3), 20);
         assert_eq!(turns_in(Duration::from_secs(7_200), 3), 144_000);
         assert_eq!(turns_in(Duration::from_millis(1), 3), 1);
+    }
+
+    /// A flag that was on was switched on again, as if that changed anything.
+    #[test]
+    fn a_flag_that_is_on_or_waits_for_the_same_turn_is_so_already() {
+        let is_same = |known, from| is_same(Height(known), Height(from), Height(100));
+        assert!(is_same(70, 0) && is_same(0, 0) && is_same(130, 130));
+        assert!(!is_same(130, 0) && !is_same(70, 130) && !is_same(130, 140));
+        let told = |known| so_already("fair", Height(known), Height(100));
+        assert_eq!(told(0), "fair is on already");
+        assert_eq!(told(70), "fair is on already, since height 70");
+        assert_eq!(told(130), "fair is on from height 130 on already");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Orders about people and their things: each by an act, or only said what it would do.
 
 mod giving;
+mod refusing;
 
 use clap::{Args, Subcommand};
 use metatopia_types::{
@@ -9,7 +10,10 @@ use metatopia_types::{
 };
 
 use self::giving::carry_out_all;
-pub(super) use self::giving::{carry_out, carry_out_naming, refused_as};
+pub(super) use self::{
+    giving::{carry_out, carry_out_naming},
+    refusing::refused_as,
+};
 use super::area::AreaArgs;
 use crate::cli::{arguments::check_line, console::Console, failure::Failure, session::PlayerArgs};
 

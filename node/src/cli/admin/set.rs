@@ -3,6 +3,7 @@
 use std::{fmt, time::Duration};
 
 use clap::{Args, builder::PossibleValuesParser};
+use metatopia_client::text::printable;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, IntendedChange, IntendedChangeEntry, Question};
 use metatopia_sim::{
@@ -175,17 +176,37 @@ async fn change(
     console: Console,
 ) -> Result<Changed, Failure> {
     let act = Act::Amend { name: name.clone(), value: value.clone() };
+    check_new((&name, &value), &try_change(driver, (act.clone(), None)).await?)?;
     // Before the change: a sim that has ended answers for some seconds only.
     let ends = match name.as_str() {
         "ttl_seconds" => Some(end(driver, &act, &value).await?),
         _ => None,
     };
     if dry_run {
-        let would = Some(would(driver, act).await?);
+        let would = Some(would(driver, act, &format!("the change of {name} to {value}")).await?);
         return Ok(Changed { name, value, height: None, ends, would });
     }
-    let height = carry_through(driver, admin, ("the change", (act, Vec::new())), console).await?;
+    let what = format!("the change of {name} to {value}");
+    let height = carry_through(driver, admin, (&what, (act, Vec::new())), console).await?;
     Ok(Changed { name, value, height: Some(height.0), ends, would: None })
+}
+
+/// Refuses a value that the sim has already, as the sim refuses other orders that change nothing. Ports and flags are
+/// lists, of which a value names a part.
+fn check_new((name, value): (&str, &str), told: &IntendedChangeEntry) -> Result<(), Failure> {
+    let is_list = matches!(name, "flags" | "ports");
+    if is_list || told.value != written(name, value) {
+        return Ok(());
+    }
+    let message = format!("{name} is {} already", printable(&told.value));
+    Err(Failure::refused(message).hint("nothing was sent"))
+}
+
+/// Returns a value that was checked as the sim writes it.
+fn written(name: &str, value: &str) -> String {
+    let mut parameters = Parameters::default();
+    let setting = parameters.amend(name, value).ok().and_then(|()| parameters.setting(name));
+    setting.unwrap_or_else(|| value.to_owned())
 }
 
 /// Returns when the sim ends once it lives for so many seconds, in words.
@@ -225,10 +246,10 @@ fn ending(lives: i64, age: Option<i64>) -> String {
 }
 
 /// Asks what a change of a value would do.
-async fn would(driver: &mut ClientDriver, act: Act) -> Result<WouldSet, Failure> {
+async fn would(driver: &mut ClientDriver, act: Act, what: &str) -> Result<WouldSet, Failure> {
     let told = try_change(driver, (act, None)).await?;
     let IntendedChangeEntry { verdict, value: before, players, here, .. } = told;
-    let by = verdict.map_err(|why| refused_as("the change", why))?;
+    let by = verdict.map_err(|why| refused_as(what, why))?;
     Ok(WouldSet { before, players, here, by })
 }
 
@@ -269,6 +290,23 @@ mod tests {
         }
         assert!(check("building.reach", "2.5").is_ok());
         assert!(check("name", "Harbour").is_ok());
+    }
+
+    #[test]
+    fn a_value_that_the_sim_has_already_is_not_sent_again() {
+        let told = |value: &str| IntendedChangeEntry {
+            verdict: Ok("as admin".to_owned()),
+            value: value.to_owned(),
+            players: 1,
+            here: 1,
+            voters: 4,
+        };
+        let same = check_new(("building.reach", "2.50"), &told(&written("building.reach", "2.5")));
+        let failure = same.expect_err("it is so already");
+        assert_eq!(failure.exit, Exit::Refused);
+        assert!(failure.message.ends_with(" already; nothing was sent"), "{failure}");
+        assert!(check_new(("objects_max", "4000"), &told("2000")).is_ok());
+        assert!(check_new(("name", "Harbour"), &told("Harbour")).is_err());
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::{fmt, str::FromStr};
 
 use clap::Args;
 use metatopia_client::text::printable;
-use metatopia_client_driver::ClientDriver;
+use metatopia_client_driver::{ClientDriver, ProvenWords};
 use metatopia_protocol::{Answer, Question};
-use metatopia_sim::{CLUB, ChatEntry, KeptProfile, NEARBY, SHOUTED};
+use metatopia_sim::{CLUB, ChatEntry, ForgottenWords, KeptProfile, NEARBY, SHOUTED};
 use metatopia_types::{Act, BlobId, Height, PublicKey};
 use serde::Serialize;
 
@@ -23,7 +23,9 @@ pub(super) const WORDS_HELP: &str = "Examples:\n  \
     metatopia admin words --by KEY --last 256 --json\n\n\
     Who said what, and the hash of the words, is in a state that more than two thirds of the servers signed: that\n\
     of the newest snapshot, so lines of the last minute may not be in it. The words have that hash. Of the last 256\n\
-    lines the state knows who said them. With --by, what the key says of itself in its profile comes last.";
+    lines the state knows who said them. With --by, what the key says of itself in its profile comes last. What is\n\
+    forgotten is listed as such, without who said it where a moderator had it forgotten.\n\n\
+    Anybody may read this: it takes no key. `metatopia admin forget` does.";
 
 pub(super) const FORGET_HELP: &str = "Examples:\n  \
     metatopia admin words --by KEY\n  \
@@ -40,6 +42,9 @@ pub(super) const FORGET_HELP: &str = "Examples:\n  \
 /// How a line is heard that is a profile.
 const PROFILE: &str = "profile";
 
+/// How a line was heard that is forgotten.
+const FORGOTTEN: &str = "forgotten";
+
 /// Digits of a hash that are shown.
 const DIGITS: usize = 16;
 
@@ -51,6 +56,9 @@ pub(in crate::cli) struct WordsArgs {
     /// Only lines of this key.
     #[arg(long, value_name = "KEY")]
     by: Option<PublicKey>,
+    /// Teaches who gives a key, as other commands take one, that none is needed.
+    #[arg(long, value_name = "KEY", hide = true, value_parser = no_key)]
+    key: Option<String>,
     /// How many lines to list, the newest last.
     #[arg(long, default_value_t = 20, value_name = "COUNT")]
     last: usize,
@@ -59,21 +67,30 @@ pub(in crate::cli) struct WordsArgs {
 }
 
 #[derive(Debug, Args)]
+#[group(id = "meant", required = true, multiple = false,
+    args = ["words", "last_by", "profile_of"])]
 pub(in crate::cli) struct ForgetArgs {
     /// The words: HEIGHT:HASH, as `admin words` lists them; 8 digits of the hash or more.
-    #[arg(required_unless_present_any = ["last_by", "profile_of"], value_name = "HEIGHT:HASH")]
+    #[arg(value_name = "HEIGHT:HASH")]
     words: Option<WordsName>,
     /// The last line of this key that the newest snapshot knows.
-    #[arg(long, value_name = "KEY", conflicts_with = "words")]
+    #[arg(long, value_name = "KEY")]
     last_by: Option<PublicKey>,
     /// The profile that this key sent last, with its picture.
-    #[arg(long, value_name = "KEY", conflicts_with_all = ["words", "last_by"])]
+    #[arg(long, value_name = "KEY")]
     profile_of: Option<PublicKey>,
     /// Only say what it would do.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     author: PlayerArgs,
+}
+
+/// Refuses a key where none is needed, and says what was probably meant.
+fn no_key(_: &str) -> Result<String, String> {
+    Err("everybody may list words, so it takes no key; `--by KEY` lists those of one person, and \
+         `metatopia admin forget HEIGHT:HASH --key FILE` has them forgotten"
+        .to_owned())
 }
 
 /// How words are named: their turn, and the beginning of their hash.
@@ -87,7 +104,8 @@ impl FromStr for WordsName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let like = "words are named like 8123:5f0c4a9e, by turn and hash";
+        let like = "words are named like 8123:5f0c4a9e, by turn and hash, as `metatopia admin words` lists \
+                    them; --last-by KEY and --profile-of KEY name others";
         let (height, digits) = text.split_once(':').ok_or(like)?;
         let height = height.parse().map(Height).map_err(|_| like)?;
         let digits = digits.to_lowercase();
@@ -132,24 +150,31 @@ struct WordsLine {
     body: String,
     /// Who said it; nobody if it was a thing.
     by: Option<String>,
-    /// `nearby`, `everywhere`, `shouted`, `in a club` or `profile`.
+    /// `nearby`, `everywhere`, `shouted`, `in a club` or `profile`; `forgotten` where nobody knows any more.
     heard: &'static str,
     /// The words, if the node has them.
     text: Option<String>,
+    /// Whether every server forgets them.
+    forgotten: bool,
 }
 
 impl fmt::Display for WordsLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { height, body, by, text, heard } = self;
+        let Self { height, body, by, text, heard, forgotten } = self;
         write!(f, "{height}:{}  ", &body[..DIGITS])?;
         match by {
             Some(by) => write!(f, "{}  ", &by[..8])?,
+            None if *forgotten => f.write_str("..        ")?,
             None => f.write_str("a thing   ")?,
         }
         if *heard == PROFILE {
             f.write_str("(profile) ")?;
         }
-        f.write_str(text.as_deref().unwrap_or("(the node does not have the words)"))
+        let missing = match forgotten {
+            true => "(forgotten)",
+            false => "(the node does not have the words)",
+        };
+        f.write_str(text.as_deref().unwrap_or(missing))
     }
 }
 
@@ -169,7 +194,11 @@ impl fmt::Display for ForgottenLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { height, body, by, in_turn, .. } = self;
         match (in_turn, by) {
-            (Some(turn), _) => write!(f, "forgot {height}:{body} in turn {turn}"),
+            (Some(turn), _) => write!(
+                f,
+                "forgot {height}:{body} in turn {turn}; `metatopia admin words` says so within a minute, and \
+                 logs drop the bytes in three"
+            ),
             (None, by) => {
                 let by = by.as_deref().unwrap_or_default();
                 write!(f, "would: forget {height}:{body} {by}")
@@ -191,11 +220,14 @@ pub(in crate::cli) async fn list(args: WordsArgs, console: Console) -> Result<()
 
 /// Returns the lines to be listed, with their words.
 async fn lines(driver: &mut ClientDriver, args: &WordsArgs) -> Result<Vec<WordsLine>, Failure> {
-    let mut all = driver.prove_lines(PROVEN).await?;
-    all.retain(|line| args.by.is_none_or(|by| line.by == Some(by)));
-    let older = all.len().saturating_sub(args.last);
+    let ProvenWords { mut lines, mut forgotten } = driver.prove_words(PROVEN).await?;
+    let is_listed = |by: Option<PublicKey>| args.by.is_none_or(|key| by == Some(key));
+    lines.retain(|line| is_listed(line.by));
+    // Of words that a moderator had forgotten nobody knows any more who said them.
+    forgotten.retain(|words| is_listed(words.by));
+    let older = lines.len().saturating_sub(args.last);
     let mut told = Vec::new();
-    for line in all.drain(older..) {
+    for line in lines.drain(older..) {
         let text = words(driver, &line).await?;
         told.push(WordsLine {
             height: line.height.0,
@@ -208,12 +240,28 @@ async fn lines(driver: &mut ClientDriver, args: &WordsArgs) -> Result<Vec<WordsL
                 _ => "everywhere",
             },
             text,
+            forgotten: false,
         });
     }
+    told.extend(forgotten.iter().map(forgotten_line));
+    told.sort_by_key(|line| line.height);
+    told.drain(..told.len().saturating_sub(args.last));
     if let Some(by) = args.by {
         told.extend(profile(driver, by).await?.as_ref().and_then(|kept| profile_line(by, kept)));
     }
     Ok(told)
+}
+
+/// Returns the line of words that every server forgets.
+fn forgotten_line(words: &ForgottenWords) -> WordsLine {
+    WordsLine {
+        height: words.height.0,
+        body: words.body.to_string(),
+        by: words.by.map(|key| key.to_string()),
+        heard: FORGOTTEN,
+        text: None,
+        forgotten: true,
+    }
 }
 
 /// Returns what is kept of the profile of a key, proved.
@@ -237,6 +285,7 @@ fn profile_line(by: PublicKey, kept: &KeptProfile) -> Option<WordsLine> {
         by: Some(by.to_string()),
         heard: PROFILE,
         text: Some(text),
+        forgotten: false,
     })
 }
 
@@ -339,8 +388,12 @@ mod tests {
             by: Some("cd".repeat(32)),
             heard: "nearby",
             text: Some("hello".to_owned()),
+            forgotten: false,
         };
         assert_eq!(told.to_string(), "8:abababababababab  cdcdcdcd  hello");
+        let (body, time) = (BlobId(Digest([0xab; 32])), 0);
+        let gone = ForgottenWords { height: Height(8), body, by: None, time };
+        assert_eq!(forgotten_line(&gone).to_string(), "8:abababababababab  ..        (forgotten)");
         let (height, body) = (8, "ab".repeat(32));
         let would = ForgottenLine {
             height,

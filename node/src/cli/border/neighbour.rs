@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metatopia_client::text::printable;
 use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
+use metatopia_protocol::INVITE_MARK;
 use metatopia_types::{GenesisHead, SimId, limits::BORDER_OFFICES_MAX};
 
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
         up::world::{GENESIS, server_path},
     },
     courier::address_book::NeighbourFile,
+    joining::{ShortInvite, ShortInviteError},
     overlay::{
         answers::MapAnswer,
         learned::{LearnWorldError, LearnedWorld},
@@ -44,6 +47,7 @@ impl Neighbour {
         let sim = match text.parse::<SimId>() {
             Ok(sim) => sim,
             Err(_) => {
+                check_form(text)?;
                 let invite = invite::read(text).await?.invite;
                 let named = invite.addresses.iter().filter_map(|address| address.parse().ok());
                 nodes.extend(named);
@@ -69,6 +73,30 @@ impl Neighbour {
     pub(in crate::cli) const fn sim(&self) -> SimId {
         self.trust.sim
     }
+}
+
+/// The first signs of a text that are told again.
+const TOLD_SIGNS: usize = 40;
+
+/// Refuses a text that is no invite, so that nobody is asked for one who meant a sim's id.
+fn check_form(text: &str) -> Result<(), Failure> {
+    let is_short = text.parse::<ShortInvite>() != Err(ShortInviteError::NoMark);
+    let is_marked = text.to_ascii_lowercase().contains(INVITE_MARK);
+    if is_marked || is_short || Path::new(text).is_file() {
+        return Ok(());
+    }
+    let start: String = printable(text).chars().take(TOLD_SIGNS).collect();
+    let digits = text.len();
+    let why = match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => format!("`{start}` has {digits} digits, and the id of a sim has 64"),
+        false => {
+            format!("`{start}` is neither the id of a sim, nor an invite, nor a file with one")
+        }
+    };
+    Err(Failure::usage(why).hint(
+        "three forms are taken: the 64 digits of an id, as `metatopia world map` shows them; an invite, as text or \
+         link, with `metatopia1` or `metatopia2` in it; and the path of a file that holds an invite",
+    ))
 }
 
 /// Returns the nodes of a sim that the map of a node's world shows.
@@ -211,6 +239,7 @@ mod tests {
     use metatopia_types::carries_on;
 
     use super::*;
+    use crate::cli::exit::Exit;
     use crate::overlay::{
         OfficeSets,
         learned::learned_of_tests,
@@ -232,6 +261,22 @@ mod tests {
 
     fn node() -> NodeUrl {
         "http://127.0.0.1:8080".parse().unwrap()
+    }
+
+    /// Whoever mistyped the id of a sim was asked for an invite.
+    #[tokio::test]
+    async fn a_neighbour_that_is_in_no_form_is_told_with_all_that_are_taken() {
+        let told = async |text: &str| {
+            let failure = Neighbour::learn(text, Vec::new(), None).await.unwrap_err();
+            assert_eq!(failure.exit, Exit::Usage);
+            failure.message
+        };
+        let garden = told("garden").await;
+        assert!(garden.starts_with("`garden` is neither the id of a sim, nor an"), "{garden}");
+        assert!(garden.contains("64 digits") && garden.contains("path of a file"), "{garden}");
+        let short = told(&"ab".repeat(31)).await;
+        assert!(short.contains("has 62 digits, and the id of a sim has 64"), "{short}");
+        assert!(told("metatopia1!").await.ends_with("copy all of it, and nothing behind it"));
     }
 
     /// Whoever opened a border was told by the sim that the neighbour lies in another world, whatever was wrong.

@@ -141,8 +141,7 @@ fn set(args: ProfileSetArgs, console: Console) -> Result<(), Failure> {
     changes.extend(args.no_picture.then_some(ProfileChange::NoPicture));
     changes.extend(args.clear.then_some(ProfileChange::Clear));
     if let Some(file) = &args.picture {
-        let told = |error| Failure::failed(format!("{}: {error}", file.display()));
-        changes.push(ProfileChange::Picture(beside_key::picture(file).map_err(told)?));
+        changes.push(ProfileChange::Picture(beside_key::picture(file)?));
     }
     if changes.is_empty() {
         let message = "--line, --pronouns, --picture, --no-picture or --clear says what to change";

@@ -103,7 +103,8 @@ impl AuthorSession {
         }
         let source = Blob(package.encode());
         let act = Act::Publish { source: source.id() };
-        self.perform("the package", act, vec![source]).await.map(Some)
+        let what = format!("package {} {}", package.manifest().name, package.id());
+        self.perform(&what, act, vec![source]).await.map(Some)
     }
 
     /// Has a thing run a package. Returns the new script and the height.
@@ -116,7 +117,8 @@ impl AuthorSession {
         package: PackageId,
     ) -> Result<(Option<ScriptId>, Height), Failure> {
         let act = Act::Build(Build::Attach { object, package });
-        let height = self.perform("the script", act, Vec::new()).await?;
+        let height =
+            self.perform(&format!("the script on thing {object}"), act, Vec::new()).await?;
         // The newest script of this package on the thing is the one that was attached.
         let running = packages::running(&mut self.driver).await?;
         let own = running.iter().filter(|entry| entry.object == object && entry.package == package);
@@ -150,7 +152,8 @@ impl AuthorSession {
     /// As [`AuthorSession::perform`].
     pub(super) async fn detach(&mut self, running: &ScriptEntry) -> Result<Height, Failure> {
         let ScriptEntry { object, script, .. } = *running;
-        self.perform("the change", Act::Build(Build::Detach { object, script }), Vec::new()).await
+        let what = format!("the detaching of script {script} from thing {object}");
+        self.perform(&what, Act::Build(Build::Detach { object, script }), Vec::new()).await
     }
 
     /// Has a suspended script run again.
@@ -159,7 +162,8 @@ impl AuthorSession {
     /// As [`AuthorSession::perform`].
     pub(super) async fn resume(&mut self, running: &ScriptEntry) -> Result<Height, Failure> {
         let ScriptEntry { object, script, .. } = *running;
-        self.perform("the script", Act::Build(Build::Resume { object, script }), Vec::new()).await
+        let what = format!("the resuming of script {script} on thing {object}");
+        self.perform(&what, Act::Build(Build::Resume { object, script }), Vec::new()).await
     }
 
     /// Finds a thing by its number, or by the name of a thing of the author's.
@@ -228,6 +232,10 @@ fn refused(what: &str, why: Refusal) -> Failure {
         }
         Refusal::TooManyPackages => failure.hint("what no script runs makes room"),
         Refusal::TooOften => failure.hint("wait a minute"),
+        Refusal::TooManyScripts => {
+            failure.hint("8 scripts run on a thing at most; `metatopia script list` lists them")
+        }
+        Refusal::NotYours => failure.hint("only its owner and admins change a thing"),
         Refusal::NoPackage => failure.hint("`metatopia script publish` brings one into the sim"),
         _ => failure,
     }

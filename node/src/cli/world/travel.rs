@@ -157,7 +157,7 @@ impl WorldDesk for TravelDesk {
     }
 
     fn read_picture(&self, file: &str) -> Result<Vec<u8>, String> {
-        beside_key::picture(Path::new(file)).map_err(|error| format!("{file}: {error}"))
+        beside_key::picture(Path::new(file)).map_err(|failure| failure.message)
     }
 }
 

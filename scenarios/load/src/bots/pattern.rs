@@ -181,6 +181,9 @@ mod tests {
             player: None,
             scripts: Vec::new(),
             held: None,
+            material: None,
+            travels: false,
+            guest: None,
         };
         let objects = vec![avatar];
         let scene = Scene { height: Height(1), tick: Tick(3), me: Some(me), objects };

@@ -9,7 +9,7 @@ use metatopia_sim::limits::UNDONE_PER_ACT_MAX;
 use metatopia_types::{Act, Blob, GovernOrder, Height, Outcome, PublicKey, Refusal};
 use serde::Serialize;
 
-use super::OrderArgs;
+use super::{OrderArgs, refusing::refused};
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -39,29 +39,6 @@ impl fmt::Display for Ordered {
             Some(height) => write!(f, "{} in turn {height}", self.does),
             None => write!(f, "would: {}", self.does),
         }
-    }
-}
-
-/// Returns the failure of an order that a rule refuses, with what to do.
-fn refused(why: Refusal) -> Failure {
-    refused_as("the order", why)
-}
-
-/// Returns the failure of what a rule refuses, with what to do.
-pub(in crate::cli::admin) fn refused_as(what: &str, why: Refusal) -> Failure {
-    let failure = Failure::refused(format!("{what} was refused: {why}"));
-    match why {
-        Refusal::NotAdmin | Refusal::NotPermanent | Refusal::NoRight | Refusal::Outranked => {
-            failure.hint("`metatopia admin admins` lists who may do what")
-        }
-        Refusal::LastAdmin => failure.hint("appoint another one first"),
-        Refusal::NoPlayer => failure.hint("rights are for keys that logged in once"),
-        Refusal::NoLand => failure.hint("`metatopia admin land list` names them"),
-        Refusal::NotForArea => failure.hint("leave --area out to give it for the whole sim"),
-        Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
-        Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
-        Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
-        _ => failure,
     }
 }
 
@@ -157,12 +134,15 @@ impl OrderDesk {
         let mut first = None;
         for (index, order) in orders.iter().enumerate() {
             let given = self.give(order, console).await;
-            let (told, failure) = match given {
+            let failure = match given {
                 Ok((told, height)) => {
                     tell((order, self.dry_run), (&told, height), console)?;
                     continue;
                 }
-                Err(Ungiven::Refused(why)) => (order.person(), refused(why)),
+                Err(Ungiven::Refused(why)) => {
+                    let ground = self.driver.trust().genesis.parameters.ground;
+                    refused(order, why, ground)
+                }
                 Err(Ungiven::Failed(failure)) => {
                     let rest = orders.len() - index - 1;
                     return Err(ended_at(
@@ -176,8 +156,7 @@ impl OrderDesk {
                 return Err(failure);
             }
             // The others are given nevertheless.
-            let key = told.map_or_else(String::new, |key| format!("{key}: "));
-            console.error(&Failure { message: format!("{key}{failure}"), ..failure.clone() });
+            console.error(&failure);
             first = first.or(Some(Failure::quiet(failure.exit)));
         }
         first.map_or(Ok(()), Err)
@@ -260,22 +239,5 @@ mod tests {
         assert_eq!((ended.exit, ended.message), (Exit::TimedOut, told));
         assert!(ended_at(Some(&key), 1, away()).message.ends_with("the last order was not given"));
         assert_eq!(ended_at(None, 0, away()), away());
-    }
-
-    #[test]
-    fn a_refused_order_names_its_rule_and_what_to_do() {
-        for (why, rule, next) in [
-            (Refusal::NoRight, "no such right", "admin admins"),
-            (Refusal::LastAdmin, "at least one permanent admin", "appoint another"),
-            (Refusal::Outranked, "as much to say", "admin admins"),
-            (Refusal::NoPlayer, "ever logged in", "logged in once"),
-            (Refusal::NoReport, "no such open report", "admin reports"),
-            (Refusal::NoLand, "no land of this name", "admin land list"),
-            (Refusal::NotForArea, "given for an area", "leave --area out"),
-        ] {
-            let failure = refused(why);
-            assert_eq!(failure.exit, Exit::Refused);
-            assert!(failure.message.contains(rule) && failure.message.contains(next), "{failure}");
-        }
     }
 }
