@@ -3,6 +3,8 @@
 //! Each sim counts metres from the middle of its own square. So a place has other coordinates on the
 //! other side of a border.
 
+use core::time::Duration;
+
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, PortalEntry};
 use metatopia_sim::{
@@ -22,6 +24,15 @@ pub const NEAR_BORDER: Fx = Fx::from_int(NEAR_BORDER_METRES);
 
 /// The same for a portal.
 const NEAR_PORTAL: Fx = Fx::from_int(NEAR_PORTAL_METRES);
+
+/// A portal is told of that is no further off than this, in metres: as far as one sees.
+pub const PORTAL_SIGHT: Fx = Fx::from_int(64);
+
+/// What was seen last so near to the middle of a portal may have gone into it, in metres: the rim is at one.
+const PORTAL_REACH: Fx = Fx::from_ratio(3, 2);
+
+/// Far from every edge and portal, borders are asked for again after so long: another portal may be there by then.
+pub const BORDERS_FAR_AGAIN: Duration = Duration::from_secs(10);
 
 /// Returns the square on which a sim lies, if it lies on one.
 #[must_use]
@@ -147,6 +158,21 @@ fn shift(own: Square, other: Square) -> Option<Vec2> {
     Some(Vec2::new(metres(own.x, other.x)?, metres(own.y, other.y)?))
 }
 
+/// Says whether something that was seen last at a place, and would be at the other one soon, may have gone into the
+/// portal with this middle.
+#[must_use]
+pub fn is_into_portal(middle: Vec2, last: Vec2, soon: Vec2) -> bool {
+    let (way, to_middle) = (soon.saturating_sub(last), middle.saturating_sub(last));
+    // The nearest point of the way between both.
+    let squared = way.length_squared();
+    let part = if squared == Fx::ZERO {
+        Fx::ZERO
+    } else {
+        to_middle.dot(way).saturating_div(squared).clamp(Fx::ZERO, Fx::ONE)
+    };
+    last.saturating_add(way.scale(part)).distance(middle) <= PORTAL_REACH
+}
+
 /// Says whether a place is outside of the ground of the sim on this square: over some line.
 #[must_use]
 pub fn is_past_edge(own: Square, place: Vec2) -> bool {
@@ -246,6 +272,10 @@ mod tests {
         assert!(known.is_near(at(26, 0)) && !known.is_near(at(27, 0)));
         assert_eq!((known.shift(), known.ends()), (Some(at(-40, 7)), None));
         assert_eq!(known.lookout(at(90, 90)), Some(at(-30, 7)));
+        // A fast ball is before it in one view, and would be behind it in the next.
+        assert!(is_into_portal(at(10, 0), at(7, 1), at(14, 1)));
+        assert!(!is_into_portal(at(10, 0), at(7, 2), at(14, 2)));
+        assert!(is_into_portal(at(10, 0), at(11, 0), at(11, 0)));
         let silent = ground(None);
         assert_eq!((silent.shift(), silent.lookout(at(9, 0))), (None, None));
     }

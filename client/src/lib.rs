@@ -49,7 +49,10 @@ mod sight;
 pub mod text;
 
 pub use blocks::{BLOCKED_MAX, BlockList, BlockListError};
-pub use border::{NEAR_BORDER, NeighbourGround, edge_gap, is_past_edge, square_of, world_of};
+pub use border::{
+    BORDERS_FAR_AGAIN, NEAR_BORDER, NeighbourGround, PORTAL_SIGHT, edge_gap, is_into_portal,
+    is_past_edge, square_of, world_of,
+};
 pub use buddies::{BUDDIES_MAX, BuddyList, BuddyListError};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
 pub use correspondence::{

@@ -3,7 +3,8 @@
 use std::{mem, time::Duration};
 
 use metatopia_client::{
-    NEAR_BORDER, NeighbourGround, Scene, SceneObject, edge_gap, is_past_edge, square_of,
+    BORDERS_FAR_AGAIN, NEAR_BORDER, NeighbourGround, PORTAL_SIGHT, Scene, SceneObject, edge_gap,
+    is_into_portal, is_past_edge, square_of,
     text::{beyond_border, position, printable},
 };
 use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
@@ -20,15 +21,6 @@ const AT_THE_LINE: Fx = Fx::from_int(3);
 
 /// The borders are asked for again after this long.
 const BORDERS_AGAIN: Duration = Duration::from_secs(2);
-
-/// The same far from every border that is known: a portal may have been opened since.
-const FAR_AGAIN: Duration = Duration::from_secs(10);
-
-/// A portal is told of that is no further off than this, in metres: as far as one sees.
-const PORTAL_SIGHT: Fx = Fx::from_int(64);
-
-/// What was seen last so near to the middle of a portal may have gone into it, in metres: the rim is at one.
-const PORTAL_REACH: Fx = Fx::from_ratio(3, 2);
 
 /// Digits of a sim's id that are told where its name is not known.
 const SIM_DIGITS: usize = 12;
@@ -174,7 +166,7 @@ impl BorderWalk {
     async fn look(&mut self, driver: &mut ClientDriver, square: Square, here: Vec2) {
         let is_near = edge_gap(square, here).is_none_or(|gap| gap <= NEAR_BORDER)
             || self.nearest(square, here).is_some();
-        let again = if is_near { BORDERS_AGAIN } else { FAR_AGAIN };
+        let again = if is_near { BORDERS_AGAIN } else { BORDERS_FAR_AGAIN };
         if self.asked.is_none_or(|asked| asked.elapsed() >= again) {
             self.ask(driver).await;
         }
@@ -293,22 +285,36 @@ impl BorderWalk {
         })
     }
 
-    /// Returns why nobody comes over the border at this place, if it is at a border that is a wall.
+    /// Returns why nobody comes over the border at this place, if it is at a line that is a wall.
     pub(super) async fn wall(&mut self, driver: &mut ClientDriver, here: Vec2) -> Option<String> {
         let square = square_of(&driver.trust().genesis)?;
-        let at = |border: &BorderEntry| {
-            let gap = NeighbourGround::of(square, border).gap(here);
-            gap.is_some_and(|gap| gap <= AT_THE_LINE)
-        };
-        if edge_gap(square, here)? > AT_THE_LINE && !self.borders.iter().any(at) {
+        if edge_gap(square, here)? > AT_THE_LINE {
             return None;
         }
-        if let Ok(Answer::Borders(borders)) = driver.ask(borders_of(driver), ANSWER).await {
-            self.borders = borders;
-        }
-        let Some(border) = self.borders.iter().find(|border| at(border)) else {
-            return Some("no border is open here".to_owned());
+        self.ask(driver).await;
+        let at = |border: &&BorderEntry| {
+            let gap = NeighbourGround::of(square, border).gap(here);
+            border.portal.is_none() && gap.is_some_and(|gap| gap <= AT_THE_LINE)
         };
+        match self.borders.iter().find(at) {
+            Some(border) => self.obstacle(border),
+            None => Some("no border is open here".to_owned()),
+        }
+    }
+
+    /// Returns why nobody goes through the portal with this middle, if that is known.
+    pub(super) async fn portal_wall(
+        &mut self,
+        driver: &mut ClientDriver,
+        middle: Vec2,
+    ) -> Option<String> {
+        self.ask(driver).await;
+        let is_it = |border: &&BorderEntry| border.portal.is_some_and(|it| it.here == middle);
+        self.borders.iter().find(is_it).and_then(|border| self.obstacle(border))
+    }
+
+    /// Returns why this person does not go over a border, if that is known.
+    fn obstacle(&self, border: &BorderEntry) -> Option<String> {
         if let BorderStanding::Wall(why) = &border.standing {
             return Some(why.clone());
         }
@@ -407,9 +413,7 @@ fn left_for<'a>(
     let is_there = |border: &&BorderEntry| {
         let ground = NeighbourGround::of(square, border);
         let is_past = match ground.portal() {
-            Some(portal) => {
-                [last.position, soon].iter().any(|at| portal.here.distance(*at) <= PORTAL_REACH)
-            }
+            Some(portal) => is_into_portal(portal.here, last.position, soon),
             None => ground.gap(soon) == Some(Fx::ZERO) && is_past_edge(square, soon),
         };
         border.standing == BorderStanding::Open && is_past

@@ -30,7 +30,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 const WALK: Duration = Duration::from_secs(60);
 
 /// What one types to go into the nearest portal.
-const PORTAL: &str = "portal";
+const TO_PORTAL: &str = "portal";
 
 /// Whoever stands in a portal waits for so long to be let in: a pass takes some turns of both sims.
 const PORTAL_WAIT: Duration = Duration::from_secs(8);
@@ -58,8 +58,9 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
         room.tell(LineKind::Answer, &printable(&line))?;
     }
     if let Some(here) = position(&scene) {
-        for (middle, to) in room.portals(here).await {
-            room.tell(LineKind::Answer, &words::portal(middle.saturating_sub(here), &to))?;
+        for (n, (middle, to)) in room.portals(here).await.into_iter().enumerate() {
+            let line = words::portal(middle.saturating_sub(here), &to, n == 0);
+            room.tell(LineKind::Answer, &line)?;
         }
     }
     let proof = room.proof_of(scene.height).await?;
@@ -106,7 +107,7 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
         room.tell(LineKind::Done, &words::walked(here, there))?;
         return tell_wall(room, heading, (goal, there, shift)).await;
     }
-    if towards == PORTAL && find(&scene, towards).is_none() {
+    if towards == TO_PORTAL && find(&scene, towards).is_none() {
         return go_to_portal(room, here).await;
     }
     let Some(thing) = seen(room, &scene, towards)? else {
@@ -124,23 +125,33 @@ async fn go_to_portal(room: &mut TextClient, here: Vec2) -> Result<(), TextClien
     let Some((middle, _)) = room.portals(here).await.into_iter().next() else {
         return room.tell(LineKind::Refused, "There is no portal in sight.");
     };
-    let WalkEnd { place, shift, .. } = walk(room, Goal::Place(middle)).await?;
-    if shift != Vec2::ZERO || waits_in_portal(room).await? {
+    let WalkEnd { place, has_crossed, .. } = walk(room, Goal::Place(middle)).await?;
+    if has_crossed {
         return Ok(());
     }
-    let why = room.wall(place.unwrap_or(here)).await;
+    let rest = place.unwrap_or(here).distance(middle);
+    if rest > Fx::ONE {
+        let why = format!("You stop {rest:.1} m from the portal.");
+        return room.tell(LineKind::Refused, &why);
+    }
+    if waits_in_portal(room).await? {
+        return Ok(());
+    }
+    let why = room.portal_wall(middle).await;
     let why = why.unwrap_or_else(|| "its other side does not answer yet".to_owned());
     room.tell(LineKind::Refused, &format!("The portal is closed to you: {why}."))
 }
 
-/// Waits for the pass of the neighbour. Says whether the avatar is in the neighbour then.
+/// Waits for the pass of the neighbour, until a line interrupts. Says whether the avatar is in the neighbour then.
 async fn waits_in_portal(room: &mut TextClient) -> Result<bool, TextClientError> {
     let end = Instant::now() + PORTAL_WAIT;
     while Instant::now() < end {
         if room.attend_border().await?.is_some() {
             return Ok(true);
         }
-        room.next_scene().await?;
+        if room.next_scene().await?.is_none() {
+            break;
+        }
     }
     Ok(false)
 }
@@ -453,6 +464,8 @@ struct WalkEnd {
     place: Option<Vec2>,
     /// What is added to coordinates of the beginning, because the walk led into other sims.
     shift: Vec2,
+    /// Whether it led into another sim.
+    has_crossed: bool,
     /// The goal as it was seen last, if it is a thing or a person.
     goal: Option<LastSeen>,
 }
@@ -463,11 +476,12 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
     let (mut walk, end) = (AvatarWalk::new(goal, speed), Instant::now() + WALK);
     let mut scene = room.look_around().await?;
     let (mut moving, mut step, mut shift) = (false, None, Vec2::ZERO);
+    let mut has_crossed = false;
     let mut last = None;
     while let Some(mut seen) = scene.filter(|_| Instant::now() < end) {
         if let Some(WayOver { shift: by, through_portal }) = room.attend_border().await? {
             walk.shift(by);
-            shift = shift.saturating_add(by);
+            (shift, has_crossed) = (shift.saturating_add(by), true);
             seen = room.scene.clone().unwrap_or(seen);
             if through_portal {
                 // What lies ahead here is nothing that the walk was to.
@@ -498,7 +512,7 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
         room.try_once(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     }
     let place = room.look_around().await?.as_ref().and_then(position);
-    Ok(WalkEnd { step, place, shift, goal: last })
+    Ok(WalkEnd { step, place, shift, has_crossed, goal: last })
 }
 
 /// Tells why the border is a wall, if a walk in this direction ended at one before its goal.

@@ -240,6 +240,11 @@ impl TextClient {
         self.crossing.portals(&mut self.driver, here).await
     }
 
+    /// Returns why nobody goes through the portal with this middle, if that is known.
+    pub(super) async fn portal_wall(&mut self, middle: Vec2) -> Option<String> {
+        self.crossing.portal_wall(&mut self.driver, middle).await
+    }
+
     /// Returns why the border at this place is a wall, if it is one.
     pub(super) async fn wall(&mut self, here: Vec2) -> Option<String> {
         self.crossing.wall(&mut self.driver, here).await

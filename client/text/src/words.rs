@@ -45,10 +45,11 @@ pub(super) fn walked(from: Vec2, to: Vec2) -> String {
     }
 }
 
-/// What a portal looks like that is so far off.
-pub(super) fn portal(away: Vec2, to: &str) -> String {
+/// Returns the line about a portal that is so far off. `go portal` leads to the nearest one.
+pub(super) fn portal(away: Vec2, to: &str, is_nearest: bool) -> String {
     let (length, side) = (away.length(), compass(away));
-    format!("A portal, {length:.1} m {side}, leads to {to}; `go portal` takes you there.")
+    let how = if is_nearest { "; `go portal` takes you there" } else { "" };
+    format!("A portal, {length:.1} m {side}, leads to {to}{how}.")
 }
 
 /// What a gesture looks like to who makes it.

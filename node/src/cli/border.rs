@@ -4,7 +4,7 @@ pub(super) mod neighbour;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{ArgAction, Args, Subcommand};
 use metatopia_client::text::printable;
 use metatopia_client_driver::{ClientDriver, NodeUrl};
 use metatopia_math::{Fx, Vec2};
@@ -42,8 +42,8 @@ pub(super) enum BorderCommand {
         metatopia border open INVITE --key admin.key              ..or whose invite you have\n  \
         metatopia border open SIM --at http://192.0.2.7:8080 --data-dir garden --key admin.key\n  \
         metatopia border open SIM --portal 12 -4 --key admin.key  a sim whose square lies elsewhere\n\n\
-        Both sims lie in one world. Where their squares touch people walk over the line; otherwise each \
-        of both names\na place of its own ground for a portal, 4 m or more from its edges. The act names the neighbour's first \
+        Both sims lie in one world. Where their squares touch people walk over the line; otherwise \
+        each names a place\nof its own ground for a portal, 4 m or more from its edges. The act names the neighbour's first \
         validators; your\nservers follow them from there, and believe nobody else. Servers find \
         each other by the world's overlay;\nwith --data-dir, this command also writes the addresses \
         for the servers of that directory, which need no restart.\nExit code 4 when the sim refuses it.")]
@@ -76,6 +76,7 @@ pub(super) struct OpenBorderArgs {
     /// nowhere.
     #[arg(
         long,
+        action = ArgAction::Set,
         num_args = 2,
         value_names = ["EAST", "NORTH"],
         allow_negative_numbers = true
@@ -412,7 +413,7 @@ mod tests {
         let silent = told(Refusal::BadBorder(BorderRefusal::NotSilent));
         assert!(silent.ends_with(LIST), "{silent}");
         let apart = told(Refusal::BadBorder(BorderRefusal::Apart));
-        assert!(apart.ends_with(MAP), "{apart}");
+        assert!(apart.ends_with(PORTAL), "{apart}");
         let frozen = Refusal::BadBorder(BorderRefusal::Frozen);
         let sim = "07".repeat(32);
         let what = format!("the closing of the border to sim {sim} was refused: {frozen}");

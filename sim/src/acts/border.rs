@@ -207,7 +207,9 @@ impl State {
             return Err(BorderRefusal::PortalOutside);
         }
         let is_taken = |(sim, border): (&SimId, &Border)| {
-            let other = border.crossing.said.portal.filter(|_| *sim != neighbour);
+            // One that is closed holds no place: it is looked at again when it opens.
+            let is_open = border.crossing.said.open && !border.frozen && *sim != neighbour;
+            let other = border.crossing.said.portal.filter(|_| is_open);
             other.is_some_and(|other| other.distance(middle) < Fx::from_int(PORTALS_APART_METRES))
         };
         if self.borders.all.iter().any(is_taken) {

@@ -406,7 +406,7 @@ pub const NEAR_PORTAL_METRES: i32 = 16;
 /// So far from every edge of the ground the middle of a portal is, in metres: whoever comes out stands on the ground.
 pub const PORTAL_EDGE_METRES: i32 = 4;
 
-/// So far apart the middles of two portals are, in metres: nobody comes out of one into another.
+/// So far apart the middles of two portals are, in metres: who comes out of one has room beside the other.
 pub const PORTALS_APART_METRES: i32 = 6;
 
 /// So far behind an open border a sim's own bodies still move, in metres.

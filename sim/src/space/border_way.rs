@@ -27,6 +27,9 @@ pub(crate) enum BorderWay {
     Portal(Portal),
 }
 
+/// The way out of a portal for what moves nowhere.
+pub(crate) const EAST: Vec2 = Vec2::new(Fx::ONE, Fx::ZERO);
+
 /// A disc of ground through which people and things go to a sim whose ground lies elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Portal {
@@ -59,14 +62,18 @@ impl BorderWay {
         }
     }
 
-    /// Returns how far past this way a place is; nothing if that is asked of a place outside of the ground where the
-    /// line is not. On the rim of a portal a body is as far past it as behind a line where it departs.
+    /// Returns how far past this way a place is. Nobody goes this way from a place for which there is no answer: it is
+    /// outside of the ground where the line is not, or away from the portal. On the rim of a portal a body is as far
+    /// past it as behind a line where it departs.
     pub(crate) fn beyond(&self, place: Vec2) -> Option<Fx> {
         match self {
             Self::Line(line) => line.beyond(place),
             Self::Portal(portal) => {
-                let inside = PORTAL_RADIUS.saturating_sub(portal.distance(place));
-                Some(inside.saturating_add(DEPARTS_AT))
+                // Each turn asks this of all that moves, and a root takes longer than all else here.
+                let away = place.saturating_sub(portal.middle);
+                let is_far = away.x.saturating_abs().max(away.y.saturating_abs()) > PORTAL_RADIUS;
+                let inside = || PORTAL_RADIUS.saturating_sub(away.length());
+                (!is_far).then(|| inside().saturating_add(DEPARTS_AT))
             }
         }
     }
@@ -111,10 +118,20 @@ impl Portal {
         self.middle.distance(place)
     }
 
+    /// Returns the middle.
+    pub(crate) const fn middle(&self) -> Vec2 {
+        self.middle
+    }
+
+    /// Says whether a place is within the rim.
+    pub(crate) fn contains(&self, place: Vec2) -> bool {
+        self.distance(place) < PORTAL_RADIUS
+    }
+
     /// Returns where a body stands that came out of the portal this way and reaches so far from its middle. What moves
     /// nowhere comes out to the east.
     pub(crate) fn exit(&self, way: Vec2, reach: Fx) -> Vec2 {
-        let way = way.normalize().unwrap_or(Vec2::new(Fx::ONE, Fx::ZERO));
+        let way = way.normalize().unwrap_or(EAST);
         let out = PORTAL_RADIUS.saturating_add(reach).saturating_add(PORTAL_GAP);
         self.middle.saturating_add(way.scale(out))
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::BodySpec;
+use metatopia_physics::{BodySpec, Motion};
 use metatopia_types::{
-    BorderDeparture, CrossingPass, Digest, Lane, Millis, Parcel, PublicKey, SimId, TravelRefusal,
-    Traveller, TravellingPerson, TravellingThing, limits::TICKS_PER_SECOND,
+    BorderDeparture, CrossingPass, Digest, Lane, Millis, ObjectId, Parcel, PublicKey, SimId,
+    TravelRefusal, Traveller, TravellingPerson, TravellingThing, limits::TICKS_PER_SECOND,
 };
 
 use super::{
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     limits::{AHEAD_MS_MAX, ARRIVALS_PER_TURN_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
-    rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Right},
-    space::{BorderWay, distance_to},
+    rules::{ActTarget, BelievedDispatch, Border, CrossingEvent, Judgement, Right},
+    space::{BorderWay, EAST, distance_to},
 };
 
 /// The directions in which an arrival looks for room around a portal, an eighth of a turn apart.
@@ -142,6 +142,7 @@ impl State {
                 }
                 let (place, at) = self.arrival_on(mount, body, (&way, departure.until))?;
                 let places = self.places_around(&joined, at);
+                self.check_room(&way, &places, &brought[person.hands.len()..])?;
                 // Where the mount stands further in, so does she.
                 let seat = place.saturating_sub(at);
                 (places[0].saturating_add(seat), places)
@@ -286,14 +287,21 @@ impl State {
         let ground = self.charter.parameters.ground;
         let portal = match way {
             BorderWay::Line(line) => {
-                return self.arrival_at(line.place_here(place), ahead, radius).0;
+                let places = self.places_ahead(line.place_here(place), ahead);
+                let free = places.into_iter().find(|place| self.is_free(*place, radius));
+                return free.unwrap_or(places[3]);
             }
             BorderWay::Portal(portal) => portal,
         };
+        let goes = goes.normalize().unwrap_or(EAST);
         let mut turned = (goes, ahead);
         for _ in 0..EXITS {
             let (goes, ahead) = turned;
-            if let (place, true) = self.arrival_at(portal.exit(goes, radius), ahead, radius) {
+            let places = self.places_ahead(portal.exit(goes, radius), ahead);
+            let is_open = |place: &Vec2| {
+                self.is_free(*place, radius) && self.is_in_sight_of(portal.middle(), *place)
+            };
+            if let Some(place) = places.into_iter().find(is_open) {
                 return place;
             }
             turned = (goes.rotate(Angle::EIGHTH), ahead.rotate(Angle::EIGHTH));
@@ -301,20 +309,30 @@ impl State {
         ground.nearest(portal.exit(goes, radius))
     }
 
-    /// Returns the furthest place on the way ahead from a place where nothing is in the way, on this sim's ground, or
-    /// the nearest one to that place, and whether nothing is in the way there.
-    fn arrival_at(&self, place: Vec2, ahead: Vec2, radius: Fx) -> (Vec2, bool) {
+    /// Returns the places on the way ahead from a place, the furthest first and that place last, on this sim's ground.
+    fn places_ahead(&self, place: Vec2, ahead: Vec2) -> [Vec2; 4] {
         let ground = self.charter.parameters.ground;
-        let is_free = |place: &Vec2| {
-            let near = self.bodies.around(*place, radius);
-            let mut solid = near.filter(|body| !body.is_sensor() && !self.is_held(body.id()));
-            solid.all(|body| distance_to(body, *place) > radius)
-        };
         let parts = [1, 2, 4].map(|part| ahead.scale(Fx::from_ratio(1, part)));
-        let places = parts.map(|way| ground.nearest(place.saturating_add(way)));
-        let here = ground.nearest(place);
-        let free = places.into_iter().find(is_free);
-        (free.unwrap_or(here), free.is_some() || is_free(&here))
+        let [far, half, near] = parts.map(|way| ground.nearest(place.saturating_add(way)));
+        [far, half, near, ground.nearest(place)]
+    }
+
+    /// Says whether no wall stands between the middle of a portal and a place, and that is in no other portal.
+    fn is_in_sight_of(&self, middle: Vec2, place: Vec2) -> bool {
+        let (hit, _) = self.bodies.ray_cast(middle, place, ObjectId(u64::MAX));
+        let wall = hit.and_then(|hit| self.bodies.body(hit.id));
+        let own = self.charter.site.map(|site| site.square);
+        let way = |border: &Border| border.way(own?)?.portal().copied();
+        let mut portals = self.borders.all.iter().filter_map(|(_, border)| way(border));
+        wall.is_none_or(|body| body.motion() != Motion::Static)
+            && !portals.any(|portal| portal.contains(place))
+    }
+
+    /// Says whether a body that reaches so far from its middle overlaps nothing at a place.
+    pub(super) fn is_free(&self, place: Vec2, radius: Fx) -> bool {
+        let near = self.bodies.around(place, radius);
+        let mut solid = near.filter(|body| !body.is_sensor() && !self.is_held(body.id()));
+        solid.all(|body| distance_to(body, place) > radius)
     }
 
     /// Returns where somebody arrives who sits, and what she sits on: where that would have rolled, and both on
@@ -328,7 +346,8 @@ impl State {
         let seat = mount.seat.ok_or(TravelRefusal::BadParcel)?.rotate(body.pose.angle);
         let ahead = self.way_ahead(until, mount.velocity, mount.waited);
         let from = (mount.position, mount.velocity);
-        let place = self.arrival(way, from, ahead, body.shape.reach());
+        let reach = self.reach_with_seat(body.shape.reach(), mount.seat);
+        let place = self.arrival(way, from, ahead, reach);
         let avatar = self.charter.parameters.ground.nearest(place.saturating_add(seat));
         Ok((avatar, avatar.saturating_sub(seat)))
     }

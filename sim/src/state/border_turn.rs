@@ -1,4 +1,4 @@
-//! Borders in a turn: who may pass a line, who departs, and what is said to neighbours after it.
+//! Borders in a turn: who may pass a line or go through a portal, who departs, and what is said to neighbours after it.
 //!
 //! All of this is passed over in a sim without borders.
 
@@ -127,8 +127,21 @@ impl State {
         let border = self.borders.all.get(&neighbour)?;
         let way = border.way(self.charter.site?.square)?;
         let body = self.bodies.body(id)?;
-        let out = way.portal()?.back(body.position(), body.shape().reach());
+        let out = way.portal()?.back(body.position(), self.clearance(id));
         Some(out.saturating_sub(body.position()))
+    }
+
+    /// Returns how far from a portal the middle of a thing is put, so that who sits on it is outside as well.
+    fn clearance(&self, id: ObjectId) -> Fx {
+        let reach = self.bodies.body(id).map_or(Fx::ZERO, |body| body.shape().reach());
+        let seat = self.objects.get(&id).and_then(|object| object.seat);
+        self.reach_with_seat(reach, seat.map(|seat| seat.at))
+    }
+
+    /// Returns how far a thing reaches from its middle with somebody on its seat.
+    pub(super) fn reach_with_seat(&self, reach: Fx, seat: Option<Vec2>) -> Fx {
+        let radius = self.charter.parameters.avatar.radius;
+        seat.map_or(reach, |at| reach.max(at.length().saturating_add(radius)))
     }
 
     /// Moves a body to a place on the sim's own ground. It stops along the ways in which it is moved.
@@ -365,6 +378,7 @@ impl State {
         let waited = now.since(border.crossing.heard.as_ref().map_or(now, |heard| heard.at));
         let Some(avatar) = self.present.get(key).copied() else { return };
         let Some(person) = self.traveller_of(key, waited) else { return };
+        let place = person.position;
         let room = (waited, self.room_for_hands(key));
         let carried = self.carried(avatar, border.pass_of(key), room).into_iter();
         let carried = carried.filter_map(|(_, packed)| packed.ok());
@@ -388,6 +402,13 @@ impl State {
         let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
         let number = departure.expect("a border that is no wall").number;
         self.borders.parcels.insert((neighbour, number), bytes);
+        // What stays would leave by itself after her if it lay in the portal.
+        let stays: Vec<ObjectId> =
+            self.in_hands_of(avatar).filter(|id| !ids.contains(id)).collect();
+        for id in stays {
+            let reach = self.bodies.body(id).map_or(Fx::ZERO, |body| body.shape().reach());
+            self.put_down(id, Some(self.place_back(neighbour, place, reach)));
+        }
         self.send_away(key, Presence::Away { to: neighbour, number });
         ids.into_iter().zip(away).for_each(|(id, away)| self.goes_away(id, away));
     }

@@ -68,13 +68,29 @@ impl State {
         let from = (main.position, main.velocity);
         let place = self.arrival(way, from, ahead, ready[0].body.shape.reach());
         let places = self.places_around(&things, place);
+        self.check_room(way, &places, &ready)?;
         self.insert_all(&things, &ready, &places, (&companions.joints, 0))?;
         self.begin_scripts(&things, ready);
         Ok(())
     }
 
-    /// Says whether joined things of a parcel come over a line: one of them is there, and the rest of them there or
-    /// behind it. Where in the neighbour a portal lies is nothing to this sim.
+    /// Checks that what comes out of a portal with the first of these things overlaps nothing: however long it is, nobody
+    /// is pushed who stands away from the portal. At a line all of it is at the line.
+    pub(super) fn check_room(
+        &self,
+        way: &BorderWay,
+        places: &[Vec2],
+        ready: &[ReadyThing],
+    ) -> Result<(), TravelRefusal> {
+        let mut joined = places.iter().zip(ready).skip(1);
+        let is_free =
+            |(place, ready): (&Vec2, &ReadyThing)| self.is_free(*place, ready.body.shape.reach());
+        let has_room = way.portal().is_none() || joined.all(is_free);
+        if has_room { Ok(()) } else { Err(TravelRefusal::Full) }
+    }
+
+    /// Says whether the joined things of a parcel may have gone this way: over a line, one of them is there, and the rest
+    /// of them there or behind it. Where in the neighbour a portal lies is nothing to this sim.
     pub(super) fn come_over(&self, way: &BorderWay, things: &[&TravellingThing]) -> bool {
         let Some(line) = way.line() else { return true };
         let ground = self.charter.parameters.ground;

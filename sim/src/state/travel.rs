@@ -197,10 +197,10 @@ impl State {
         }
     }
 
-    /// Returns how far a thing that this sim packed reaches from its middle.
+    /// Returns how far a thing that this sim packed reaches from its middle, with somebody on its seat.
     fn reach_of(&self, thing: &TravellingThing) -> metatopia_math::Fx {
         let body = self.body_of(thing).expect("this sim packed that body");
-        body.shape.reach()
+        self.reach_with_seat(body.shape.reach(), thing.seat)
     }
 
     /// Puts a thing that comes home at a place inside the border, where it rests, with the number that it had.

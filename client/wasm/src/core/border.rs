@@ -1,20 +1,14 @@
 //! The borders of the sim, as somebody sees them who stands in it.
 
-use std::time::Duration;
-
-use metatopia_client::{NEAR_BORDER, NeighbourGround, edge_gap, square_of};
+use metatopia_client::{
+    BORDERS_FAR_AGAIN, NEAR_BORDER, NeighbourGround, PORTAL_SIGHT, edge_gap, square_of,
+};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, BorderStanding, Question};
 use metatopia_types::{HandRefusal, ObjectId, Square};
 use serde_json::{Value, json};
 
 use super::{ClientCore, inquiry::InquiryTask, units::from_fx};
-
-/// Portals are told up to so far from the avatar, in metres: as far as one sees.
-const PORTAL_SIGHT: Fx = Fx::from_int(64);
-
-/// Far from every edge and portal the borders are asked for again after so long: another portal may be there by then.
-const FAR_AGAIN: Duration = Duration::from_secs(10);
 
 impl ClientCore {
     /// Asks for the borders near a place, nearest first. Far from all that are known, what was told last is good enough
@@ -24,7 +18,8 @@ impl ClientCore {
             return self.done(command, &json!([]));
         };
         let known = &self.passage.borders;
-        let is_due = self.passage.asked.is_none_or(|at| self.now.saturating_sub(at) >= FAR_AGAIN);
+        let is_due =
+            self.passage.asked.is_none_or(|at| self.now.saturating_sub(at) >= BORDERS_FAR_AGAIN);
         let is_near = edge_gap(square, place).is_none_or(|gap| gap <= NEAR_BORDER)
             || known.iter().any(|border| is_in_sight(square, place, border));
         if is_due || is_near {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_client::{Sight, is_past_edge};
+use metatopia_client::{Sight, is_into_portal, is_past_edge};
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::Body;
 use metatopia_types::{ObjectId, PublicKey, Tick, limits::TICKS_PER_SECOND};
@@ -29,9 +29,6 @@ const COAST_TICKS: u64 = TICKS_PER_SECOND;
 /// What is seen last may be this far before the edge, as a share of the way that it goes in a second: views are
 /// passed over on a slow line.
 const AHEAD: Fx = Fx::HALF;
-
-/// What was seen last so near to the middle of a portal may have gone into it: the rim is at one metre.
-const PORTAL_REACH: Fx = Fx::from_ratio(3, 2);
 
 /// What a view puts, and what it moves.
 type Told<'a> = (&'a mut Vec<Value>, &'a mut Vec<(ObjectId, f64, f64, f64, f64, f64)>);
@@ -111,11 +108,10 @@ impl Picture {
     fn goes_over(&self, body: &Body) -> bool {
         let way = body.velocity().scale(AHEAD);
         let ahead: Vec2 = body.position().saturating_add(way);
-        let is_past = |place: Vec2| {
-            self.square.is_some_and(|square| is_past_edge(square, place))
-                || self.portals.iter().any(|portal| portal.distance(place) <= PORTAL_REACH)
-        };
-        is_past(body.position()) || is_past(ahead)
+        let is_past = |place| self.square.is_some_and(|square| is_past_edge(square, place));
+        let mut portals = self.portals.iter();
+        let is_into = |middle: &Vec2| is_into_portal(*middle, body.position(), ahead);
+        is_past(body.position()) || is_past(ahead) || portals.any(is_into)
     }
 }
 
