@@ -16,6 +16,8 @@ pub struct Controls {
     pub lanes_unjudged: bool,
     /// This server has not that custom: it opens whatever such a rule would let it.
     pub opens_all_lanes: bool,
+    /// This server tells in its turns whatever its couriers bring of neighbours, believed or not.
+    pub tells_unheard: bool,
 }
 
 impl Controls {

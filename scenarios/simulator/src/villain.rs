@@ -1,7 +1,6 @@
 //! Servers that lie: what a Byzantine server sends in place of what its honest inside wants to say.
 
 mod forgery;
-mod hears;
 mod noise;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -55,7 +54,7 @@ pub enum ByzantineBehaviour {
     Garbage,
     /// Says things that are longer than any may be.
     Oversize,
-    /// Tells in its turns what neighbours never said, or said long ago.
+    /// Tells in its turns what neighbours never said, or said long ago: whatever its couriers bring.
     ForgeHears,
 }
 
@@ -211,14 +210,6 @@ impl Villain {
             ByzantineBehaviour::VoidTurns => {
                 Some(spoil(setting, &mut variant, recent, self.turns.len()))
             }
-            ByzantineBehaviour::ForgeHears => {
-                let founders = setting.founders as u64;
-                let number = turn.header.height.0 / founders.max(1);
-                if !hears::put_forged(setting, self.seat, &mut variant, recent, number) {
-                    return None;
-                }
-                None
-            }
             ByzantineBehaviour::Censor => {
                 put(&mut variant, Vec::new());
                 None
@@ -266,8 +257,7 @@ impl Villain {
             | ByzantineBehaviour::OverclaimRound
             | ByzantineBehaviour::Censor
             | ByzantineBehaviour::WrongRoot
-            | ByzantineBehaviour::WrongTime
-            | ByzantineBehaviour::ForgeHears => self.substitute(setting, message),
+            | ByzantineBehaviour::WrongTime => self.substitute(setting, message),
             ByzantineBehaviour::TwoTurns => match to % 3 {
                 0 => {
                     let mut both = self.substitute(setting, message);
@@ -285,7 +275,8 @@ impl Villain {
             },
             ByzantineBehaviour::WithholdAll
             | ByzantineBehaviour::WithholdAllButOne
-            | ByzantineBehaviour::WithholdSomeParts => honest,
+            | ByzantineBehaviour::WithholdSomeParts
+            | ByzantineBehaviour::ForgeHears => honest,
         }
     }
 

@@ -31,17 +31,18 @@ impl Ingress {
         let Some(world) = ctx.execution.world() else { return };
         let mut refused = Vec::new();
         for (neighbour, bytes) in mem::take(&mut self.unchecked) {
-            let checked = Dispatch::decode(&bytes).map_err(|_| HearRefusal::NoDispatch).and_then(
-                |dispatch| {
-                    let worth = world.check_dispatch(neighbour, &dispatch)?;
-                    Ok((worth, courier::reach(&dispatch)))
-                },
-            );
-            match checked {
-                Ok((_, height)) => self.ledger.courier.keep(neighbour, height, bytes),
+            let decoded = Dispatch::decode(&bytes).map_err(|_| HearRefusal::NoDispatch);
+            let height = decoded.as_ref().map(courier::reach).ok();
+            let checked = decoded.and_then(|dispatch| world.check_dispatch(neighbour, &dispatch));
+            match (checked, height) {
+                (Ok(_), Some(height)) => self.ledger.courier.keep(neighbour, height, bytes),
+                (Err(_), Some(height)) if self.ledger.controls.tells_unheard => {
+                    self.ledger.courier.keep(neighbour, height, bytes)
+                }
                 // Another server told it first.
-                Err(HearRefusal::NothingNew) => {}
-                Err(why) => refused.push((neighbour, why)),
+                (Err(HearRefusal::NothingNew), _) => {}
+                (Err(why), _) => refused.push((neighbour, why)),
+                (Ok(_), None) => unreachable!("what was checked was decoded"),
             }
         }
         for (neighbour, why) in refused {

@@ -181,6 +181,7 @@ const SOUND: ReplicaControls = ReplicaControls {
     nothing_is_put_back: false,
     lanes_unjudged: false,
     opens_all_lanes: false,
+    tells_unheard: false,
 };
 
 const fn bug(

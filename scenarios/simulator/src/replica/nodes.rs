@@ -288,6 +288,19 @@ impl ReplicaServers {
         }
     }
 
+    /// Counts the acts of a decided turn that told what a neighbour never said.
+    fn note_unheard(&mut self, height: Height, outcomes: &[Outcome]) {
+        let (count, last) = &mut self.unheard_acts;
+        if height > *last {
+            *last = height;
+            let is_unheard = |outcome: &&Outcome| {
+                let Outcome::Refused(Refusal::NotHeard(why)) = outcome else { return false };
+                *why != HearRefusal::NothingNew
+            };
+            *count += outcomes.iter().filter(is_unheard).count() as u64;
+        }
+    }
+
     fn hand_to_client(&mut self, scene: &ClusterView<'_, Self>, client: ClientId, frame: Vec<u8>) {
         let seat = scene.seat;
         let mut letter = DecodedFrame::read(frame);
@@ -424,15 +437,7 @@ impl Cluster for ReplicaServers {
                         self.fired.note(class);
                     }
                 }
-                let is_unheard = |outcome: &&Outcome| {
-                    let Outcome::Refused(Refusal::NotHeard(why)) = outcome else { return false };
-                    *why != HearRefusal::NothingNew
-                };
-                let (count, last) = &mut self.unheard_acts;
-                if applied.height > *last {
-                    *last = applied.height;
-                    *count += applied.outcomes.iter().filter(is_unheard).count() as u64;
-                }
+                self.note_unheard(applied.height, &applied.outcomes);
                 self.oracle.saw_applied(scene.at, seat, &applied);
             }
             ReplicaReport::Answer { token, answer } => {

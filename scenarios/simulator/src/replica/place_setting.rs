@@ -23,6 +23,7 @@ use metatopia_types::{
 use super::shared::SharedWork;
 use crate::setting::ClusterSetting;
 use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 
 /// Players of whom liars make acts up, by their numbers.
 const FORGED_PLAYERS: u64 = 100_000;
@@ -373,7 +374,9 @@ impl ReplicaSetting {
     pub(crate) fn broken_replica(&self, seat: usize, mut replica: Replica) -> Replica {
         let rogue = self.own.rogue.filter(|rogue| rogue.seat == seat);
         let opens_all_lanes = rogue.is_some_and(|rogue| rogue.opens_all_lanes);
-        replica.break_rules(replica::Controls { opens_all_lanes, ..self.own.controls });
+        let tells_unheard = self.liars.contains(&(seat, ByzantineBehaviour::ForgeHears));
+        let controls = self.own.controls;
+        replica.break_rules(replica::Controls { opens_all_lanes, tells_unheard, ..controls });
         replica
     }
 

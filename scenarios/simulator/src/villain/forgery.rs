@@ -7,7 +7,7 @@ use metatopia_types::{
 };
 
 /// How many ways there are to forge a dispatch.
-pub(crate) const FORGERIES: u64 = 7;
+const FORGERIES: u64 = 7;
 
 /// Makes something else of a dispatch, in one of so many ways. There is nothing to forge in what is none, or has
 /// links only.

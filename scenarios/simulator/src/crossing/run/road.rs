@@ -119,6 +119,14 @@ impl CrossingRun {
         }
     }
 
+    /// Returns what a liar makes of a dispatch of a sim: something else, or what that sim said first.
+    fn forge(&mut self, liar: (usize, usize), from: usize, dispatch: &[u8]) -> Option<Vec<u8>> {
+        let number = self.road_dice.below(64);
+        let old = self.first_said[from].clone().filter(|_| number % 8 == 7);
+        let key = &*self.stages[liar.0].setting().keys[liar.1];
+        old.or_else(|| forged(dispatch, key, number))
+    }
+
     /// A server answered a question: the answer goes back over the road, or not.
     fn answered(&mut self, token: u64, answer: Answer) {
         let Some((sim, seat)) = self.asked.remove(&token) else { return };
@@ -138,16 +146,17 @@ impl CrossingRun {
         let node = courier.node(nodes);
         let Some(mut dispatch) = courier.answered(answer, (self.now, comes), nodes) else { return };
         let from = beyond(sim);
-        let first = self.first_said[from].get_or_insert_with(|| dispatch.clone());
-        if self.plan.lies(from, node) && dice.below(2) == 0 {
-            let key = &*self.stages[from].setting().keys[node];
-            let number = dice.below(64);
-            let old = (number % 8 == 7).then(|| first.clone());
-            if let Some(other) = old.or_else(|| forged(&dispatch, key, number)) {
-                self.road_counts.forged += 1;
-                dispatch = other;
-            }
+        self.first_said[from].get_or_insert_with(|| dispatch.clone());
+        // A liar forges what it says to couriers, and what its own courier brings.
+        let mut both = [(from, node), (sim, seat)].into_iter();
+        let liar = both.find(|(sim, seat)| self.plan.lies(*sim, *seat));
+        if let Some(liar) = liar.filter(|_| self.road_dice.below(2) == 0)
+            && let Some(other) = self.forge(liar, from, &dispatch)
+        {
+            self.road_counts.forged += 1;
+            dispatch = other;
         }
+        let dice = &mut self.road_dice;
         if dice.happens(road.corrupted_ppm) && !dispatch.is_empty() {
             self.road_counts.corrupted += 1;
             let at = dice.index(dispatch.len());
