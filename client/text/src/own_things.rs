@@ -50,8 +50,8 @@ pub(super) async fn mine(room: &mut TextClient) -> Result<(), TextClientError> {
         room.tell(LineKind::Answer, &line)?;
     }
     let genesis = &room.driver.trust().genesis;
-    let has_borders = square_of(genesis).is_some();
-    let lines = shares.lines(&genesis.parameters.building, has_borders);
+    let lies_in_world = square_of(genesis).is_some();
+    let lines = shares.lines(&genesis.parameters.building, lies_in_world);
     lines.iter().try_for_each(|line| room.tell(LineKind::Answer, line))
 }
 
@@ -107,7 +107,7 @@ impl OwnShares {
     }
 
     /// Returns what is told of the shares. A sim without borders has no guests.
-    fn lines(self, rules: &BuildingParameters, has_borders: bool) -> Vec<String> {
+    fn lines(self, rules: &BuildingParameters, lies_in_world: bool) -> Vec<String> {
         let Self { things, scripts, text, guests, unseen } = self;
         let mut lines = vec![format!(
             "{things} of {}, {scripts} of {}, {text} of {} of text.",
@@ -121,7 +121,7 @@ impl OwnShares {
                 "Besides, {guests} came over a border: that counts against the border's share, not yours."
             ));
         }
-        if has_borders && unseen > 0 {
+        if lies_in_world && unseen > 0 {
             let unseen = number_of(unseen, "thing is", "things are");
             lines.push(format!(
                 "{unseen} out of sight and counted as yours; what came over a border shows when you are near."

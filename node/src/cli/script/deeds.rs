@@ -3,7 +3,7 @@
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question, ScriptEntry};
 use metatopia_scripting::Package;
-use metatopia_sim::limits::BUILDS_PER_AUTHOR_MAX;
+use metatopia_sim::limits::{BUILDS_PER_AUTHOR_MAX, SCRIPTS_PER_OBJECT_MAX};
 use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Refusal, ScriptId};
 
 use super::packages::{self, PublishablePackage};
@@ -233,7 +233,10 @@ fn refused(what: &str, why: Refusal) -> Failure {
         Refusal::TooManyPackages => failure.hint("what no script runs makes room"),
         Refusal::TooOften => failure.hint("wait a minute"),
         Refusal::TooManyScripts => {
-            failure.hint("8 scripts run on a thing at most; `metatopia script list` lists them")
+            failure.hint(&format!(
+                "{SCRIPTS_PER_OBJECT_MAX} scripts run on a thing at most, and a person has a number of them; \
+                 `metatopia script list` lists them"
+            ))
         }
         Refusal::NotYours => failure.hint("only its owner and admins change a thing"),
         Refusal::NoPackage => failure.hint("`metatopia script publish` brings one into the sim"),

@@ -21,7 +21,7 @@ const CALM_TURNS_MAX: u64 = 10;
 const GHOST_TURNS_MAX: u64 = 8;
 
 /// So many faulty worlds, in each of which people walk for [`KINDS_SECONDS`], have all kinds of trouble among them.
-const KINDS_WORLDS: u64 = 8;
+const KINDS_WORLDS: u64 = 24;
 
 /// How long people walk in worlds that are to have all kinds of trouble.
 const KINDS_SECONDS: u64 = 20;
