@@ -43,10 +43,11 @@ pub(super) enum BorderCommand {
         metatopia border open SIM --at http://192.0.2.7:8080 --data-dir garden --key admin.key\n  \
         metatopia border open SIM --portal 12 -4 --key admin.key  a sim whose square lies elsewhere\n\n\
         Both sims lie in one world. Where their squares touch people walk over the line; otherwise \
-        each names a place\nof its own ground for a portal, 4 m or more from its edges. The act names the neighbour's first \
-        validators; your\nservers follow them from there, and believe nobody else. Servers find \
-        each other by the world's overlay;\nwith --data-dir, this command also writes the addresses \
-        for the servers of that directory, which need no restart.\nExit code 4 when the sim refuses it.")]
+        each names a place\nof its own ground for a portal, 4 m or more from its edges. The act \
+        names the neighbour's first validators;\nyour servers follow them from there, and believe \
+        nobody else. Servers find each other by the world's overlay;\nwith --data-dir, this command \
+        also writes the addresses for the servers of that directory, which need no restart.\nExit code \
+        4 when the sim refuses it.")]
     Open(OpenBorderArgs),
     /// Close a border: it becomes a wall. What is under way ends as it would have.
     Close(OneBorderArgs),

@@ -74,8 +74,8 @@ impl State {
         Ok(())
     }
 
-    /// Checks that what comes out of a portal with the first of these things overlaps nothing: however long it is, nobody
-    /// is pushed who stands away from the portal. At a line all of it is at the line.
+    /// Checks that what comes out of a portal with the first of these things overlaps nothing: however long it is,
+    /// nobody is pushed who stands away from the portal. At a line all of it is at the line.
     pub(super) fn check_room(
         &self,
         way: &BorderWay,
@@ -89,8 +89,8 @@ impl State {
         if has_room { Ok(()) } else { Err(TravelRefusal::Full) }
     }
 
-    /// Says whether the joined things of a parcel may have gone this way: over a line, one of them is there, and the rest
-    /// of them there or behind it. Where in the neighbour a portal lies is nothing to this sim.
+    /// Says whether the joined things of a parcel may have gone this way: over a line, one of them is there, and the
+    /// rest of them there or behind it. Where in the neighbour a portal lies is nothing to this sim.
     pub(super) fn come_over(&self, way: &BorderWay, things: &[&TravellingThing]) -> bool {
         let Some(line) = way.line() else { return true };
         let ground = self.charter.parameters.ground;

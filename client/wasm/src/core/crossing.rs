@@ -20,8 +20,8 @@ const FORESEEN_BEYOND: Fx = Fx::from_int(8);
 /// Somebody who looks over a border sees 40 m: views are asked for anew only after so many metres.
 const LOOK_STEP: Fx = Fx::from_int(4);
 
-/// Nearer than this to an edge or a portal, in metres, views are asked for around the own avatar also for the time when it is
-/// gone: it may depart, and what it leaves behind stays in sight.
+/// Nearer than this to an edge or a portal, in metres, views are asked for around the own avatar also for the time when
+/// it is gone: it may depart, and what it leaves behind stays in sight.
 const AT_EDGE: Fx = Fx::from_int(8);
 
 /// What is known of the way over a border.
@@ -66,7 +66,8 @@ impl ClientCore {
         self.done(command, &Value::Null);
     }
 
-    /// Near an edge or a portal, looks at where the own avatar is, so that its surroundings stay in sight when it departs.
+    /// Near an edge or a portal, looks at where the own avatar is, so that its surroundings stay in sight when it
+    /// departs.
     pub(super) fn look_at_edge(&mut self) {
         let sight = self.session.sight();
         let place = sight.me().and_then(|_| sight.position());
