@@ -82,6 +82,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "node",
         &[
+            "math",
             "types",
             "sim",
             "scripting",

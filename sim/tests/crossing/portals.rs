@@ -2,7 +2,10 @@
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{JointKind, JointSpec};
-use metatopia_sim::{Area, Genesis, ObjectSpec};
+use metatopia_sim::{
+    Area, Genesis, ObjectSpec,
+    limits::{PORTAL_EDGE_METRES, PORTALS_APART_METRES},
+};
 use metatopia_types::{
     Act, BorderOrder, BorderRefusal, Build, Digest, ObjectId, Origin, Outcome, PublicKey, Refusal,
     Site, Square,
@@ -251,12 +254,15 @@ fn a_portal_is_on_the_ground_apart_from_others_and_only_between_sims_that_do_not
     let (beside, far, further) = (on(2), on(40), on(80));
     assert_eq!(open(&beside, Some(at(0, 0))), (bad(BorderRefusal::Touching), none.clone()));
     assert_eq!(open(&far, None), (bad(BorderRefusal::Apart), none.clone()));
-    for outside in [at(29, 0), at(0, -29), Vec2::new(Fx::MAX, Fx::MIN)] {
+    // The ground reaches to 32 m, and the furthest portal is there:
+    let most = 32 - PORTAL_EDGE_METRES;
+    for outside in [at(most + 1, 0), at(0, -most - 1), Vec2::new(Fx::MAX, Fx::MIN)] {
         assert_eq!(open(&far, Some(outside)), (bad(BorderRefusal::PortalOutside), none.clone()));
     }
-    assert_eq!(open(&far, Some(at(28, 0))), (Outcome::Ok, vec![Some(at(28, 0))]));
+    assert_eq!(open(&far, Some(at(most, 0))), (Outcome::Ok, vec![Some(at(most, 0))]));
     let taken = bad(BorderRefusal::PortalTaken);
-    assert_eq!(open(&further, Some(at(23, 0))), (taken, vec![Some(at(28, 0))]));
+    let too_near = at(most - PORTALS_APART_METRES + 1, 0);
+    assert_eq!(open(&further, Some(too_near)), (taken, vec![Some(at(most, 0))]));
     // The own one may be moved.
     assert_eq!(open(&far, Some(at(26, 0))), (Outcome::Ok, vec![Some(at(26, 0))]));
     assert_eq!(open(&further, Some(at(20, 0))).0, Outcome::Ok);
