@@ -207,10 +207,10 @@ test('the page knows the sound of every name that scripts use', async () => {
 // what things ask, the sounds that they make and the first steps of newcomers 290, trying scripts 370, building with
 // several things at once and with thirty parts, 22 of which are drawn anew, 850; whose lot the ground is, 48; what people hold, 20; joints and seats, 60; reports, and who changed a thing last, 59;
 // two sims in one picture, and the way from one into the other without loading the page again, 232; what the program could order, and the page
-// not, 253, and what owners of clubs order, clubs on lots and signed lists, 10; house rules that change, and joints with numbers, 28; imports in the workshop, 37; portals, 21.
+// not, 253, and what owners of clubs order, clubs on lots and signed lists, 10; house rules that change, and joints with numbers, 28; imports in the workshop, 37; portals, 22.
 test('all of the page is little enough to be known', async () => {
   const files = (await readdir(WEB, { recursive: true })).filter((path) => path.endsWith('.js') && !path.startsWith('vendor/'));
   const counts = await Promise.all(files.map(async (path) => (await readFile(new URL(path, WEB), 'utf8')).split('\n').length - 1));
   const lines = counts.reduce((sum, count) => sum + count);
-  assert.ok(files.length > 40 && lines <= 10_995, `${lines} lines in ${files.length} files`);
+  assert.ok(files.length > 40 && lines <= 10_996, `${lines} lines in ${files.length} files`);
 });

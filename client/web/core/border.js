@@ -89,6 +89,7 @@ export class BorderWalk {
     this.#lookOver(back, engine);
     [this.asked, this.due] = [-Infinity, now + REFUSED_MS];
     this.arrived(there, border);
+    this.near(back, engine, back.portal ? [back] : []);
     this.walk(this.heading.x, this.heading.y);
   }
 

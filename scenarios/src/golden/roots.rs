@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "9bd3c241c1b3f0502ae880c5adc5e21a7fb7a386ca751273dc4b80bbd6f08dde"),
-    (Height(1), "f63fc84269438fb7f8947a269ea509887c40c0f2abf97128aa37015427814a4e"),
-    (Height(2), "a35f1664b962e2f81661afba44ba81c10d3da3b78186eb1ec086866fd89d85a1"),
-    (Height(10), "c203d131d579a690fbea583bb7425a3f23e546e2a147479f1927fd0481f3d780"),
-    (Height(50), "ea2af2e90f76799ca6991a1d03cf76c9ac3aad960ddb019f030972694a7f6c77"),
-    (Height(100), "c96cb62115ed3daf1b4a391f7ad1c3fceffddadf807cc2bac8236a1c3ceb6ad9"),
-    (Height(200), "587a8caa32f49cc9e7a926737b7088a6204fcecd4f95af3574e432e64558ae28"),
-    (Height(300), "8a723ed68a628e779276b3ee9ec3300b53692f14a208bcabbb6e82cc8ef75d7c"),
-    (Height(499), "7cdf25c48a605081ce129343e9818e2312660faca61e824d9cbb43a5babf926d"),
-    (Height(500), "d2b1ce5caa444d86435c543737a3b49fb982e6f98372f41d68770ef2c110f24b"),
+    (Height(0), "cfa24adac88fe47a4052d50986932207ff0f1d74d998732e4be03927afbf6b72"),
+    (Height(1), "360b836da0d137cc12b545bd36103248ec68361c33de1201c92d8c42e2d49a91"),
+    (Height(2), "85cc2e578c4c37c24e05ca36eb5e734eea9bf84580250e89e77edf01573d351d"),
+    (Height(10), "749f5ed6d65caa53c3c96acf2e6003327faf48755ed364f4031454ec1cfcc345"),
+    (Height(50), "0f1100dc9faa3b0bc38b441eaa75684b253ad0435608052c436c82c207d6f64e"),
+    (Height(100), "7811c57e835f85b622ec50a55438661a149073bad6bcebc2bca7863c8663cc19"),
+    (Height(200), "887ce1f3aabe91c65155c8329fa8151e1e2e9c3dc3baf151d403d8e48de2743a"),
+    (Height(300), "8026d94fc7b880399757bc91d82ae52e6e09a120c52bf87d878074ba0f2df160"),
+    (Height(499), "8e9c308f611daf2177c895aabf51dde70c1d35dfc265fb2945fc9905737bddbf"),
+    (Height(500), "0ab6405d75d71488eec190017b3a302535dd2653bf51a8c1f5bdc78d65a63f15"),
 ];

@@ -46,7 +46,8 @@ journey('Ada walks through a portal to the sim at the far end of the world, and 
     }, { x: Number(other[0]), y: Number(other[1]) });
     assert.ok(out > 1 && out < 8, `${out} m from the other end`);
     assert.equal(await ada.read((page) => page.input.goal), null, 'she walks to nothing that is on the other side');
-    await ada.until('the portal is drawn here too', (page) => page.picture.portals.length === 1, undefined, WAY);
+    await ada.until('the portal is drawn here too', (page, at) => page.picture.portals.length === 1 && page.picture.portals[0].portal.x === at, Number(other[0]), WAY);
+    await ada.page.getByText(`a portal to ${sim === far.sim ? 'land office' : 'sim-2-0'}`).waitFor();
     await ada.picture(`portal-${name}`);
     assert.ok(ada.page.url().includes(`/w/${sim}`) || sim === near.sim, 'the address is that of the sim where she is');
     assert.equal(await ada.read((page) => [...page.picture.sight.objects.keys()].some((id) => id < 0)), false, 'nothing beyond is drawn');
