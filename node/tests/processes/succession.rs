@@ -30,10 +30,15 @@ fn places(genesis: &Path) -> BTreeMap<String, [f64; 2]> {
     world.objects().map(place).collect()
 }
 
-/// The numbers in a line.
+/// Returns the numbers with a point in a line: those before `west` and `south` are negative.
 fn numbers(line: &str) -> Vec<f64> {
-    let words = line.split([' ', ',']);
-    words.filter(|word| word.contains('.')).filter_map(|word| word.parse().ok()).collect()
+    let words: Vec<&str> = line.split([' ', ',']).map(|word| word.trim_end_matches('.')).collect();
+    let number = |(at, word): (usize, &&str)| {
+        let number: f64 = word.contains('.').then(|| word.parse().ok())??;
+        let is_back = words.get(at + 1).is_some_and(|word| ["west", "south"].contains(word));
+        Some(if is_back { -number } else { number })
+    };
+    words.iter().enumerate().filter_map(number).collect()
 }
 
 /// Checks that a successor is refused with another parent, and with a changed or a missing state.
