@@ -295,7 +295,9 @@ impl ReplicaServers {
             *last = height;
             let is_unheard = |outcome: &&Outcome| {
                 let Outcome::Refused(Refusal::NotHeard(why)) = outcome else { return false };
-                *why != HearRefusal::NothingNew
+                // An honest server too may be too late, vote no more, or hear of a border that is no more.
+                use HearRefusal::{Frozen, NoBorder, NotServer, NothingNew};
+                !matches!(why, Frozen | NoBorder | NotServer | NothingNew)
             };
             *count += outcomes.iter().filter(is_unheard).count() as u64;
         }
