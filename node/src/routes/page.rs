@@ -11,7 +11,7 @@
 //! and a page never gets files of two versions. A browser that keeps the code (`sw.js` of the tree)
 //! asks only what the page is told, and sees by `code` whether this server has other code by now.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use axum::{
     Extension, Json,
@@ -73,12 +73,31 @@ const LOST: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <body class=\"lost\"><h1>There is nothing here</h1><p>{{why}}</p>\
     <p><a href=\"/\">To the world of this server</a></p>";
 
-/// The tree that is served. Built in, it is always the same; in builds with debug assertions it is
-/// read from the disk each time, so that the page can be worked on without building anything.
+/// Returns the tree that is served. Built in, it is always the same. In builds with debug assertions it is
+/// read from the disk each time, so that the page can be worked on without building anything. While no
+/// file changes it stays the same tree, for to pack all files anew takes such a build ten seconds.
 fn tree() -> Arc<PageFiles> {
     static BUILT_IN: LazyLock<Arc<PageFiles>> = LazyLock::new(|| Arc::new(PageFiles::read()));
-    if cfg!(debug_assertions) { Arc::new(PageFiles::read()) } else { Arc::clone(&BUILT_IN) }
+    if !cfg!(debug_assertions) {
+        return Arc::clone(&BUILT_IN);
+    }
+    let now = PageFiles::read();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*last {
+        Some(tree) if tree.digest() == now.digest() => Arc::clone(tree),
+        _ => Arc::clone(last.insert(Arc::new(now))),
+    }
 }
+
+/// Returns the tree of this name, if it is the one that is served. A page asks for a hundred files: those of
+/// the tree that was last read are not read for each of them.
+fn tree_of(digest: &str) -> Option<Arc<PageFiles>> {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    last.or_else(|| Some(tree())).filter(|tree| tree.digest() == digest)
+}
+
+/// The tree that was last read from the disk. Always empty where the tree is built in.
+static LAST: Mutex<Option<Arc<PageFiles>>> = Mutex::new(None);
 
 /// What the page is told beside its code.
 #[derive(Serialize)]
@@ -183,8 +202,7 @@ pub(super) async fn asset(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let tree = tree();
-    let Some(asset) = tree.asset(&path).filter(|_| digest == tree.digest()) else {
+    let Some(asset) = tree_of(&digest).and_then(|tree| tree.asset(&path)) else {
         return lost(uri, headers).await;
     };
     let mut response = send(asset, &headers, FOR_EVER).await;
