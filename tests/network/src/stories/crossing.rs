@@ -24,9 +24,9 @@ const P95_TURNS: u64 = 12;
 const CROSSINGS_EACH: u64 = 2;
 
 /// What the bench measured, in tenths of its units, by the names of its figures.
-struct CrossingFigures(BTreeMap<String, u64>);
+struct BenchedCrossing(BTreeMap<String, u64>);
 
-impl CrossingFigures {
+impl BenchedCrossing {
     /// Lets people walk for so long, each with a ball in hand.
     fn measure(border: &LabBorder<'_>, time: Duration) -> LabResult<Self> {
         let output = border
@@ -70,7 +70,7 @@ fn both_ways(border: &Value, what: &str) -> LabResult<u64> {
 
 pub(super) fn crossing(border: &mut LabBorder<'_>, length: Length) -> StoryResult {
     border.lab.switch.conditions().everywhere = Weather { delay: DELAY, ..Weather::default() };
-    let found = CrossingFigures::measure(border, length.seconds(12, 40))?;
+    let found = BenchedCrossing::measure(border, length.seconds(12, 40))?;
     for sim in &border.sims {
         sim.agree(&(0..SERVERS).collect::<Vec<_>>())?;
     }
