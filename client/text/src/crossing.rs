@@ -16,6 +16,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 
+use crate::deeds::AT_REST;
+
 /// Nearer than this to the line, a person has come to the border, in metres.
 const AT_THE_LINE: Fx = Fx::from_int(3);
 
@@ -44,6 +46,10 @@ const LOOK_STEP: Fx = Fx::from_int(8);
 /// Whoever and whatever was seen so short of the line, at its speed, and is seen no more, has gone over it, in
 /// seconds: a scene comes each fifth of a second.
 const GONE_OVER: Fx = Fx::from_ratio(1, 2);
+
+/// What was pushed and is gone before it was seen to roll had at least this speed, in metres a second: in the time of
+/// [`GONE_OVER`] it comes as far as a push sends a ball.
+const PUSHED: Fx = Fx::from_int(6);
 
 /// News of the neighbour that are looked at at once.
 const NEWS_AT_ONCE: usize = 64;
@@ -402,6 +408,19 @@ impl From<&SceneObject> for LastSeen {
     }
 }
 
+impl LastSeen {
+    /// Returns how it was seen last, if somebody at this place has pushed it since: it went on at the speed of a push,
+    /// as it rolled, or away from her if nobody saw it roll.
+    pub(super) fn pushed_from(self, person: Vec2) -> Self {
+        let rolls = self.velocity.length() >= AT_REST;
+        let away = self.position.saturating_sub(person);
+        let way = if rolls { self.velocity } else { away }.normalize();
+        let velocity = way.filter(|_| self.velocity.length() < PUSHED);
+        let velocity = velocity.map_or(self.velocity, |way| way.scale(PUSHED));
+        Self { velocity, ..self }
+    }
+}
+
 /// Returns the open border of the sim on this square over which somebody or something has left that was seen last
 /// in this state; none if it was not about to.
 fn left_for<'a>(
@@ -489,6 +508,11 @@ mod tests {
         assert!(!has_gone(&open, seen(127, 0, true)), "it stood still: it left by itself");
         assert!(!has_gone(&open, seen(127, -4, true)), "it came from there");
         assert!(!has_gone(&open, seen(-127, -4, true)), "at another edge");
+        // A ball that a push sent over the line before it was seen to roll was told to be out of sight.
+        let at = |x: i32| Vec2::new(Fx::from_int(x), Fx::ZERO);
+        assert!(has_gone(&open, seen(126, 0, true).pushed_from(at(125))), "pushed over it");
+        assert!(!has_gone(&open, seen(126, 0, true).pushed_from(at(127))), "pushed away");
+        assert!(!has_gone(&open, seen(120, 0, true).pushed_from(at(119))), "too far off");
         let portal = Some(PortalEntry { here: Vec2::new(Fx::from_int(9), Fx::ZERO), there: None });
         let through = [BorderEntry { portal, ..border(80, BorderStanding::Open) }];
         assert!(has_gone(&through, seen(9, 0, true)), "in the portal");

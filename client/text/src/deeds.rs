@@ -39,7 +39,7 @@ const PORTAL_WAIT: Duration = Duration::from_secs(8);
 const SLIDE: Duration = Duration::from_secs(3);
 
 /// Slower than this is at rest, in metres a second.
-const AT_REST: Fx = Fx::from_ratio(1, 10);
+pub(super) const AT_REST: Fx = Fx::from_ratio(1, 10);
 
 /// Between two pushes there must be a quarter of a second of the world's time.
 const PUSH_AGAIN: Duration = Duration::from_millis(400);
@@ -190,7 +190,10 @@ pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextC
     if !approach(room, &thing).await? {
         return Ok(());
     }
-    let before = room.scene.as_ref().and_then(|s| place_of(s, thing.id)).unwrap_or(thing.position);
+    let scene = room.scene.as_ref();
+    let seen = scene.and_then(|s| s.objects.iter().find(|object| object.id == thing.id));
+    let thing = seen.cloned().unwrap_or(thing);
+    let own = scene.and_then(|s| place_of(s, s.me?)).unwrap_or(thing.position);
     let act = Act::Push { object: thing.id };
     let mut fate = room.perform(act.clone(), Vec::new()).await?;
     if fate == ActProgress::Done(Outcome::Refused(Refusal::TooOften)) {
@@ -201,12 +204,16 @@ pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextC
     if fate != ActProgress::Done(Outcome::Ok) {
         return conclude(room, fate, "");
     }
-    let after = slide(room, &thing).await?;
-    room.tell(LineKind::Done, &words::pushed(&name, before, &after))
+    let after = slide(room, &thing, own).await?;
+    room.tell(LineKind::Done, &words::pushed(&name, thing.position, &after))
 }
 
-/// Watches something until it rests. Returns where it is then, or where it went.
-async fn slide(room: &mut TextClient, thing: &SceneObject) -> Result<SlideEnd, TextClientError> {
+/// Watches something until it rests that was pushed from a place. Returns where it is then, or where it went.
+async fn slide(
+    room: &mut TextClient,
+    thing: &SceneObject,
+    from: Vec2,
+) -> Result<SlideEnd, TextClientError> {
     let end = Instant::now() + SLIDE;
     let mut seen = thing.clone();
     let mut last = room.look_around().await?;
@@ -218,7 +225,8 @@ async fn slide(room: &mut TextClient, thing: &SceneObject) -> Result<SlideEnd, T
             }
             Some(object) => seen.clone_from(object),
             None => {
-                return Ok(match room.gone_over(&LastSeen::from(&seen)) {
+                let last = LastSeen::from(&seen).pushed_from(from);
+                return Ok(match room.gone_over(&last) {
                     Some(over) => SlideEnd::Over(over),
                     None => SlideEnd::OutOfSight,
                 });

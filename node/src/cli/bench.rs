@@ -17,6 +17,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use metatopia_client_driver::NodeUrl;
 use metatopia_load::{figure::Figure, machine::MachineSpec, thousand};
 use serde::Serialize;
 
@@ -79,7 +80,10 @@ pub(super) enum BenchCommand {
     /// long they are nowhere. The logs of both sims are verified after it.
     #[command(after_help = "Examples:\n  \
         metatopia bench crossing                           20 bots for a minute\n  \
-        metatopia bench crossing --servers 4 --count 50 --duration 10m --json\n\n\
+        metatopia bench crossing --servers 4 --count 50 --duration 10m --json\n  \
+        metatopia bench crossing --west http://10.0.0.1:8080 --east http://10.0.0.2:8080\n\n\
+        Sims that run already need an open border between them, and people of the western one have to arrive \
+        some\nmetres before it. Their logs are not verified.\n\n\
         Exit code 1 when a figure is past twice its bound.\nA build without --release measures itself, \
         not Metatopia.")]
     Crossing(BenchCrossingArgs),
@@ -112,6 +116,13 @@ pub(super) struct BenchCrossingArgs {
     /// How many servers each of the two sims has.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4))]
     servers: u32,
+    /// Nodes of a sim that runs, instead of starting two: the bots log in to it, and walk over its eastern edge.
+    #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',')]
+    #[arg(requires = "east", conflicts_with = "servers")]
+    west: Vec<NodeUrl>,
+    /// Nodes of the sim that runs east of that one.
+    #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',', requires = "west")]
+    east: Vec<NodeUrl>,
 }
 
 #[derive(Debug, Args)]
@@ -228,7 +239,10 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         BenchCommand::Overlay(args) => overlay::measure(args.members as usize, console).await?,
         BenchCommand::Crossing(args) => {
             let load = (args.count, args.duration);
-            crossing::measure(&scratch.0, args.servers as usize, load, console).await?
+            match args.west.is_empty() {
+                true => crossing::measure(&scratch.0, args.servers as usize, load, console).await?,
+                false => crossing::measure_running([args.west, args.east], load, console).await?,
+            }
         }
         BenchCommand::Logins(args) => {
             logins::measure(&scratch.0, (args.count, args.duration), console).await?

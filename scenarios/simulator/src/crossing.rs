@@ -15,7 +15,8 @@ mod walker;
 
 pub use counts::{CHANGE_STEPS, CRASH_STEPS, CrossingCounts, HOMECOMINGS, NamedCounts};
 pub use plan::{
-    BorderLiar, BorderTrouble, CrossingClass, CrossingPlan, DispatchRoad, Narrowness, SilentDay,
+    BorderLiar, BorderTrouble, CrossingClass, CrossingPlan, DepartureLie, DispatchRoad, Narrowness,
+    SilentDay,
 };
 pub use run::{CrossingReport, RoadCounts, play_crossing};
 

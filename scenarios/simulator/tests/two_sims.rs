@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use metatopia_simulator::ByzantineBehaviour;
 use metatopia_simulator::crossing::{
-    BorderTrouble, CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, RoadCounts,
-    play_crossing,
+    BorderTrouble, CrossingClass, CrossingCounts, CrossingPlan, CrossingReport, DepartureLie,
+    RoadCounts, play_crossing,
 };
 
 const SERVERS: usize = 4;
@@ -55,6 +55,31 @@ fn whatever_befalls_servers_and_dispatches_everybody_is_in_one_place_and_nobody_
     assert!(happened.iter().all(|times| *times > 0), "{happened:?}");
 }
 
+/// Returns the first seed in which the servers of a sim lie of a departure in each way.
+fn lying() -> CrossingPlan {
+    let life = Duration::from_secs(20);
+    let mut plans = (1..).map(|seed| CrossingPlan::draw(seed, life, SERVERS));
+    let lies = |plan: &CrossingPlan, lie| {
+        let mut troubles = plan.troubles.iter();
+        troubles.any(|(at, _, one)| *one == BorderTrouble::Lie(lie) && at.as_secs() < 12)
+    };
+    let is_open = |plan: &CrossingPlan| plan.narrow.is_none();
+    let all = |plan: &CrossingPlan| DepartureLie::ALL.iter().all(|lie| lies(plan, *lie));
+    plans.find(|plan| is_open(plan) && all(plan)).expect("each of that comes up")
+}
+
+/// Where the words of a whole sim are forged, the other one refuses what they name, and who departed comes home.
+#[test]
+fn of_a_sim_all_of_whose_servers_lie_of_departures_nothing_is_lost_or_doubled() {
+    let report = play_crossing(&lying());
+    assert_sound(&report);
+    for lie in DepartureLie::ALL {
+        let word = lie.refusal().word();
+        assert!(report.counts.refused.contains_key(word), "none for `{word}`: {:?}", report.counts);
+    }
+    assert!(report.counts.taken() > 0, "{:?}", report.counts);
+}
+
 /// Returns the first seed in which a day of silence begins early, members change, and a liar tells what was never said.
 fn worst() -> CrossingPlan {
     let life = Duration::from_secs(18);
@@ -101,4 +126,23 @@ fn a_sim_whose_servers_all_go_back_loses_who_came() {
         let is_lost = report.breaches.iter().any(|breach| breach.contains("is in 0 places"));
         assert!(is_lost, "sim {sim}: {:#?}", report.breaches);
     }
+}
+
+/// Seeds in which a broken rule of severing is looked for.
+const SEVERING_SEEDS: u64 = 8;
+
+/// A negative control: what a neighbour had taken of a border's departures when it was severed has to be removed
+/// there before the border opens again. Where that is not done, because the list of it is concealed, the law breaks.
+#[test]
+fn what_is_not_given_back_after_a_severing_is_found_in_two_places() {
+    let is_found = |seed: &u64| {
+        let report = play_crossing(&CrossingPlan::severing(*seed, true));
+        println!("seed {}: {:?} {:#?}", report.seed, report.counts, report.breaches);
+        report.breaches.iter().any(|breach| breach.contains("is in 2 places"))
+    };
+    let found = (1..=SEVERING_SEEDS).find(is_found);
+    let seed = found.expect("a broken rule of severing is found");
+    let sound = play_crossing(&CrossingPlan::severing(seed, false));
+    assert_sound(&sound);
+    assert!(sound.counts.severings > 0 && sound.counts.given_back > 0, "{:?}", sound.counts);
 }

@@ -14,7 +14,7 @@ use nix::{
 };
 use tun::{Configuration, Device};
 
-use crate::{NetworkConditions, SERVERS, Switch, switch::PACKET_BYTES_MAX};
+use crate::{NetworkConditions, SEATS, Switch, switch::PACKET_BYTES_MAX};
 
 /// The first three numbers of every address here.
 pub(crate) const NETWORK: [u8; 3] = [10, 78, 0];
@@ -76,19 +76,19 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Makes [`SERVERS`] seats, and one more, in which this thread then is: it sees all others, and
+    /// Makes [`SEATS`] seats, and one more, in which this thread then is: it sees all others, and
     /// threads that it starts do so too.
     ///
     /// # Errors
     /// See [`LabError`].
     pub fn new(seed: u64) -> Result<Self, LabError> {
-        let made: Result<Vec<(LabSeat, Device)>, LabError> = (0..=SERVERS)
+        let made: Result<Vec<(LabSeat, Device)>, LabError> = (0..=SEATS)
             .map(|n| thread::scope(|s| s.spawn(|| seat(n)).join().expect("no panic")))
             .collect();
         let (seats, devices): (Vec<LabSeat>, Vec<Device>) = made?.into_iter().unzip();
-        let switch = Switch::start(devices, NetworkConditions::new(SERVERS), seed)
+        let switch = Switch::start(devices, NetworkConditions::new(SEATS), seed)
             .map_err(system("start a thread"))?;
-        setns(&seats[SERVERS].namespace, CloneFlags::CLONE_NEWNET)?;
+        setns(&seats[SEATS].namespace, CloneFlags::CLONE_NEWNET)?;
         Ok(Self { seats, switch })
     }
 
@@ -100,7 +100,7 @@ impl Lab {
 
     /// A clear sky everywhere, and no cuts.
     pub fn calm(&self) {
-        *self.switch.conditions() = NetworkConditions::new(SERVERS);
+        *self.switch.conditions() = NetworkConditions::new(SEATS);
     }
 }
 

@@ -4,7 +4,8 @@
 //! * [`Weather`] is what may happen to packets; [`NetworkConditions`] are the weather and the cuts of now.
 //! * [`Switch`] carries packets between TUN devices under these conditions.
 //! * [`LabSeat`] is a namespace with its end of the switch; [`Lab`] is all of them.
-//! * [`LabServers`] is a world of four servers in a lab; [`stories`] are what is done to it.
+//! * [`LabServers`] is a world of four servers in a lab, and [`LabBorder`] two sims of four side by side;
+//!   [`stories`] are what is done to them.
 //!
 //! It needs Linux, `/dev/net/tun`, and the right to make namespaces: root, or user namespaces. Where
 //! these are missing [`TakeRightsError`] says which. Time here is the machine's: the seed decides the fate
@@ -24,6 +25,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod border;
 mod bots;
 mod conditions;
 mod lab;
@@ -33,6 +35,7 @@ pub mod stories;
 mod switch;
 mod weather;
 
+pub use border::{BorderTemplate, LabBorder};
 pub use bots::Bots;
 pub use conditions::NetworkConditions;
 pub use lab::{Lab, LabError, LabSeat};
@@ -43,6 +46,9 @@ pub use weather::{PacketDice, Weather};
 
 /// Servers of a world here: the fewest of which one may vanish.
 pub const SERVERS: usize = 4;
+
+/// Seats for servers: two sims stand side by side, and each server has a network of its own.
+pub const SEATS: usize = 2 * SERVERS;
 
 /// A direction between two seats, by their numbers.
 pub type SeatLink = (usize, usize);

@@ -2,15 +2,15 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{self, ExitCode},
     time::{Duration, Instant},
 };
 
 use clap::Parser;
 use metatopia_network::{
-    Lab, LabServers, Template,
-    stories::{Length, NetworkStory, STORIES, StoryBound, StoryFigure, StoryResult},
+    BorderTemplate, Lab, LabBorder, LabServers, Template,
+    stories::{Length, NetworkStory, STORIES, StoryBound, StoryFigure, StoryPlay, StoryResult},
     take_rights,
 };
 use serde_json::json;
@@ -95,19 +95,18 @@ fn play(arguments: &NetworkArgs) -> Result<usize, String> {
     let program = fs::canonicalize(&program).map_err(|error| error.to_string())?;
     let folder = std::env::temp_dir().join(format!("metatopia-network-{}", process::id()));
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let template = Template::make(&program, &folder)?;
-    let lab = Lab::new(arguments.seed).map_err(|error| error.to_string())?;
-    eprintln!("seed {}, folders in {}", arguments.seed, folder.display());
     let all: Vec<&NetworkStory> = STORIES.iter().collect();
     let chosen = if arguments.story.is_empty() { &all } else { &arguments.story };
+    let templates = StoryTemplates::make(chosen, &program, &folder)?;
+    let lab = Lab::new(arguments.seed).map_err(|error| error.to_string())?;
+    eprintln!("seed {}, folders in {}", arguments.seed, folder.display());
     let length = if arguments.short { Length::Short } else { Length::Full };
     let mut failed = 0;
     for story in chosen {
         let began = Instant::now();
         let dir = folder.join(story.name);
-        let outcome = LabServers::start(&lab, &template, &dir)
-            .and_then(|mut servers| (story.play)(&mut servers, length))
-            .and_then(|figures| judge(figures, length));
+        let outcome = templates.play(story, (&lab, &dir), length);
+        let outcome = outcome.and_then(|figures| judge(figures, length));
         failed += usize::from(outcome.is_err());
         tell(arguments.json, story, &outcome, began.elapsed());
     }
@@ -125,6 +124,40 @@ fn play(arguments: &NetworkArgs) -> Result<usize, String> {
         drop(fs::remove_dir_all(&folder));
     }
     Ok(failed)
+}
+
+/// Worlds that nobody has been in, of each kind that a chosen story is played on.
+struct StoryTemplates {
+    sim: Option<Template>,
+    border: Option<BorderTemplate>,
+}
+
+impl StoryTemplates {
+    /// Lets the program make them. To be called outside of a lab, where the program has loopback.
+    fn make(chosen: &[&NetworkStory], program: &Path, folder: &Path) -> Result<Self, String> {
+        let some = |is: fn(&StoryPlay) -> bool| chosen.iter().any(|story| is(&story.play));
+        let sim = some(|play| matches!(play, StoryPlay::Sim(_)));
+        let border = some(|play| matches!(play, StoryPlay::Border(_)));
+        Ok(Self {
+            sim: sim.then(|| Template::make(program, folder)).transpose()?,
+            border: border.then(|| BorderTemplate::make(program, folder)).transpose()?,
+        })
+    }
+
+    fn play(&self, story: &NetworkStory, at: (&Lab, &Path), length: Length) -> StoryResult {
+        let (lab, dir) = at;
+        let no_world = || format!("no world was made for {}", story.name);
+        match story.play {
+            StoryPlay::Sim(play) => {
+                let template = self.sim.as_ref().ok_or_else(no_world)?;
+                play(&mut LabServers::start(lab, template, dir)?, length)
+            }
+            StoryPlay::Border(play) => {
+                let template = self.border.as_ref().ok_or_else(no_world)?;
+                play(&mut LabBorder::start(lab, template, dir)?, length)
+            }
+        }
+    }
 }
 
 /// A figure that is far off fails its story; the others are told all the same.

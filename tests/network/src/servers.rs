@@ -1,4 +1,4 @@
-//! A world of four servers, one in each seat.
+//! A sim of four servers, each in a seat of its own.
 
 use std::{
     cell::Cell,
@@ -16,11 +16,12 @@ use nix::{
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
-use crate::{Lab, SERVERS};
+use crate::{Lab, LabSeat, SERVERS};
 
 const HTTP_PORT: u16 = 8080;
 const CLIENT_PORT: u16 = 8081;
 const P2P_PORT: u16 = 8082;
+const OVERLAY_PORT: u16 = 8083;
 
 /// The ports of a server that anybody can send to: TCP, UDP, TCP.
 pub(crate) const PORTS: [u16; 3] = [HTTP_PORT, CLIENT_PORT, P2P_PORT];
@@ -55,24 +56,36 @@ impl Template {
     /// What went wrong, for a reader.
     pub fn make(program: &Path, dir: &Path) -> Result<Self, String> {
         let dir = dir.join("template");
-        let mut up = Command::new(program)
-            .args(["up", "--json", "--http-port", "0", "--servers", &SERVERS.to_string()])
-            .arg("--data-dir")
-            .arg(&dir)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(told("start metatopia up"))?;
-        let mut line = String::new();
-        let output = up.stdout.take().expect("piped");
-        BufReader::new(output).read_line(&mut line).map_err(told("read its first line"))?;
-        signal(&up, Signal::SIGINT)?;
-        let ended = up.wait().map_err(told("wait for metatopia up"))?;
-        if !ended.success() {
-            return Err(format!("metatopia up ended with {ended} after saying `{line}`"));
-        }
-        Ok(Self { program: program.to_owned(), dir })
+        let_make(program, &dir, &[])?;
+        Ok(Self::at(program, dir))
     }
+
+    /// The sim that the program made in `dir`.
+    pub(crate) fn at(program: &Path, dir: PathBuf) -> Self {
+        Self { program: program.to_owned(), dir }
+    }
+}
+
+/// Lets `metatopia up` make a world of [`SERVERS`] a sim in `dir`, and stops it once it runs.
+pub(crate) fn let_make(program: &Path, dir: &Path, more: &[&str]) -> LabResult<()> {
+    let mut up = Command::new(program)
+        .args(["up", "--json", "--http-port", "0", "--servers", &SERVERS.to_string()])
+        .arg("--data-dir")
+        .arg(dir)
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(told("start metatopia up"))?;
+    let mut line = String::new();
+    let output = up.stdout.take().expect("piped");
+    BufReader::new(output).read_line(&mut line).map_err(told("read its first line"))?;
+    signal(&up, Signal::SIGINT)?;
+    let ended = up.wait().map_err(told("wait for metatopia up"))?;
+    if ended.success() {
+        return Ok(());
+    }
+    Err(format!("metatopia up ended with {ended} after saying `{line}`"))
 }
 
 /// Four servers in a lab, and their folders. Dropped, they are killed.
@@ -81,6 +94,8 @@ pub struct LabServers<'a> {
     pub(crate) lab: &'a Lab,
     program: PathBuf,
     dir: PathBuf,
+    /// The seat of the first server; the others have the next ones.
+    first: usize,
     processes: Vec<Option<Child>>,
     http: ureq::Agent,
 }
@@ -102,6 +117,18 @@ impl<'a> LabServers<'a> {
     /// What went wrong, for a reader.
     pub fn start(lab: &'a Lab, template: &Template, dir: &Path) -> Result<Self, String> {
         lab.calm();
+        let mut servers = Self::prepare(lab, template, (dir, 0))?;
+        servers.run_all()?;
+        servers.until_all_vote()?;
+        Ok(servers)
+    }
+
+    /// Puts a copy of the world into a folder, for servers in the seats from one on.
+    pub(crate) fn prepare(
+        lab: &'a Lab,
+        template: &Template,
+        (dir, first): (&Path, usize),
+    ) -> LabResult<Self> {
         let http = ureq::Agent::config_builder()
             .timeout_global(Some(ANSWER))
             .http_status_as_error(false)
@@ -109,19 +136,29 @@ impl<'a> LabServers<'a> {
             .into();
         let processes = (0..SERVERS).map(|_| None).collect();
         let (program, dir) = (template.program.clone(), dir.to_owned());
-        let mut servers = Self { lab, program, dir, processes, http };
+        let servers = Self { lab, program, dir, first, processes, http };
         for number in 0..SERVERS {
             let from = template.dir.join(format!("server-{number}"));
             copy(&from, &servers.folder(number)).map_err(told("copy the world"))?;
             servers.configure(number)?;
         }
-        for number in 0..SERVERS {
-            servers.run(number)?;
-        }
-        for number in 0..SERVERS {
-            servers.until(number, "votes", |standing| standing.voting)?;
-        }
         Ok(servers)
+    }
+
+    /// Starts all servers.
+    pub(crate) fn run_all(&mut self) -> LabResult<()> {
+        (0..SERVERS).try_for_each(|number| self.run(number))
+    }
+
+    /// Waits until all servers vote.
+    pub(crate) fn until_all_vote(&self) -> LabResult<()> {
+        let votes = |number| self.until(number, "votes", |standing| standing.voting).map(drop);
+        (0..SERVERS).try_for_each(votes)
+    }
+
+    /// The seat of a server.
+    pub(crate) fn seat(&self, number: usize) -> &'a LabSeat {
+        self.lab.seat(self.first + number)
     }
 
     /// A server's folder.
@@ -134,15 +171,19 @@ impl<'a> LabServers<'a> {
         let file = self.folder(number).join("metatopia.toml");
         let text = fs::read_to_string(&file).map_err(told("read a configuration"))?;
         let mut table: Table = toml::from_str(&text).map_err(told("read a configuration"))?;
-        let own = self.lab.seat(number).address;
+        let own = self.seat(number).address;
         table.insert("http_listen".into(), format!("{own}:{HTTP_PORT}").into());
         table.insert("client_listen".into(), format!("{own}:{CLIENT_PORT}").into());
         table.insert("p2p_listen".into(), format!("/ip4/{own}/tcp/{P2P_PORT}").into());
+        if table.contains_key("overlay_listen") {
+            let address = format!("/ip4/{own}/tcp/{OVERLAY_PORT}");
+            table.insert("overlay_listen".into(), address.into());
+        }
         let others = (0..SERVERS).filter(|other| *other != number);
         let peers = table.get_mut("peers").and_then(Toml::as_array_mut);
         // `up` lists the others in the order of their numbers.
         for (peer, other) in peers.into_iter().flatten().zip(others) {
-            let address = format!("/ip4/{}/tcp/{P2P_PORT}", self.lab.seat(other).address);
+            let address = format!("/ip4/{}/tcp/{P2P_PORT}", self.seat(other).address);
             let peer = peer.as_table_mut().ok_or("a peer is a table")?;
             peer.insert("address".into(), address.into());
         }
@@ -161,7 +202,7 @@ impl<'a> LabServers<'a> {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(log.map_err(told("open node.log"))?);
-        let child = self.lab.seat(number).spawn(&mut command);
+        let child = self.seat(number).spawn(&mut command);
         self.processes[number] = Some(child.map_err(told("start a server"))?);
         Ok(())
     }
@@ -200,7 +241,7 @@ impl<'a> LabServers<'a> {
     }
 
     pub(crate) fn url(&self, number: usize) -> String {
-        format!("http://{}:{HTTP_PORT}", self.lab.seat(number).address)
+        format!("http://{}:{HTTP_PORT}", self.seat(number).address)
     }
 
     /// What the program is asked for in the onlooker's seat.

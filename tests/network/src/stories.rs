@@ -4,6 +4,7 @@
 //! server, and all servers state one root.
 
 mod crashes;
+mod crossing;
 mod guests;
 mod hostile;
 mod hosts;
@@ -12,7 +13,7 @@ mod times;
 
 use std::time::Duration;
 
-use crate::LabServers;
+use crate::{LabBorder, LabServers};
 
 pub use times::{StoryBound, StoryFigure};
 
@@ -48,76 +49,92 @@ pub struct NetworkStory {
     pub name: &'static str,
     /// What happens, in one sentence.
     pub about: &'static str,
-    /// Plays it on servers that all vote.
-    pub play: fn(&mut LabServers<'_>, Length) -> StoryResult,
+    /// What it is played on, and how.
+    pub play: StoryPlay,
 }
+
+/// Plays a story on servers that all vote.
+#[derive(Clone, Copy, Debug)]
+pub enum StoryPlay {
+    /// On a sim of four servers.
+    Sim(fn(&mut LabServers<'_>, Length) -> StoryResult),
+    /// On two such sims side by side, with an open border.
+    Border(fn(&mut LabBorder<'_>, Length) -> StoryResult),
+}
+
+use StoryPlay::{Border, Sim};
 
 /// All of them.
 pub const STORIES: &[NetworkStory] = &[
-    NetworkStory { name: "steady", about: "nothing happens", play: links::steady },
+    NetworkStory { name: "steady", about: "nothing happens", play: Sim(links::steady) },
     NetworkStory {
         name: "rain",
         about: "2 of 100 packets are lost, and travel takes 100 ms",
-        play: links::rain,
+        play: Sim(links::rain),
     },
     NetworkStory {
         name: "shuffle",
         about: "packets overtake each other, and 10 of 100 come twice",
-        play: links::shuffle,
+        play: Sim(links::shuffle),
     },
     NetworkStory {
         name: "deaf",
         about: "one server hears all others, and none hears it",
-        play: links::one_way,
+        play: Sim(links::one_way),
     },
     NetworkStory {
         name: "split",
         about: "two servers cannot reach the other two",
-        play: links::split,
+        play: Sim(links::split),
     },
     NetworkStory {
         name: "dead-proposer",
         about: "the proposer is killed, with 20 ms of travel",
-        play: crashes::dead_proposer,
+        play: Sim(crashes::dead_proposer),
     },
     NetworkStory {
         name: "proposers-killed",
         about: "proposer after proposer is killed and started again",
-        play: crashes::proposers_killed,
+        play: Sim(crashes::proposers_killed),
     },
     NetworkStory {
         name: "rolling-restart",
         about: "one server after the other is stopped and started again",
-        play: crashes::rolling_restart,
+        play: Sim(crashes::rolling_restart),
     },
     NetworkStory {
         name: "away",
         about: "a killed server comes back after a minute",
-        play: crashes::away,
+        play: Sim(crashes::away),
     },
     NetworkStory {
         name: "paused",
         about: "a server stands still for ten seconds",
-        play: hosts::paused,
+        play: Sim(hosts::paused),
     },
     NetworkStory {
         name: "disk-full",
         about: "the disk of a server is full for a while",
-        play: hosts::disk_full,
+        play: Sim(hosts::disk_full),
     },
     NetworkStory {
         name: "garbage",
         about: "strangers send nonsense to every port, and hold connections open",
-        play: hostile::garbage,
+        play: Sim(hostile::garbage),
     },
     NetworkStory {
         name: "second-machine",
         about: "somebody comes by the link that `up --listen` prints",
-        play: guests::second_machine,
+        play: Sim(guests::second_machine),
     },
     NetworkStory {
         name: "https",
         about: "the same with a certificate of an authority, which is renewed meanwhile",
-        play: guests::https,
+        play: Sim(guests::https),
+    },
+    NetworkStory {
+        name: "crossing",
+        about: "people walk between two sims and back, with 20 ms of travel between all servers",
+        play: Border(crossing::crossing),
     },
 ];

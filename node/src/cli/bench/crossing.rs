@@ -41,11 +41,9 @@ pub(super) async fn measure(
     let setup = (Some(place.clone()), servers);
     let world = path.join("world");
     let mut found = on_grid(&world, (2, 1), setup, console, async |sims| {
-        let two: Result<[_; 2], _> = sims.try_into();
-        let [west, east] = two.expect("a grid of two squares");
-        let (west, east) = (sim(west).await?, sim(east).await?);
-        console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
-        Ok(figures(&cross(&west, &east, load).await?))
+        let two: Result<[(SimId, Vec<NodeUrl>); 2], _> = sims.try_into();
+        let two = two.expect("a grid of two squares");
+        walk(two.map(|(sim, nodes)| (Some(sim), nodes)), load, console).await
     })
     .await?;
     let dirs = ["sim-0-0", "sim-1-0"].map(|sim| world.join(sim)).into();
@@ -53,6 +51,27 @@ pub(super) async fn measure(
     let verdicts = verified.map_err(|error| Failure::failed(error.to_string()))??;
     found.extend(verdicts.iter().flat_map(by_both_logs));
     Ok(found)
+}
+
+/// Lets bots walk between two sims that run already, whose logs lie elsewhere.
+pub(super) async fn measure_running(
+    nodes: [Vec<NodeUrl>; 2],
+    load: (u32, Duration),
+    console: Console,
+) -> Result<Vec<Figure>, Failure> {
+    walk(nodes.map(|nodes| (None, nodes)), load, console).await
+}
+
+/// Lets bots walk from the first sim into the second and back. Without its id, a sim is who its nodes say.
+async fn walk(
+    sims: [(Option<SimId>, Vec<NodeUrl>); 2],
+    load: (u32, Duration),
+    console: Console,
+) -> Result<Vec<Figure>, Failure> {
+    let [west, east] = sims;
+    let (west, east) = (sim(west).await?, sim(east).await?);
+    console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
+    Ok(figures(&cross(&west, &east, load).await?))
 }
 
 /// Returns what the logs of both sims say of the border together.
@@ -78,8 +97,8 @@ fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 4] {
     ]
 }
 
-async fn sim((sim, nodes): (SimId, Vec<NodeUrl>)) -> Result<CrossedSim, Failure> {
-    let trust = GenesisTrust::learn_from(&nodes, Some(sim)).await?;
+async fn sim((sim, nodes): (Option<SimId>, Vec<NodeUrl>)) -> Result<CrossedSim, Failure> {
+    let trust = GenesisTrust::learn_from(&nodes, sim).await?;
     Ok(CrossedSim { nodes, trust })
 }
 

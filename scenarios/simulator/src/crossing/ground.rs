@@ -62,6 +62,8 @@ fn genesis(plan: &CrossingPlan, sim: usize, keys: &[Arc<dyn Sign>]) -> Genesis {
         ball.owner = Some(plan.walker(walker));
     }
     let square = Square { x: 2 * sim as i32, y: 0, doublings: 0 };
+    // All things but the last, which is the post.
+    let movable = genesis.objects.len().saturating_sub(1);
     let parameters = &mut genesis.parameters;
     parameters.ground = Area::of_square(square);
     parameters.avatar.spawn = Vec2::new(towards(sim, 24), Fx::ZERO);
@@ -70,7 +72,7 @@ fn genesis(plan: &CrossingPlan, sim: usize, keys: &[Arc<dyn Sign>]) -> Genesis {
     parameters.things_from_servers = u32::try_from(plan.servers).unwrap_or(1).min(4);
     if sim == 1 {
         let servers = u32::try_from(plan.servers).unwrap_or(u32::MAX);
-        let things = u32::try_from(genesis.objects.len()).unwrap_or(u32::MAX);
+        let things = u32::try_from(movable).unwrap_or(u32::MAX);
         match plan.narrow {
             Some(Narrowness::Share) => parameters.border_things = 1,
             Some(Narrowness::Servers) => parameters.things_from_servers = servers + 1,
@@ -99,7 +101,8 @@ pub(super) fn reached(sim: usize, position: Vec2) -> Fx {
     if sim == 0 { position.x } else { Fx::ZERO.saturating_sub(position.x) }
 }
 
-/// Returns a place with balls that roll, and one ball for each of these walkers.
+/// Returns a place with balls that roll, one ball for each of these walkers, and far from the line a post: the last
+/// thing, which never leaves.
 fn place(sim: usize, walkers: usize) -> Place {
     let way = if sim == 0 { 1 } else { -1 };
     let mut text = format!(
@@ -124,6 +127,12 @@ fn place(sim: usize, walkers: usize) -> Place {
     for n in 0..i32::try_from(walkers).unwrap_or(i32::MAX) {
         ball(21 * way, -2 - 2 * n, "");
     }
+    write!(
+        text,
+        "\n[[object]]\nkind = \"post\"\nname = \"post\"\nat = [{}, 20]\ndisc = \"0.3\"\n",
+        -20 * way
+    )
+    .expect("a string");
     let manifest = "name = \"roller\"\nversion = \"1.0.0\"\napi = 1\nentry = \"roller.rhai\"\n\
                     licence = \"AGPL-3.0-or-later\"\nauthors = [\"The Metatopia authors\"]\n";
     let files = BTreeMap::from([("package.toml", manifest), ("roller.rhai", ROLLER)]);

@@ -5,6 +5,8 @@ mod troubles;
 use std::fmt;
 use std::time::Duration;
 
+use metatopia_types::TravelRefusal;
+
 use super::SIMS;
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
@@ -110,6 +112,33 @@ pub struct BorderLiar {
     pub deed: ByzantineBehaviour,
 }
 
+/// What all servers of a sim tell the neighbour of a departure, in the place of what departed. The neighbour refuses
+/// it, so whoever departed comes home: only a sim that lies as a whole loses by that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepartureLie {
+    /// Somebody departed whom the neighbour never gave a pass.
+    NoPass,
+    /// A thing departed that stands in the neighbour, and always has.
+    Here,
+    /// The parcel says of itself what is not so: its place, its speed, or what its script remembers.
+    BadParcel,
+}
+
+impl DepartureLie {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::NoPass, Self::Here, Self::BadParcel];
+
+    /// Returns the reason for which the neighbour refuses it.
+    #[must_use]
+    pub const fn refusal(self) -> TravelRefusal {
+        match self {
+            Self::NoPass => TravelRefusal::NoPass,
+            Self::Here => TravelRefusal::Here,
+            Self::BadParcel => TravelRefusal::BadParcel,
+        }
+    }
+}
+
 /// What befalls one of the two sims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BorderTrouble {
@@ -127,6 +156,11 @@ pub enum BorderTrouble {
     Rotate,
     /// A day passes without a word between the sims, and the admin gives the neighbour up.
     SilentDay(SilentDay),
+    /// All servers of the sim lie of the next departure that fits.
+    Lie(DepartureLie),
+    /// All servers conceal what came home to the sim when it gives the neighbour up. Only a negative control does
+    /// this: a sim that lies as a whole doubles what is its own.
+    Conceal,
     /// What is on the disks of all servers is copied. Only a negative control does this and what follows.
     Copy,
     /// All servers go on from the copies: their sim forgets what it decided since.
@@ -224,6 +258,30 @@ impl CrossingPlan {
             vec![(at, sim, BorderTrouble::Copy), (back_at, sim, BorderTrouble::RollBack)];
         plan
     }
+
+    /// Returns a calm plan with days of silence, after each of which a sim gives the other one up. If it `conceals`
+    /// what came home, the neighbour never removes what it had taken of that.
+    #[must_use]
+    pub fn severing(seed: u64, conceals: bool) -> Self {
+        let mut plan = Self::draw(CALM_EVERY * seed, Duration::from_secs(30), 4);
+        let rest = Duration::from_secs(1);
+        let day = SilentDay { is_dead: false, severs_too: false, rest };
+        let days = [(4, 0), (13, 1), (22, 0)];
+        let days = days.map(|(at, sim)| (Duration::from_secs(at), sim));
+        plan.troubles = days.map(|(at, sim)| (at, sim, BorderTrouble::SilentDay(day))).to_vec();
+        if conceals {
+            let both = SIMS.map(|sim| (Duration::ZERO, sim, BorderTrouble::Conceal));
+            plan.troubles.splice(0..0, both);
+        }
+        plan
+    }
+
+    /// Says whether a law has to break: no sim bears what befalls one here.
+    #[must_use]
+    pub fn is_control(&self) -> bool {
+        let controls = [BorderTrouble::RollBack, BorderTrouble::Conceal];
+        self.troubles.iter().any(|(.., one)| controls.contains(one))
+    }
 }
 
 /// Returns the conditions of a sim in which nothing goes wrong.
@@ -253,7 +311,7 @@ impl fmt::Display for CrossingPlan {
 mod tests {
     use std::time::Duration;
 
-    use super::{BorderTrouble, CrossingPlan, SilentDay};
+    use super::{BorderTrouble, CrossingPlan, DepartureLie, SilentDay};
     use crate::villain::ByzantineBehaviour;
 
     /// What CI plays has to have all of it, because a kind of trouble that never comes proves nothing.
@@ -264,10 +322,13 @@ mod tests {
         let some = |is: fn(&CrossingPlan) -> bool| plans.iter().any(is);
         assert!(some(|plan| plan.narrow.is_some()) && some(|plan| plan.is_ambushed));
         assert!(some(|plan| plan.liars.iter().any(|it| it.deed == ByzantineBehaviour::ForgeHears)));
-        let kinds: [fn(&BorderTrouble) -> bool; 3] = [
+        let kinds: [fn(&BorderTrouble) -> bool; 6] = [
             |one| matches!(one, BorderTrouble::Close),
             |one| matches!(one, BorderTrouble::Rotate),
             |one| matches!(one, BorderTrouble::SilentDay(_)),
+            |one| matches!(one, BorderTrouble::Lie(DepartureLie::NoPass)),
+            |one| matches!(one, BorderTrouble::Lie(DepartureLie::Here)),
+            |one| matches!(one, BorderTrouble::Lie(DepartureLie::BadParcel)),
         ];
         for (n, is) in kinds.into_iter().enumerate() {
             let mut troubles = plans.iter().flat_map(|plan| &plan.troubles);

@@ -2,6 +2,7 @@
 
 mod admin;
 mod ambush;
+mod lies;
 mod road;
 mod setup;
 mod silence;
@@ -15,6 +16,7 @@ use metatopia_types::{Act, Build, Digest, ObjectId, SimId};
 
 use self::admin::AdminWishes;
 use self::ambush::StepAmbush;
+use self::lies::ToldLies;
 pub use self::road::RoadCounts;
 use self::road::RoadEvent;
 use self::silence::Silence;
@@ -92,6 +94,8 @@ struct CrossingRun {
     conditions: DispatchRoad,
     road_dice: Dice,
     road_counts: RoadCounts,
+    /// What all servers of a sim say that is not so.
+    lies: ToldLies,
     /// What each sim said first to a courier, for its liar to say again.
     first_said: [Option<Vec<u8>>; 2],
     /// Which courier put which question.
@@ -125,8 +129,7 @@ pub fn play_crossing(plan: &CrossingPlan) -> CrossingReport {
     while run.now < end {
         run.slice(true);
     }
-    let is_control = plan.troubles.iter().any(|(.., one)| *one == BorderTrouble::RollBack);
-    if is_control { run.leave() } else { run.finish() }
+    if plan.is_control() { run.leave() } else { run.finish() }
 }
 
 impl CrossingRun {
@@ -149,6 +152,7 @@ impl CrossingRun {
             conditions: plan.road,
             road_dice: Dice::new(plan.seed, "road"),
             road_counts: RoadCounts::default(),
+            lies: ToldLies::default(),
             first_said: [None, None],
             asked: BTreeMap::new(),
             next_token: 1,
@@ -234,10 +238,11 @@ impl CrossingRun {
         }
     }
 
-    /// Lets everything travel that is there, or nothing.
+    /// Lets everything travel that can be pushed, or nothing.
     fn let_travel(&mut self, travels: bool) {
         for sim in SIMS {
-            let things = self.states[sim].objects().filter(|seen| seen.player.is_none());
+            let things = self.states[sim].objects();
+            let things = things.filter(|seen| seen.player.is_none() && seen.movable);
             let things: Vec<ObjectId> =
                 things.filter(|seen| seen.travels != travels).map(|seen| seen.id).collect();
             for object in things {
@@ -255,6 +260,8 @@ impl CrossingRun {
             BorderTrouble::Open => self.admin.closed[sim] = false,
             BorderTrouble::Rotate => self.rotate(sim),
             BorderTrouble::SilentDay(day) => self.fall_silent(sim, day),
+            BorderTrouble::Lie(lie) => self.plan_lie(sim, lie),
+            BorderTrouble::Conceal => self.lies.conceals[sim] = true,
             BorderTrouble::Copy => {
                 let world = &self.stages[sim].world;
                 self.copies[sim] = (0..world.seats()).map(|seat| world.salvaged(seat)).collect();
@@ -281,6 +288,7 @@ impl CrossingRun {
         self.troubles.clear();
         self.cut_off.clear();
         (self.ambush, self.silence) = (None, None);
+        self.lies.plan_no_more();
         self.admin.closed = [false; 2];
         self.conditions = DispatchRoad::calm(self.conditions.delay);
         self.stop_rotating();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use metatopia_simulator::crossing::{
     CHANGE_STEPS, CRASH_STEPS, CrossingClass, CrossingCounts, CrossingPlan, CrossingReport,
-    HOMECOMINGS, NamedCounts, RoadCounts, play_crossing,
+    DepartureLie, HOMECOMINGS, NamedCounts, RoadCounts, play_crossing,
 };
 use metatopia_simulator::survive;
 use serde::Serialize;
@@ -195,8 +195,12 @@ fn never(figures: &CrossingFigures) -> Vec<String> {
             ("acts that tell what was never said", figures.acts_unheard),
         ];
         let none = kinds.into_iter().filter(|(_, times)| *times == 0);
+        let mut kinds: Vec<String> = none.map(|(kind, _)| kind.to_owned()).collect();
+        let lies = DepartureLie::ALL.map(|lie| lie.refusal().word());
+        let none = lies.into_iter().filter(|word| !figures.refused.contains_key(word));
+        kinds.extend(none.map(|word| format!("refusals for `{word}`")));
         never.extend(
-            none.map(|(kind, _)| format!("faulty: no {kind} in {} worlds", figures.worlds)),
+            kinds.iter().map(|kind| format!("faulty: no {kind} in {} worlds", figures.worlds)),
         );
     }
     if figures.worlds >= STEPS_WORLDS {
@@ -363,13 +367,16 @@ mod tests {
         let mut many = tally(STEPS_WORLDS);
         (many.counts.severings, many.counts.set_changes) = (1, 1);
         (many.road.forged, many.unheard_acts) = (1, 1);
-        many.counts.refused = all(&["closed"]);
+        many.counts.refused = all(&["here", "no pass", "bad parcel"]);
         many.counts.ambushes = all(&CRASH_STEPS);
         many.counts.changes_amid = all(&CHANGE_STEPS);
         many.counts.came_home = all(&HOMECOMINGS[1..]);
         assert_eq!(never(&many.figures()), ["faulty: no homecoming: refused"]);
         many.counts.came_home = all(&HOMECOMINGS);
         assert!(never(&many.figures()).is_empty());
+        many.counts.refused = all(&["here", "no pass"]);
+        let bad = format!("faulty: no refusals for `bad parcel` in {STEPS_WORLDS} worlds");
+        assert_eq!(never(&many.figures()), [bad]);
     }
 
     /// The command ended well after worlds in which nobody ever crossed.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    BorderLiar, BorderTrouble, CALM_EVERY, CrossingPlan, DAYS_APART, Narrowness, SilentDay,
+    BorderLiar, BorderTrouble, CALM_EVERY, CrossingPlan, DAYS_APART, DepartureLie, Narrowness,
+    SilentDay,
 };
 use crate::chance::{Dice, Span};
 use crate::class::Class;
@@ -105,6 +106,10 @@ impl CrossingPlan {
             self.draw_silence(&mut silence);
         }
         self.draw_liars(&mut dice("crossing liars"));
+        let mut lies = dice("crossing lies");
+        if lies.below(2) == 0 {
+            self.draw_lies(&mut lies);
+        }
         self.troubles.sort_by_key(|(at, ..)| *at);
     }
 
@@ -118,6 +123,17 @@ impl CrossingPlan {
                 _ => continue,
             };
             self.liars.push(BorderLiar { sim, seat: dice.index(self.servers), deed });
+        }
+    }
+
+    /// Plans that now and then all servers of a sim lie of a departure.
+    fn draw_lies(&mut self, dice: &mut Dice) {
+        let apart = Span::ms(1_000, 5_000);
+        let mut at = dice.within(apart);
+        while at < self.life {
+            let lie = BorderTrouble::Lie(dice.pick(&DepartureLie::ALL));
+            self.troubles.push((at, dice.index(2), lie));
+            at += dice.within(apart);
         }
     }
 

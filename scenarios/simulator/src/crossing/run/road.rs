@@ -144,8 +144,9 @@ impl CrossingRun {
         }
         let comes = self.now + dice.within(road.delay);
         let node = courier.node(nodes);
-        let Some(mut dispatch) = courier.answered(answer, (self.now, comes), nodes) else { return };
+        let Some(dispatch) = courier.answered(answer, (self.now, comes), nodes) else { return };
         let from = beyond(sim);
+        let mut dispatch = self.lie(from, dispatch);
         self.first_said[from].get_or_insert_with(|| dispatch.clone());
         // A liar forges what it says to couriers, and what its own courier brings.
         let mut both = [(from, node), (sim, seat)].into_iter();

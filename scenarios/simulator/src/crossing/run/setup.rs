@@ -38,10 +38,10 @@ impl CrossingRun {
             })
         })?;
         self.let_travel(true);
-        self.wait("all things may travel", |states| {
+        self.wait("all things that can be pushed may travel", |states| {
             both(states, |_, state| {
-                let mut things = state.objects().filter(|seen| seen.player.is_none());
-                things.all(|seen| seen.travels)
+                let things = state.objects().filter(|seen| seen.player.is_none());
+                things.filter(|seen| seen.movable).all(|seen| seen.travels)
             })
         })?;
         self.invite_walkers();
