@@ -1,7 +1,7 @@
 //! Things that arrive over a border: what is asked of them, and how they are put here.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, InsertError, Motion, Shape};
+use metatopia_physics::{BodySpec, InsertError, Motion};
 use metatopia_scripting::{
     ScriptState, Value,
     limits::{SEAT_REACH, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
@@ -38,6 +38,7 @@ pub(super) struct ReadyThing {
 #[derive(Default)]
 pub(super) struct TakenRoom {
     things: usize,
+    compounds: usize,
     bytes: u64,
     /// Of the bytes by which the state may grow.
     budget: usize,
@@ -243,6 +244,10 @@ impl State {
         self.check_origin(thing.origin)?;
         room.things += 1;
         self.check_more_slots(Motion::Dynamic, room.things).map_err(|_| TravelRefusal::Full)?;
+        if body.shape.is_compound() {
+            room.compounds += 1;
+            self.check_more_compounds(room.compounds).map_err(|_| TravelRefusal::Full)?;
+        }
         room.budget = room.budget.saturating_add(room_for(thing, bytes));
         if !self.byte_budget.has(room.budget) {
             return Err(TravelRefusal::Full);
@@ -276,7 +281,6 @@ impl State {
             && body.pose.position == thing.position
             && body.velocity == thing.velocity
             && body.check().is_ok()
-            && !matches!(body.shape, Shape::Compound(_))
             && !body.sensor;
         is_right.then_some(body)
     }
