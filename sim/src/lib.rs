@@ -119,7 +119,7 @@ pub use acts::{
     BuildHistory, CLUB, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
     SpokenLine, UndoEntry, WHISPERED,
 };
-pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Shape};
+pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Polygon, PolygonError, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
