@@ -1,5 +1,6 @@
 //! Building in words: typed lines become what builders do.
 
+mod corners;
 mod hint;
 mod joint;
 mod lot;
@@ -12,6 +13,8 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_sim::Shape;
 use metatopia_types::{AssetLicence, Blueprint, BuiltMaterial, Outline, OutlineCorners};
 
+use corners::spread;
+pub use corners::{CornersError, corners};
 pub use hint::{next, title};
 pub use joint::{JOINT_KINDS, JoinedThing, joined};
 pub use lot::claim_around;
@@ -103,8 +106,11 @@ impl BuildPlan {
     #[must_use]
     pub fn half(&self) -> Vec2 {
         match self.form {
-            // The centre of mass of a triangle is a third of the way from its side to its corner.
-            PartForm::Ramp | PartForm::Triangle => self.size.scale(Fx::from_ratio(2, 3)),
+            // The centre of mass of a triangle is a third of the way from its side to its corner, and that of
+            // nothing convex is further off.
+            PartForm::Ramp | PartForm::Triangle | PartForm::Corners(_) => {
+                self.size.scale(Fx::from_ratio(2, 3))
+            }
             PartForm::Box | PartForm::Disc | PartForm::Rod | PartForm::Hexagon => {
                 self.size.scale(Fx::HALF)
             }
@@ -143,6 +149,8 @@ pub enum PartForm {
     Triangle,
     /// A polygon of six corners, two of them in the west and in the east.
     Hexagon,
+    /// A convex polygon of these corners, which has its own size.
+    Corners(OutlineCorners),
 }
 
 /// The outline of a form of so much width and height.
@@ -155,6 +163,7 @@ pub fn outline(form: PartForm, size: Vec2) -> Outline {
     let corners = match form {
         PartForm::Box => return Outline::Box { half },
         PartForm::Disc => return Outline::Disc { radius: x },
+        PartForm::Corners(corners) => return Outline::Polygon(corners),
         PartForm::Rod => return Outline::Capsule { half: x.saturating_sub(y), radius: y },
         PartForm::Ramp => vec![at(west, south), at(x, south), at(x, y)],
         PartForm::Triangle => vec![at(west, south), at(x, south), at(Fx::ZERO, y)],
@@ -193,7 +202,7 @@ pub fn resized(shape: &Shape, size: Vec2) -> Outline {
 type ThingKind = (&'static str, u32, PartForm, (i64, i64), bool);
 
 /// What can be built by one word.
-const KINDS: [ThingKind; 12] = [
+const KINDS: [ThingKind; 13] = [
     ("box", 0x005b_8def, PartForm::Box, (10, 10), false),
     ("wall", 0x00a8_9f91, PartForm::Box, (40, 5), false),
     ("plank", 0x00b9_8552, PartForm::Box, (30, 4), false),
@@ -203,6 +212,8 @@ const KINDS: [ThingKind; 12] = [
     ("ramp", 0x00a8_9f91, PartForm::Ramp, (20, 10), false),
     ("wedge", 0x00c9_6f4a, PartForm::Triangle, (12, 12), false),
     ("hexagon", 0x006f_9bc0, PartForm::Hexagon, (12, 10), false),
+    // Its corners come with the line.
+    ("polygon", 0x007d_8f69, PartForm::Box, (12, 12), false),
     ("log", 0x008a_5a33, PartForm::Rod, (20, 5), true),
     ("crate", 0x00c8_964b, PartForm::Box, (9, 9), true),
     ("ball", 0x00e8_e8ff, PartForm::Disc, (6, 6), true),
@@ -255,7 +266,7 @@ pub(crate) fn color(word: &str) -> Option<u32> {
 /// What `help build` prints.
 pub const HELP: &str = "\
 build WHAT      box, wall, plank, disc, pillar, ramp, wedge, hexagon or sign, which stay; crate, ball
-                or log, which roll
+                or log, which roll; or a convex polygon of 3 to 8 corners:  build polygon 0,0 2,0 1,1
                 then, if you like: width, height, a colour, a name:  build box 2 1 brown bench
                 a sign shows the words:  build sign Welcome to my garden
 move it east 2  or `move it to 3 -4`; the thing is `it`, the last one, or its name

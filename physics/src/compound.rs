@@ -148,14 +148,29 @@ impl Compound {
         let rounded = parts.iter().enumerate().map(|(part, of)| {
             FixedPart::new(of).map_err(|fault| CompoundError::Part { part, fault })
         });
-        let mut rounded: Vec<FixedPart> = rounded.collect::<Result<_, _>>()?;
-        let centre = centre(&rounded);
-        for part in &mut rounded {
-            part.offset = part.offset - centre;
-        }
-        let compound = Self(rounded.into());
+        let compound = Self::centred(rounded.collect::<Result<_, _>>()?);
         compound.check(Motion::Static)?;
         Ok(compound)
+    }
+
+    /// Returns the compound of parts that are moved so that their centre of mass is the position. What lies so
+    /// already stays, bit for bit: the centre is rounded as it is seen from the first part.
+    fn centred(mut parts: Vec<FixedPart>) -> Self {
+        let first = parts.first().map_or(Vector::ZERO, |part| part.offset);
+        for part in &mut parts {
+            part.offset = part.offset - first;
+        }
+        let centre = centre(&parts);
+        for part in &mut parts {
+            part.offset = part.offset - centre;
+        }
+        Self(parts.into())
+    }
+
+    /// Returns whether the centre of mass is the position, as [`Compound::new`] makes it. Bytes may say otherwise.
+    #[must_use]
+    pub fn is_centred(&self) -> bool {
+        Self::centred(self.0.to_vec()) == *self
     }
 
     /// Returns the parts, with their offsets from the centre of mass, exactly.

@@ -122,6 +122,10 @@ pub const COMPOUND_BYTES_MAX: usize = 1_024;
 /// Longest encoding of a contact of a compound (postcard).
 pub const COMPOUND_CONTACT_BYTES_MAX: usize = 432;
 
+/// Contacts of compounds that keep impulses from step to step, the first ones by their bodies: one for each body
+/// that there may be, 7 MiB. The others begin each step anew, so that no heap outgrows a state.
+pub const PART_CONTACTS_MAX: usize = BODIES_MAX;
+
 /// Joints of one region.
 pub const JOINTS_MAX: usize = 16_384;
 

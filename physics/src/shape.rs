@@ -60,6 +60,12 @@ impl Shape {
         }
     }
 
+    /// Returns whether the shape is of several parts.
+    #[must_use]
+    pub const fn is_compound(&self) -> bool {
+        matches!(self, Self::Compound(_))
+    }
+
     /// Returns the distance from the position to the furthest point, in metres.
     #[must_use]
     pub fn reach(&self) -> Fx {

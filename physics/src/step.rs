@@ -8,10 +8,11 @@ use crate::active_set::RegionView;
 use crate::body::MovedBody;
 use crate::broad_phase::{indices, pair_key};
 use crate::compound_pair::CompoundPair;
-use crate::contact::Contact;
+use crate::contact::{Contact, ContactPoints};
 use crate::contact_pair::ContactPair;
 use crate::fixed::Q20;
 use crate::joint::{IMPULSES, JointEnd, JointSpec};
+use crate::limits::PART_CONTACTS_MAX;
 use crate::solver::{JointConstraint, Solver};
 use crate::solver_body::BodyVelocity;
 use crate::touch::{Hit, Touch};
@@ -62,7 +63,8 @@ pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
     after = merged(after, of_compounds.collect());
     after = merged(after, asleep(view, unpaired));
     touches.extend(ended(&before, &after));
-    let contacts = (*before != *after).then(|| merged(unaffected, after));
+    let all = |after| bounded(merged(unaffected, after), compounds.is_empty());
+    let contacts = (*before != *after).then(|| all(after));
     let (joints, hits) = (joint_changes(view, solver), hits(view, solver, &ids));
     StepResult { moved, contacts, touches, joints, hits }
 }
@@ -176,6 +178,19 @@ fn merged(mut all: Vec<Contact>, more: Vec<Contact>) -> Vec<Contact> {
         all.sort_by_key(Contact::pair);
     }
     all
+}
+
+/// Drops the impulses of all contacts of compounds but the first [`PART_CONTACTS_MAX`]. A step of no pair of compounds
+/// has added none.
+fn bounded(mut contacts: Vec<Contact>, is_plain: bool) -> Vec<Contact> {
+    if is_plain {
+        return contacts;
+    }
+    let of_parts = |contact: &&mut Contact| matches!(contact.points, ContactPoints::OfParts(_));
+    for beyond in contacts.iter_mut().filter(of_parts).skip(PART_CONTACTS_MAX) {
+        beyond.points = ContactPoints::NONE;
+    }
+    contacts
 }
 
 /// Sorts what is of two bodies by their ids, if it may be out of order.

@@ -7,6 +7,7 @@ mod joint;
 mod line;
 mod object;
 mod outline_words;
+mod parts;
 mod read;
 mod rules;
 mod state;

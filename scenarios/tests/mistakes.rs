@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_scenarios::{
     KnownPackages, Place, package_files, parse_package, parse_package_all, plaza,
 };
+use metatopia_sim::limits::SIM_COMPOUNDS_MAX;
 
 const HEAD: &str =
     "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n";
@@ -91,6 +92,77 @@ fn lines_that_cannot_be_are_named_with_the_rule() {
     ] {
         assert!(object(text).starts_with(complaint), "{}", object(text));
     }
+}
+
+#[test]
+fn what_speaks_against_parts_is_named_with_its_place() {
+    let nine = format!("parts = [{}]", ["{ disc = 1 }"; 9].join(", "));
+    for (text, complaint) in [
+        ("parts = []", "yard.toml:8:9: `parts` has 0 of 2 to 8 parts"),
+        ("parts = [{ disc = 1 }]", "yard.toml:8:9: `parts` has 1 of 2 to 8 parts"),
+        (nine.as_str(), "yard.toml:8:9: `parts` has 9 of 2 to 8 parts"),
+        (
+            "parts = [{ disc = 1 }, { at = [1, 0] }]",
+            "yard.toml:8:24: a part needs one of `box`, `disc`, `capsule` and `corners`",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disc = 1, box = [1, 1] }]",
+            "yard.toml:8:24: a part has only one of `box`, `disc`, `capsule` and `corners`",
+        ),
+        (
+            "parts = [{ disc = 1 }, { parts = [{ disc = 1 }, { disc = 1 }] }]",
+            "yard.toml:8:34: a part has no parts: list them one after another in `parts` of the thing",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disc = 1, at = [257, 0] }]",
+            "yard.toml:8:24: `at` of a part is more than 256 m from the middle on an axis",
+        ),
+        (
+            "parts = [{ disc = 1 }, { capsule = [1, 0] }]",
+            "yard.toml:8:36: the radius, the second number of `capsule`, is 0 m, outside of 0.0625 to ",
+        ),
+        (
+            "parts = [{ disc = 1 }, { corners = [[0, 0], [1, 1], [1, 0]] }]",
+            "yard.toml:8:36: the polygon does not turn left at corner 1",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disc = 1, at = [60, 0] }]\nmotion = \"dynamic\"",
+            "yard.toml:8:10: the way from the centre of mass to the furthest point of it is 31 m, \
+             outside of 0.0625 to 16 of a thing that moves",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disc = 1, degrees = 9, turn = \"0.5\" }]",
+            "yard.toml:8:56: an object needs `degrees` or `turn`, not both",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disk = 1 }]",
+            "yard.toml:8:26: unknown key `disk`: did you mean `disc`?",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disc = 1 }]\ndisc = 1",
+            "yard.toml:4:1: an object has only one of `box`",
+        ),
+        (
+            "parts = [{ disc = 1 }, { disc = 1 }]\ndensity = 20000",
+            "yard.toml:9:11: a thing of this size and density weighs",
+        ),
+    ] {
+        let told = object(&format!("at = [9, 2]\n{text}"));
+        assert!(told.starts_with(complaint), "{told}");
+    }
+    let told = object("line = [[9, 2], [10, 2]]\nparts = [{ disc = 1 }, { disc = 1 }]");
+    assert!(told.starts_with("yard.toml:7:8: the points of a `line` say where"), "{told}");
+}
+
+#[test]
+fn more_things_of_several_parts_than_a_sim_has_are_named_with_the_limit() {
+    let places: Vec<String> = (0..SIM_COMPOUNDS_MAX + 1).map(|n| format!("[{n}, 9]")).collect();
+    let of = |places: &[String]| {
+        let parts = "parts = [{ disc = \"0.1\" }, { disc = \"0.1\" }]";
+        object(&format!("places = [{}]\n{parts}", places.join(", ")))
+    };
+    let told = "yard.toml:8:9: with these there are 65 things of several parts, where a sim has at most 64";
+    assert_eq!(of(&places), told);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{CombineRule, Shape};
+use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_physics::{BodySpec, CombineRule, Shape};
 use metatopia_scenarios::{Place, PlaceTemplate, golden, parse_folder};
 use metatopia_scripting::Value;
 use metatopia_sim::{Genesis, Serial, Tools, World};
@@ -269,6 +269,76 @@ fn capsules_and_polygons_are_read_and_written_exactly() {
     let exported = Place::of_world(&founded(&place)).files();
     let again = read(&exported);
     assert_eq!(shapes(&again), shapes(&place));
+    assert_eq!(Place::of_world(&founded(&again)).files(), exported);
+}
+
+/// A hammer, and a cup of three boards.
+#[test]
+fn things_of_several_parts_are_read_around_their_centre_of_mass_and_written_exactly() {
+    let text = format!(
+        "{HEAD}[[object]]\nkind = \"tool\"\nname = \"hammer\"\nat = [9, 0]\nmotion = \"dynamic\"\ndensity = 30\n\
+         parts = [{{ box = [1, \"0.2\"] }}, {{ box = [\"0.2\", \"0.8\"], at = [\"0.6\", 0] }}]\n\
+         [[object]]\nkind = \"cup\"\nname = \"cup\"\nplaces = [[15, 0], [18, 0]]\ndegrees = 30\nparts = [\n\
+         {{ capsule = [\"1.5\", \"0.1\"] }},\n\
+         {{ capsule = [\"1\", \"0.1\"], at = [\"-0.75\", \"0.5\"], degrees = 100 }},\n\
+         {{ corners = [[0, 0], [\"0.3\", 0], [\"0.3\", 1]], at = [\"0.6\", 0], turn = \"0.0123\" }},\n]\n"
+    );
+    let place = read(&BTreeMap::from([("place.toml".to_owned(), text)]));
+    let bodies = |place: &Place| place.objects().iter().map(|o| o.body.clone()).collect::<Vec<_>>();
+    let [hammer, cup, _] = &bodies(&place)[..] else { panic!("a hammer and two cups") };
+    let parts = |body: &BodySpec| match &body.shape {
+        Shape::Compound(compound) => compound.parts().collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    // The handle has an area of 0.2, and the head, 0.6 m away, one of 0.16.
+    let [handle, head] = &parts(hammer)[..] else { panic!("two parts") };
+    let between = head.offset.x.saturating_sub(handle.offset.x);
+    let off = |at: Fx, hundredths: i64| at.saturating_sub(Fx::from_ratio(hundredths, 100));
+    let near = |off: Fx| off.saturating_abs() < Fx::from_ratio(1, 10_000);
+    assert!(near(off(between, 60)) && near(off(hammer.mass, 1_080)), "{hammer:?}");
+    assert!(near(off(handle.offset.x, -27).saturating_add(Fx::from_ratio(-1, 300))), "{handle:?}");
+    assert_eq!(parts(cup).len(), 3);
+
+    let exported = Place::of_world(&founded(&place)).files();
+    let again = read(&exported);
+    let stands = |body: &BodySpec| (body.shape.clone(), body.pose);
+    for (one, other) in bodies(&place).iter().zip(bodies(&again)) {
+        assert_eq!(stands(one), stands(&other));
+    }
+    assert_eq!(Place::of_world(&founded(&again)).files(), exported);
+}
+
+#[test]
+fn random_things_of_several_parts_are_founded_exported_and_founded_again_unchanged() {
+    let mut dice = Stream::new(&[3; 32], "parts", &[1]);
+    let mut number = |low: i64, count: u64| low + i64::try_from(dice.below(count)).expect("few");
+    let mut part = || {
+        let [a, b, x, y, turn] =
+            [(130, 900), (130, 900), (-2_000, 4_000), (-2_000, 4_000), (0, 9_999)]
+                .map(|(low, count)| format!("\"{}\"", Fx::from_ratio(number(low, count), 1_000)));
+        let outline = match number(0, 4) {
+            0 => format!("disc = {a}"),
+            1 => format!("box = [\"0.7\", {a}]"),
+            2 => format!("capsule = [{a}, {b}]"),
+            _ => format!("corners = [[0, 0], [1, 0], [1, {a}], [\"-0.1\", 1]]"),
+        };
+        format!("{{ {outline}, at = [{x}, {y}], turn = {turn} }}")
+    };
+    let thing = |n: usize| {
+        let parts: Vec<String> = (0..2 + n % 7).map(|_| part()).collect();
+        let (x, parts) = (10 + 12 * (n % 8), parts.join(", "));
+        let place = format!("[{x}, {}]", 12 * (n / 8));
+        format!(
+            "[[object]]\nkind = \"x\"\nname = \"x\"\nat = {place}\nmotion = \"dynamic\"\nparts = [{parts}]\n"
+        )
+    };
+    let text = format!("{HEAD}{}", (0..48).map(thing).collect::<String>());
+    let place = read(&BTreeMap::from([("place.toml".to_owned(), text)]));
+    let exported = Place::of_world(&founded(&place)).files();
+    let again = read(&exported);
+    for (one, other) in place.objects().iter().zip(again.objects()) {
+        assert_eq!(one, other);
+    }
     assert_eq!(Place::of_world(&founded(&again)).files(), exported);
 }
 

@@ -146,6 +146,26 @@ fn the_playground_comes_to_rest_and_stays_for_ten_minutes() {
     }
 }
 
+/// Only what is of several parts is hollow.
+#[test]
+fn the_cup_holds_its_ball_and_the_hammer_lies_on_its_head_and_the_end_of_its_handle() {
+    for world in [playground(), advanced_playground()] {
+        let mut sim = Idle::new(world);
+        sim.play(200);
+        let place = |name: &str| {
+            let found = sim.world.objects().find(|object| object.name == name);
+            found.expect("a thing of the playground").position
+        };
+        let inside = place("ball in the cup").saturating_sub(place("cup"));
+        let near = |at: Fx, hundredths| at.saturating_abs() < Fx::from_ratio(hundredths, 100);
+        assert!(near(inside.x, 16) && near(inside.y, 10), "the ball is at {inside} in the cup");
+        // Flat on the ground it would lie 7 cm high, and on its head as high as that is long.
+        let hammer = place("hammer").y;
+        assert!(hammer > Fx::from_ratio(10, 100) && hammer < Fx::from_ratio(30, 100), "{hammer}");
+        assert_eq!(standing_dominoes(&sim.world), 9);
+    }
+}
+
 #[test]
 fn a_sim_with_joints_goes_on_after_a_restore_as_if_it_had_never_stopped() {
     restored_before_each_turn(Idle::new(playground()), 120);

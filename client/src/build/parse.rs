@@ -9,7 +9,10 @@ use alloc::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::BuiltMaterial;
 
-use super::{BuildPlan, Building, JOINT_KINDS, KINDS, Way, after, color};
+use super::{
+    BuildPlan, Building, CornersError, JOINT_KINDS, KINDS, PartForm, Way, after, color, corners,
+    spread,
+};
 use crate::text::direction;
 
 /// Why a builder's line is not understood. Each says how it is meant.
@@ -30,6 +33,9 @@ pub enum BuildError {
          black, grey, white, gold, cyan, and six digits such as c8964b"
     )]
     Color(String),
+    /// The words behind `polygon` are no corners of one.
+    #[error(transparent)]
+    Corners(#[from] CornersError),
     /// No such material.
     #[error("unknown material {0:?}; there are wood, stone, steel, rubber, ice and foam")]
     Material(String),
@@ -225,11 +231,18 @@ fn plan(words: &[&str]) -> Result<BuildPlan, BuildError> {
         (shade, kind, rest) = (Some(first), *next, others);
     }
     let found = KINDS.iter().find(|(name, ..)| *name == kind.to_lowercase());
-    let (kind, usual, form, (width, height), movable) =
+    let (kind, usual, mut form, (width, height), movable) =
         *found.ok_or_else(|| BuildError::Kind(kind.to_string()))?;
     let tenths = |tenths| Fx::from_ratio(tenths, 10);
     let mut size = Vec2::new(tenths(width), tenths(height));
-    if let Some(width) = rest.first().and_then(|word| Fx::parse(word).ok()) {
+    if kind == "polygon" {
+        let count = rest.iter().take_while(|word| word.contains(',')).count();
+        if count == 0 {
+            return Err(BuildError::Form("build polygon 0,0 2,0 1,1 brown"));
+        }
+        let outline = corners(&rest[..count])?;
+        (form, size, rest) = (PartForm::Corners(outline), spread(&outline), &rest[count..]);
+    } else if let Some(width) = rest.first().and_then(|word| Fx::parse(word).ok()) {
         size = Vec2::new(width, width);
         rest = &rest[1..];
         if let Some(height) = rest.first().and_then(|word| Fx::parse(word).ok()) {

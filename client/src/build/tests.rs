@@ -51,6 +51,59 @@ fn a_build_line_needs_no_more_than_what_is_built() {
 }
 
 #[test]
+fn a_polygon_is_built_of_its_corners_whichever_way_they_go_around() {
+    let sail = plan("build polygon 0,0 2,0 0.5,1.5 red old sail");
+    assert_eq!((sail.kind, sail.name.as_str(), sail.color), ("polygon", "old sail", 0x00d1_3c3c));
+    assert_eq!(sail.size, Vec2::new(Fx::from_int(2), Fx::from_ratio(3, 2)));
+    let Outline::Polygon(corners) = outline(sail.form, sail.size) else { panic!("a polygon") };
+    assert_eq!(corners.points()[1], at(2, 0));
+    let back = plan("build polygon 0.5,1.5 2,0 0,0");
+    let Outline::Polygon(turned) = outline(back.form, back.size) else { panic!("a polygon") };
+    let shape = |corners: OutlineCorners| Polygon::new(corners.points()).expect("convex");
+    assert_eq!(shape(turned).corners().count(), 3);
+    assert!(shape(corners).corners().all(|one| shape(turned).corners().any(|other| one == other)));
+}
+
+#[test]
+fn corners_that_are_no_convex_polygon_are_told_by_their_place() {
+    for (text, fault, told) in [
+        ("build polygon 0,0 1,x 2,2", CornersError::Word("1,x".into()), "\"1,x\" is no corner"),
+        (
+            "build polygon 0,0 1,0",
+            CornersError::Count(2),
+            "a polygon has 3 to 8 corners, and those",
+        ),
+        (
+            "build polygon 0,0 1,0 2,1 2,2 1,3 0,3 -1,2 -1,1 -1,0.5",
+            CornersError::Count(9),
+            "a polygon has 3 to 8 corners, and those are 9",
+        ),
+        (
+            "build polygon 0,0 4,0 1,1 0,4",
+            CornersError::NotConvex(3),
+            "the polygon is not convex at corner 3",
+        ),
+        (
+            "build polygon 0,4 1,1 4,0 0,0",
+            CornersError::NotConvex(2),
+            "the polygon is not convex at corner 2",
+        ),
+        (
+            "build polygon 0,0 0.1,0 0,0.1",
+            CornersError::Thin(1),
+            "the polygon is too small or too thin at the side from corner 1",
+        ),
+        ("build polygon 0,0 900,0 0,900", CornersError::Far(2), "corner 2 is too far from"),
+    ] {
+        let error = line(text).expect_err("no polygon");
+        assert!(error.to_string().starts_with(told), "{error}");
+        assert_eq!(error, BuildError::Corners(fault), "{text}");
+    }
+    let form = BuildError::Form("build polygon 0,0 2,0 1,1 brown");
+    assert_eq!(line("build polygon red"), Err(form));
+}
+
+#[test]
 fn joints_are_named_behind_what_they_hold() {
     for (text, meant) in [
         ("join it wall", Building::Join(it(), Some("wall".to_owned()), "hinge", None)),

@@ -1,6 +1,7 @@
 use alloc::borrow::ToOwned as _;
 
 use metatopia_math::Angle;
+use metatopia_physics::{Compound, CompoundPart};
 use metatopia_protocol::{JointEntry, JointEntryKind};
 use metatopia_sim::Shape;
 use metatopia_types::{BuiltMaterial, Digest, Height, Look, PublicKey, SimId, Tick};
@@ -95,7 +96,13 @@ fn a_thing_is_described_with_its_size_its_material_its_owner_and_where_it_may_go
         ]
     );
     let round = Shape::Circle { radius: Fx::HALF };
-    let disc = SceneObject { shape: round, ..thing(7, "disc", 2, true) };
+    let disc = SceneObject { shape: round.clone(), ..thing(7, "disc", 2, true) };
+    let parts = [CompoundPart::new(round.clone()), CompoundPart::new(round).at(Vec2::X)];
+    let pair = Shape::Compound(Compound::new(&parts).expect("two discs"));
+    let half = pair.half_extents(Angle::ZERO);
+    let pair = SceneObject { shape: pair, half, ..thing(8, "pair", 2, true) };
+    let told = describe_thing(&scene, &pair, &[], |_| String::new());
+    assert_eq!(told[2], "It is 2 m by 1 m. It has 2 parts.");
     assert_eq!(describe_thing(&scene, &disc, &[], |_| String::new())[2], "It is 1 m across.");
 }
 

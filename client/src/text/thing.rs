@@ -9,6 +9,7 @@ use alloc::{
 
 use metatopia_math::Vec2;
 use metatopia_protocol::JointEntry;
+use metatopia_sim::Shape;
 use metatopia_types::{Emote, ObjectId, PublicKey};
 
 use super::{compass, in_words, look_words, names_in_hands, position, who_did::who};
@@ -78,9 +79,13 @@ fn measures(thing: &SceneObject) -> String {
         true => format!("{} m across", in_words(width)),
         false => format!("{} m by {} m", in_words(width), in_words(height)),
     };
+    let parts = match &thing.shape {
+        Shape::Compound(compound) => format!(" It has {} parts.", compound.parts().count()),
+        _ => String::new(),
+    };
     match thing.material {
-        Some(material) => format!("It is {size}, of {}.", material.word()),
-        None => format!("It is {size}."),
+        Some(material) => format!("It is {size}, of {}.{parts}", material.word()),
+        None => format!("It is {size}.{parts}"),
     }
 }
 

@@ -10,6 +10,7 @@ import { noise, tone, DAY, DUSK } from '../../web/draw/light.js';
 import { handles } from '../../web/draw/marks.js';
 import { within } from '../../web/draw/minimap.js';
 import { corners } from '../../web/draw/solid.js';
+import { kindOf } from '../../web/draw/things.js';
 import { tokens } from '../../web/ui/highlight.js';
 import { gapTo, pushable } from '../../web/ui/near.js';
 
@@ -143,4 +144,21 @@ test('joints are drawn where things are, each kind its own way, and not behind w
   assert.equal(lines({ kind: 'slider' }).map(length)[0].toFixed(3), '2.000');
   assert.deepEqual(lines({ kind: 'hinge', b: 9 }), [], 'out of sight');
   assert.deepEqual(lines({ kind: 'hinge' }, () => false), [], 'behind a wall');
+});
+
+test('the tops of a thing of several parts are drawn after all of its sides', () => {
+  /** What was filled, in its order. @type {string[]} */
+  const fills = [];
+  const ctx = new Proxy({ fillStyle: '' }, {
+    get: (own, key) => (key === 'fillStyle' ? own.fillStyle : key === 'fill' ? () => fills.push(own.fillStyle) : () => {}),
+  });
+  const square = (/** @type {number} */ x) => [[x - 1, -1], [x + 1, -1], [x + 1, 1], [x - 1, 1]];
+  const thing = { kind: 'tool', hx: 3, hy: 1, corners: [square(-2), square(2)], look: { color: 0x8a5a33 }, id: 3 };
+  const sitting = { ctx, s: 10, angle: 0, palette: DAY, now: 0, calm: true };
+  kindOf(thing).paint({ ...sitting, thing });
+  const top = tone(0x8a5a33, 1.06, DAY);
+  assert.deepEqual(fills.map((fill) => fill === top), [false, true, false, true, true, true]);
+  fills.length = 0;
+  kindOf(thing).paint({ ...sitting, thing: { ...thing, corners: [square(0)] } });
+  assert.deepEqual(fills.map((fill) => fill === top), [false, true]);
 });

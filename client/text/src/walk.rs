@@ -130,16 +130,8 @@ impl AvatarWalk {
 
 /// From a point to the nearest point of an object.
 pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
-    let half = object.half;
     let local = from.saturating_sub(object.position).rotate(object.angle.wrapping_neg());
-    if object.is_round() {
-        return local.length().saturating_sub(half.x).max(Fx::ZERO);
-    }
-    let inside = Vec2::new(
-        local.x.clamp(half.x.saturating_neg(), half.x),
-        local.y.clamp(half.y.saturating_neg(), half.y),
-    );
-    local.distance(inside)
+    local.distance(object.shape.nearest(local))
 }
 
 #[cfg(test)]

@@ -347,12 +347,14 @@ export class Renderer {
 /** @param {number} x @param {number} y @param {any} thing @param {number} angle @param {number} s @param {number} slack */
 function within(x, y, thing, angle, s, slack) {
   if (thing.round || thing.player) return Math.hypot(x, y) <= thing.hx * s + slack;
-  const outline = thing.corners?.map((/** @type {[number, number]} */ [u, v]) => [u * s, v * s]).reverse();
-  const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle, outline);
-  return points.every(([px, py], i) => {
-    const [qx, qy] = points[(i + 1) % points.length];
-    // The slack of a box is in its corners already.
-    const most = outline ? slack * Math.hypot(qx - px, qy - py) : 0;
-    return (qx - px) * (y - py) - (qy - py) * (x - px) >= -most;
+  return (thing.corners ?? [null]).some((/** @type {[number, number][] | null} */ part) => {
+    const outline = part?.map(([u, v]) => /** @type {[number, number]} */ ([u * s, v * s])).reverse();
+    const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle, outline);
+    return points.every(([px, py], i) => {
+      const [qx, qy] = points[(i + 1) % points.length];
+      // The slack of a box is in its corners already.
+      const most = outline ? slack * Math.hypot(qx - px, qy - py) : 0;
+      return (qx - px) * (y - py) - (qy - py) * (x - px) >= -most;
+    });
   });
 }

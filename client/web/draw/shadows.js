@@ -14,7 +14,7 @@ const COARSE = 4;
 const TILE = 16;
 const FINE = 12;
 
-/** A thing that casts a shadow. @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, tall: number, corners?: [number, number][] | null}} Caster */
+/** A thing that casts a shadow. @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, tall: number, corners?: [number, number][][] | null}} Caster */
 
 export class Shadows {
   layer = surface(1, 1);
@@ -127,16 +127,17 @@ function shadow(ctx, caster, cast) {
   }
   const [cos, sin] = [Math.cos(caster.angle), Math.sin(caster.angle)];
   const [hx, hy] = [caster.hx + 0.03, caster.hy + 0.03];
-  const around = caster.corners ?? [[-hx, -hy], [hx, -hy], [hx, hy], [-hx, hy]];
-  const points = around.map(([u, v]) => [x + u * cos - v * sin, y + u * sin + v * cos]);
-  // Counterclockwise corners: edges that look along the light are swept, the others stay.
-  ctx.beginPath();
-  for (const [i, p] of points.entries()) {
-    const q = points[(i + 1) % points.length];
-    const far = (q[1] - p[1]) * dx - (q[0] - p[0]) * dy > 0;
-    const [ox, oy] = far ? [dx, dy] : [0, 0];
-    ctx.lineTo(p[0] + ox, p[1] + oy);
-    ctx.lineTo(q[0] + ox, q[1] + oy);
+  for (const around of caster.corners ?? [[[-hx, -hy], [hx, -hy], [hx, hy], [-hx, hy]]]) {
+    const points = around.map(([u, v]) => [x + u * cos - v * sin, y + u * sin + v * cos]);
+    // Counterclockwise corners: edges that look along the light are swept, the others stay.
+    ctx.beginPath();
+    for (const [i, p] of points.entries()) {
+      const q = points[(i + 1) % points.length];
+      const far = (q[1] - p[1]) * dx - (q[0] - p[0]) * dy > 0;
+      const [ox, oy] = far ? [dx, dy] : [0, 0];
+      ctx.lineTo(p[0] + ox, p[1] + oy);
+      ctx.lineTo(q[0] + ox, q[1] + oy);
+    }
+    ctx.fill();
   }
-  ctx.fill();
 }

@@ -38,7 +38,7 @@ export function drawBox(ctx, box) {
     // Clockwise on the screen: the outside is to the left of the way from p to q.
     const nx = (q[1] - p[1]) / length;
     const ny = -(q[0] - p[0]) / length;
-    if (ny < 0.02) continue;
+    if (ny < 0.02 || up === 0) continue;
     // The more it faces the east, the darker.
     const light = 0.66 - 0.14 * nx;
     const [foot, top] = [0.5 - base, -base - up];

@@ -32,10 +32,7 @@ import { drawBall, drawDrum, lift } from './solid.js';
 /** @typedef {(sitting: Sitting & ReturnType<typeof piecesFor>) => void} Painter */
 
 /** Where labels of a thing hang, metres of height. @param {any} thing */
-export function topOf(thing) {
-  const { tall, top = tall + 0.1 } = kindOf(thing);
-  return top;
-}
+export const topOf = (thing, { tall, top = tall + 0.1 } = kindOf(thing)) => top;
 
 /** @param {any} thing @returns {Kind} */
 export function kindOf({ kind, round, corners, thin, hx, hy }) {
@@ -64,17 +61,16 @@ const inner = (w, h, gap) => [gap - w, gap - h, 2 * (w - gap), 2 * (h - gap)];
 const PAINTERS = {
   ...PARTS,
 
-  block({ ctx, thing: { hx, hy, corners }, s, box, shade }) {
-    box({
-      outline: corners?.map(([x, y]) => /** @type {[number, number]} */ ([x * s, y * s])).reverse(),
+  block({ ctx, thing: { hx, hy, corners }, s, tall, box, shade }) {
+    const edge = Math.min(hx, hy, 0.5) * s * 0.16;
+    // The tops of several parts come after all sides, which would hide them.
+    for (const top of corners?.[1] ? [{}, { up: 0, base: tall, face: undefined }] : [{}]) for (const part of corners ?? [null]) box({
+      outline: part?.map((/** @type {[number, number]} */ [x, y]) => /** @type {[number, number]} */ ([x * s, y * s])).reverse(),
       face: (length, height) => {
         slab(ctx, 'rgba(255,255,255,0.08)', 0, 0, length, Math.max(1, height * 0.08));
         slab(ctx, 'rgba(0,0,20,0.14)', 0, height * 0.82, length, height * 0.18);
       },
-      lid: corners ? undefined : () => {
-        const edge = Math.min(hx, hy, 0.5) * s * 0.16;
-        rim(ctx, shade(1.3), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge));
-      },
+      lid: part ? undefined : () => rim(ctx, shade(1.3), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge)), ...top,
     });
   },
 

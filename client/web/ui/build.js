@@ -16,6 +16,8 @@ const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'move', 'ren
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {
   const color = el('input', { type: 'color', value: '#c8964b' });
+  const corners = el('input', { value: '0,0 2,0 1,1' });
+  const spread = (/** @type {number} */ n, all = corners.value.split(/\s+/).map((at) => Number(at.split(',')[n]) || 0)) => Math.max(...all) - Math.min(...all);
   let chosen = /** @type {HTMLElement | null} */ (null);
   let touched = false;
   color.addEventListener('input', () => {
@@ -37,6 +39,7 @@ export function buildPanel(page) {
       made.setAttribute('aria-pressed', 'true');
       if (!touched) color.value = toHex(entry.color);
       const { id, ...spec } = entry;
+      if (id === 'polygon') Object.assign(spec, { outline: corners.value, w: spread(0), h: spread(1) });
       page.tools.begin({ ...spec, name: t(`kind.${id}`).toLowerCase(), text: '', color: fromHex(color.value), licence: 'CcBySa' }, end);
       // Thumbs need the ground under the sheet.
       if (page.narrow()) page.dock.close();
@@ -44,14 +47,12 @@ export function buildPanel(page) {
     });
     return made;
   });
-  const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } },
-    ...GRIDS.map((size) => el('option', { value: size }, size ? t('build.grid.size', { size }) : t('build.grid.off'))));
+  const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } }, ...GRIDS.map((size) => el('option', { value: size }, size ? t('build.grid.size', { size }) : t('build.grid.off'))));
   grid.value = String(page.settings.grid);
   const [mine, ground] = [owned(page), groundHere(page)];
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), ground.element, el('div', { class: 'build-grid' }, ...items),
-    el('div', { class: 'grid' }, field(t('build.color'), color), field(t('build.grid'), grid)),
-    el('p', { class: 'row' },
-      button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), chosenBox(page, () => fromHex(color.value)), mine.element);
+    el('div', { class: 'grid' }, field(t('build.color'), color), field(t('build.grid'), grid), field(t('build.corners'), corners)),
+    el('p', { class: 'row' }, button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), chosenBox(page, () => fromHex(color.value)), mine.element);
   /** @type {import('./dock.js').Panel} */
   const panel = { ...mine, body, update: ground.update, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
   page.toasts.addEventListener('done', (/** @type {any} */ { detail }) => {

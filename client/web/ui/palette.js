@@ -17,7 +17,7 @@ const RATIO = 2;
 /** A small picture of a part. @param {Part} entry @param {import('../draw/light.js').Palette} palette @returns {HTMLCanvasElement} */
 export function sampleOf(entry, palette) {
   const { canvas, ctx } = surface(SAMPLE * RATIO, SAMPLE * RATIO);
-  const thing = { kind: entry.kind, hx: entry.w / 2, hy: entry.h / 2, round: entry.round, corners: entry.corners, look: { color: entry.color }, text: '', id: 3 };
+  const thing = { kind: entry.kind, hx: entry.w / 2, hy: entry.h / 2, round: entry.round, corners: entry.corners && [entry.corners], look: { color: entry.color }, text: '', id: 3 };
   const { tall, top = tall, paint } = kindOf(thing);
   const high = thing.hy * 2 + Math.max(tall, top - 0.3) * 0.6;
   const s = (SAMPLE * RATIO * 0.9) / Math.max(thing.hx * 2.2, high, 0.9);

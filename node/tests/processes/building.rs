@@ -33,6 +33,10 @@ fn a_person_builds_changes_gives_away_and_takes_back() {
         ("move seat to 0 -21.5", "the land there is neither open nor the author's. `land` tells"),
         ("land", "only the sim's admins build there"),
         ("delete seat", "seat is gone."),
+        ("build polygon 0,0 4,0 1,1 0,4", "the polygon is not convex at corner 3"),
+        ("build polygon 0,0 2,0 1,1 red sail", "You build sail,"),
+        ("look at sail", "It is 2"),
+        ("delete sail", "sail is gone."),
         ("undo 99", "there is nothing to take back"),
     ] {
         person.types(typed);

@@ -2,9 +2,9 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
-    Body, BodySpec, Compound, CompoundError, CompoundPart, Filter, InsertError, LineSegment,
-    Motion, PartFault, Polygon, PolygonError, Pose, Region, SegmentChain, Shape, ShapeCast,
-    ShapeError, Touch,
+    Body, BodySpec, Compound, CompoundError, CompoundPart, Contact, Filter, InsertError,
+    LineSegment, Motion, PartFault, Polygon, PolygonError, Pose, Region, SegmentChain, Shape,
+    ShapeCast, ShapeError, Touch,
     limits::{self, COMPOUND_PARTS_MAX},
 };
 use metatopia_types::{ObjectId, wire};
@@ -359,6 +359,37 @@ fn of_two_bodies_as_many_pairs_of_parts_push_as_may_and_no_more() {
     assert_eq!(bytes[..4], [1, 2, 2, limits::PART_PAIRS_MAX as u8]);
     let height = body(&region, 2).position().y.saturating_sub(cm(60)).saturating_abs();
     assert!(height < cm(2), "it rests as one box does: {height}");
+}
+
+/// A heap in which thousands of compounds overlap would make a state without a bound.
+#[test]
+fn as_many_contacts_of_compounds_keep_their_impulses_as_may_and_a_restored_heap_goes_on() {
+    // Discs that pass each other lie on as many plates as one of them may touch.
+    let plate = compound(&[(rect(100, 50), (-100, 0)), (rect(100, 50), (100, 0))]);
+    let mut region = Region::new().with_gravity(at(0, -1_000));
+    for id in 1..=u64::from(limits::PARTNERS_MAX) {
+        put(&mut region, id, fixed(plate.clone(), Vec2::ZERO));
+    }
+    let filter = Filter { category: 2, mask: 1 };
+    for id in 100..6_000 {
+        let place = at(i64::try_from(id % 360).expect("few") - 180, 70);
+        put(&mut region, id, BodySpec { filter, ..moving(circle(20), place) });
+    }
+    for step in 0..2 {
+        region.step();
+        // What has no impulses is two ids and two options.
+        let keeps = |contact: &&Contact| {
+            wire::encode(*contact).len() > wire::encode(&contact.pair()).len() + 2
+        };
+        let (all, kept) = (region.contacts().len(), region.contacts().iter().filter(keeps).count());
+        assert!(all > 2 * limits::PART_CONTACTS_MAX, "{all}");
+        assert_eq!(kept, limits::PART_CONTACTS_MAX, "step {step}");
+    }
+    let again = Region::restore(region.bodies().to_vec(), region.contacts().to_vec());
+    let mut again = again.expect("a region's own state").with_gravity(region.gravity());
+    again.step();
+    region.step();
+    assert!(region.contacts() == again.contacts() && region.bodies() == again.bodies());
 }
 
 /// The corners between the segments of a chain are no more there for a part than for a whole body.

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "cfa24adac88fe47a4052d50986932207ff0f1d74d998732e4be03927afbf6b72"),
-    (Height(1), "360b836da0d137cc12b545bd36103248ec68361c33de1201c92d8c42e2d49a91"),
-    (Height(2), "85cc2e578c4c37c24e05ca36eb5e734eea9bf84580250e89e77edf01573d351d"),
-    (Height(10), "749f5ed6d65caa53c3c96acf2e6003327faf48755ed364f4031454ec1cfcc345"),
-    (Height(50), "0f1100dc9faa3b0bc38b441eaa75684b253ad0435608052c436c82c207d6f64e"),
-    (Height(100), "7811c57e835f85b622ec50a55438661a149073bad6bcebc2bca7863c8663cc19"),
-    (Height(200), "887ce1f3aabe91c65155c8329fa8151e1e2e9c3dc3baf151d403d8e48de2743a"),
-    (Height(300), "8026d94fc7b880399757bc91d82ae52e6e09a120c52bf87d878074ba0f2df160"),
-    (Height(499), "8e9c308f611daf2177c895aabf51dde70c1d35dfc265fb2945fc9905737bddbf"),
-    (Height(500), "0ab6405d75d71488eec190017b3a302535dd2653bf51a8c1f5bdc78d65a63f15"),
+    (Height(0), "34dbcabb8eed8c0253d4ca3b03d7d1180a445221201d04d3620e16bb9e5119cb"),
+    (Height(1), "86f1f23c693b3eb5bb5091d973e48df2d7ce32419791ed05edb8b8c89e2f004c"),
+    (Height(2), "2f50ecac14aac34eb7c4e2262edf4a10a119f110d85ee01a5c8e5ab54f44e3df"),
+    (Height(10), "fe5d7e1c01171e4e77e095428112c6e006ceece11d38eca8d66d0ae463bbc052"),
+    (Height(50), "d21e58d2c68ce9f86e53568a8ae7276bcbacd60ad734eab6e034aa06884205d9"),
+    (Height(100), "1498f9a477b063b8f3b999e2eacc0195105f28ffb653a21a5bf47bdddd8c4663"),
+    (Height(200), "aa447612fd382e27a498954412f77a2fd7cc66294374de9d3471daba105c52aa"),
+    (Height(300), "8c7af9fc5bbfb33a193ecfdf008068a11f9af572c90fcfb40e7bd096f05b8bd4"),
+    (Height(499), "f8631b7ce11f27215747f3176a33dab750efb109a860e61f168f25e657566ec4"),
+    (Height(500), "f1bf5063992d3c2b6877191e8388a06087f35abcde1afcb44fa1f4a05f8ce3a7"),
 ];

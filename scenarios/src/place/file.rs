@@ -180,6 +180,8 @@ pub(super) struct ObjectFile {
     pub(super) capsule: Option<Spanned<NumberPair>>,
     /// The corners of a convex polygon, counter-clockwise; `at` is its centre of mass.
     pub(super) corners: Option<Spanned<Vec<NumberPair>>>,
+    /// Two to eight outlines in place of one; `at` is the centre of mass of all.
+    pub(super) parts: Option<Spanned<Vec<Spanned<PartFile>>>>,
     /// Points of the place, in place of `at`: between two of them that follow each other is a thin piece.
     pub(super) line: Option<Spanned<Vec<NumberPair>>>,
     /// Whether a piece leads from the last point back to the first.
@@ -232,6 +234,25 @@ pub(super) struct ObjectFile {
     pub(super) seat: Option<NumberPair>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scripts: Vec<ScriptFile>,
+}
+
+/// A part of a thing that has several, as the thing sees itself.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PartFile {
+    #[serde(rename = "box")]
+    pub(super) rect: Option<Spanned<NumberPair>>,
+    pub(super) disc: Option<Spanned<Number>>,
+    pub(super) capsule: Option<Spanned<NumberPair>>,
+    /// The corners of a convex polygon, where they are.
+    pub(super) corners: Option<Spanned<Vec<NumberPair>>>,
+    /// Where the part is, or by how much its corners are moved.
+    pub(super) at: Option<NumberPair>,
+    pub(super) degrees: Option<Spanned<Number>>,
+    pub(super) turn: Option<Spanned<Number>>,
+    /// No part has parts: whoever writes them is told.
+    #[serde(skip_serializing)]
+    pub(super) parts: Option<Spanned<Vec<toml::Value>>>,
 }
 
 /// What holds two things together, or a thing to the ground. Which keys it has depends on its kind.

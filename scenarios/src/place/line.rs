@@ -51,10 +51,7 @@ impl TomlSource<'_> {
         angle: Angle,
     ) -> Result<(), Mistake> {
         let ObjectFile { closed, before, after, motion, velocity, spin, .. } = described;
-        let is_outline = described.rect.is_some()
-            || described.disc.is_some()
-            || described.capsule.is_some()
-            || described.corners.is_some();
+        let is_outline = described.outline().span().is_some() || described.parts.is_some();
         let is_placed = described.at.is_some() || !described.places.is_empty();
         let moves = *motion != MotionFile::Static || velocity.is_some() || spin.is_some();
         let is_part = before.is_some() || after.is_some();

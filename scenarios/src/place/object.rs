@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
-    BodySpec, Bounds, Filter, Motion, Polygon, Region, Shape,
+    BodySpec, Bounds, Filter, InsertError, Motion, Region, Shape, ShapeError,
     limits::{DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN},
 };
 use metatopia_scripting::Package;
@@ -16,6 +16,7 @@ use super::{
     file::{MotionFile, ObjectFile, ScriptFile},
     line::LinePiece,
     outline_words::refused_body,
+    parts::ShownOutline,
     read::noted,
     rules::written,
     state,
@@ -131,7 +132,8 @@ impl TomlSource<'_> {
         mistakes: &mut Vec<Mistake>,
     ) -> Option<Vec<BodySpec>> {
         let described = object.get_ref();
-        let angle = noted(self.angle(described), mistakes);
+        let angle = self.angle(described.degrees.as_ref(), described.turn.as_ref());
+        let angle = noted(angle, mistakes);
         if described.line.is_some() {
             self.materials(described, None, mistakes);
             return noted(self.pieces(object, angle?), mistakes);
@@ -213,10 +215,12 @@ impl TomlSource<'_> {
         // Physics itself says whether the body can be, and why not.
         let mut region = Region::new();
         region.insert(ObjectId(1), &spec.body).map_err(|error| {
-            let at = described.disc.as_ref().map(Spanned::span);
-            let at = at.or_else(|| described.rect.as_ref().map(Spanned::span));
-            let at = at.or_else(|| described.capsule.as_ref().map(Spanned::span));
-            let at = at.or_else(|| described.corners.as_ref().map(Spanned::span));
+            if let (Some(parts), InsertError::Shape(ShapeError::Compound(error))) =
+                (&described.parts, &error)
+            {
+                return self.refused_parts(parts, *error);
+            }
+            let at = described.outline().span();
             let at = at.or_else(|| described.line.as_ref().map(Spanned::span));
             let told = refused_body(described, &error);
             self.mistake_in(at.unwrap_or_else(|| object.span()), told)
@@ -288,45 +292,6 @@ impl TomlSource<'_> {
         described.spawned_by.as_ref().map(find).transpose()
     }
 
-    fn shape(&self, object: &Spanned<ObjectFile>) -> Result<Shape, Mistake> {
-        let described = object.get_ref();
-        let ObjectFile { rect, disc, capsule, corners, .. } = described;
-        match (rect, disc, capsule, corners) {
-            (Some(rect), None, None, None) => {
-                Ok(Shape::Rect { half: rect.get_ref().vec2().scale(Fx::HALF) })
-            }
-            (None, Some(disc), None, None) => Ok(Shape::Circle { radius: disc.get_ref().0 }),
-            (None, None, Some(capsule), None) => {
-                let Vec2 { x: length, y: radius } = capsule.get_ref().vec2();
-                Ok(Shape::Capsule { half: length.saturating_mul(Fx::HALF), radius })
-            }
-            (None, None, None, Some(corners)) => {
-                let points: Vec<Vec2> = corners.get_ref().iter().map(|at| at.vec2()).collect();
-                let polygon = Polygon::new(&points);
-                Ok(Shape::Polygon(polygon.map_err(|error| self.mistake(corners, error))?))
-            }
-            (None, None, None, None) => Err(self.mistake(
-                object,
-                "an object needs one of `box`, `disc`, `capsule`, `corners` and `line`",
-            )),
-            _ => Err(self.mistake(
-                object,
-                "an object has only one of `box`, `disc`, `capsule`, `corners` and `line`",
-            )),
-        }
-    }
-
-    fn angle(&self, described: &ObjectFile) -> Result<Angle, Mistake> {
-        match (&described.degrees, &described.turn) {
-            (None, None) => Ok(Angle::ZERO),
-            (Some(degrees), None) => Ok(of_degrees(degrees.get_ref().0)),
-            (None, Some(turn)) => Ok(Angle::from_turns(turn.get_ref().0)),
-            (Some(_), Some(turn)) => {
-                Err(self.mistake(turn, "an object needs `degrees` or `turn`, not both"))
-            }
-        }
-    }
-
     /// Returns the scripts of an object, and notes what is wrong with them: all of it.
     fn scripts(
         &self,
@@ -361,7 +326,7 @@ pub(super) fn is_in_the_way(spec: &ObjectSpec, (spawn, room): (Vec2, Fx)) -> boo
 }
 
 /// Returns the angle of degrees, rounded as the file of a place always was.
-fn of_degrees(degrees: Fx) -> Angle {
+pub(super) fn of_degrees(degrees: Fx) -> Angle {
     Angle::from_turns(degrees.saturating_div(Fx::from_int(360)))
 }
 
@@ -410,19 +375,7 @@ impl ObjectFile {
         let ObjectSpec { kind, name, owner, look, text, body, licence, .. } = spec;
         let standard = BodySpec::new(body.shape.clone(), body.motion, body.pose.position);
         let other = |own: Fx, usual: Fx| (own != usual).then_some(Number(own));
-        let double = |half: Fx| half.saturating_add(half);
-        let (mut rect, mut disc, mut capsule, mut corners) = (None, None, None, None);
-        match &body.shape {
-            Shape::Rect { half } => rect = Some(Vec2::new(double(half.x), double(half.y)).into()),
-            Shape::Circle { radius } => disc = Some(Number(*radius)),
-            Shape::Capsule { half, radius } => {
-                capsule = Some(Vec2::new(double(*half), *radius).into());
-            }
-            Shape::Polygon(polygon) => {
-                corners = Some(polygon.corners().map(Into::into).collect());
-            }
-            Shape::Segment(_) | Shape::Compound(_) => {}
-        }
+        let shown = ShownOutline::of(&body.shape);
         let piece = LinePiece::of(body);
         let is_piece = piece.is_some();
         let LinePiece { line, before, after } = piece.unwrap_or_default();
@@ -436,11 +389,12 @@ impl ObjectFile {
             places: Vec::new(),
             degrees: degrees.map(|whole| written(Number(whole))),
             turn: turn.map(|turn| written(Number(turn))),
-            shape: (look.shape != usual_shape(disc.is_some())).then_some(look.shape),
-            rect: rect.map(written),
-            disc: disc.map(written),
-            capsule: capsule.map(written),
-            corners: corners.map(written),
+            shape: (look.shape != usual_shape(shown.disc.is_some())).then_some(look.shape),
+            rect: shown.rect.map(written),
+            disc: shown.disc.map(written),
+            capsule: shown.capsule.map(written),
+            corners: shown.corners.map(written),
+            parts: shown.parts.map(written),
             line: line.map(written),
             closed: false,
             before,
@@ -482,7 +436,7 @@ fn listed(bits: u32, usual: u32) -> Option<Spanned<Vec<u32>>> {
 }
 
 /// Returns an angle in whole degrees if that is exact, or else as a share of a turn.
-fn shown_angle(angle: Angle) -> (Option<Fx>, Option<Fx>) {
+pub(super) fn shown_angle(angle: Angle) -> (Option<Fx>, Option<Fx>) {
     if angle == Angle::ZERO {
         return (None, None);
     }

@@ -6,26 +6,30 @@ use metatopia_physics::{
     limits::{CHAIN_POINTS_MAX, COORDINATE_MAX, SIZE_MIN, STATIC_SIZE_MAX},
 };
 
-use super::file::ObjectFile;
+use super::{file::ObjectFile, parts::OutlineKeys};
 
 /// Returns why physics takes no body of this table, by the keys that the table has.
 pub(super) fn refused_body(described: &ObjectFile, error: &InsertError) -> String {
     match error {
-        InsertError::Shape(ShapeError::Size(error)) => refused_size(described, error),
+        InsertError::Shape(ShapeError::Size(error)) => {
+            refused_size(&described.outline(), error, false)
+        }
         error => error.to_string(),
     }
 }
 
-/// Returns which number of an outline is out of range. Physics counts from the middle, and a file from end to end.
-fn refused_size(described: &ObjectFile, error: &SizeError) -> String {
+/// Returns which number of an outline, of a part or a whole, is out of range. Physics counts from the middle, and a
+/// file from end to end.
+pub(super) fn refused_size(keys: &OutlineKeys<'_>, error: &SizeError, is_part: bool) -> String {
     let SizeError { field, size, limit, motion } = *error;
-    let ObjectFile { disc, capsule, .. } = described;
+    let OutlineKeys { disc, capsule, .. } = keys;
     let (what, times) = match field {
         "half.x" => ("the width, the first number of `box`,", 2),
         "half.y" => ("the height, the second number of `box`,", 2),
         "half" => ("the length, the first number of `capsule`,", 2),
         "radius" if disc.is_some() => ("the radius, the number of `disc`,", 1),
         "radius" if capsule.is_some() => ("the radius, the second number of `capsule`,", 1),
+        "reach" if is_part => ("the way from the centre of mass to the furthest point of it", 1),
         "reach" => ("the way from the middle to the furthest one of the `corners`", 1),
         _ => return error.to_string(),
     };
@@ -33,6 +37,11 @@ fn refused_size(described: &ObjectFile, error: &SizeError) -> String {
     let [size, low, high] = [size, SIZE_MIN, limit].map(|metres| metres.saturating_mul(times));
     let which = if moves { " of a thing that moves" } else { "" };
     format!("{what} is {size} m, outside of {low} to {high}{which}")
+}
+
+/// Returns that a part is too far away.
+pub(super) fn refused_offset() -> String {
+    format!("`at` of a part is more than {STATIC_SIZE_MAX} m from the middle on an axis")
 }
 
 /// Returns why points are no line. A point `before` the line is none of its own.

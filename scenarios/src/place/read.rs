@@ -75,6 +75,7 @@ impl Place {
             objects.extend(source.objects(object, first, &context, &mut mistakes));
             first = first.plus(object.get_ref().count());
         }
+        source.count_compounds(&described.objects, &mut mistakes);
         // Joints hold things by their numbers, so no thing may be missing.
         let joints = if mistakes.len() == before {
             source.joints(&described.joints, &context.marks, &objects).unwrap_or_else(|found| {

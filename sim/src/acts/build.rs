@@ -61,6 +61,7 @@ impl ActContext<'_> {
                 on(*object, ObjectEdit::Rotate(*angle))
             }
             Build::Resize { object, outline } => {
+                self.check_resized(*object)?;
                 self.check_moved(build, *object)?;
                 let shape = shape(*outline)?;
                 let mass = self.mass_resized(*object, shape.clone());
@@ -185,6 +186,7 @@ impl ActContext<'_> {
         let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_place(&footprint, body.motion)?;
         self.state.check_slots(body.motion)?;
+        self.state.check_more_compounds(usize::from(body.shape.is_compound()))?;
         let more = QuotaUse::of(&object, body.motion, packages.len());
         self.state.check_quota(&self.author(), more, 1)?;
         Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
@@ -197,6 +199,12 @@ impl ActContext<'_> {
             return Err(Refusal::Held);
         }
         self.check_place(&footprint_after(build, body), body.motion())
+    }
+
+    /// Checks that an object has an outline that can get another size.
+    fn check_resized(&self, id: ObjectId) -> Result<(), Refusal> {
+        let (body, _) = self.within_reach(id)?;
+        if body.shape().is_compound() { Err(Refusal::OfParts) } else { Ok(()) }
     }
 
     /// Decides whether an object gets a script of this package.
@@ -326,10 +334,10 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
         Shape::Circle { radius } => (radius, radius),
         Shape::Rect { half } => (half.x.min(half.y), half.x.max(half.y)),
         Shape::Capsule { half, radius } => (radius.min(half), half.saturating_add(radius)),
-        // Physics knows no thinner polygon.
-        Shape::Polygon(_) => (SIZE_MIN, shape.reach()),
-        // Nobody builds a thin line, nor what is of several shapes.
-        Shape::Segment(_) | Shape::Compound(_) => return Err(Refusal::BadSize),
+        // Physics knows no thinner polygon, and no thinner part.
+        Shape::Polygon(_) | Shape::Compound(_) => (SIZE_MIN, shape.reach()),
+        // Nobody builds a thin line.
+        Shape::Segment(_) => return Err(Refusal::BadSize),
     };
     if least < SIZE_MIN || most > rules.size_max.saturating_mul(Fx::HALF) {
         return Err(Refusal::BadSize);

@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 
 use metatopia_physics::{Aspect, Body, JointId, JointSpec};
-use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, PublicKey, ScriptId, SimId};
+use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, PublicKey, ScriptId, SimId, wire};
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::UNDO_ENTRIES_MAX, state::Object};
+use crate::{
+    limits::{HISTORY_BYTES_MAX, UNDO_ENTRIES_MAX},
+    state::Object,
+};
 
 /// A step of a builder that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,10 +89,13 @@ impl BuildHistory {
         self.0.iter().rev().nth(usize::from(skip))
     }
 
-    /// Adds a step, and forgets the oldest one if there are too many.
+    /// Adds a step, and forgets the oldest ones if there are too many, or if all of them are too long.
     pub(super) fn add(&mut self, entry: UndoEntry) {
         self.0.push_back(entry);
-        if self.0.len() > UNDO_ENTRIES_MAX {
+        let is_over = |steps: &VecDeque<UndoEntry>| {
+            steps.len() > UNDO_ENTRIES_MAX || wire::length(steps) > HISTORY_BYTES_MAX
+        };
+        while self.0.len() > 1 && is_over(&self.0) {
             self.0.pop_front();
         }
     }
@@ -152,5 +158,28 @@ impl BuildHistory {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sixteen deleted things of several parts, each with all that it can have, are longer than a leaf.
+    #[test]
+    fn the_oldest_steps_go_where_all_of_them_are_too_long() {
+        let step = |n: u64, bytes: usize| {
+            let inverse = Inverse::SetText("x".repeat(bytes));
+            UndoEntry { object: ObjectId(n), inverse, made: false }
+        };
+        let mut history = BuildHistory::default();
+        (0..40).for_each(|n| history.add(step(n, 5_000)));
+        let kept: Vec<u64> = history.0.iter().map(|entry| entry.object.0).collect();
+        assert_eq!(kept, (28..40).collect::<Vec<_>>());
+        assert!(wire::length(&history) <= HISTORY_BYTES_MAX);
+        history.add(step(40, 2 * HISTORY_BYTES_MAX));
+        assert_eq!(history.0.len(), 1, "the last step can always be taken back");
+        (0..40).for_each(|n| history.add(step(n, 9)));
+        assert_eq!(history.0.len(), UNDO_ENTRIES_MAX);
     }
 }

@@ -10,7 +10,7 @@ use super::{
     history::Inverse,
 };
 use crate::{
-    limits::SCRIPTS_PER_OBJECT_MAX,
+    limits::{SCRIPTS_PER_OBJECT_MAX, SIM_COMPOUNDS_MAX},
     rules::AwayThing,
     state::{Object, State},
 };
@@ -97,6 +97,14 @@ impl State {
             return Err(Refusal::TooManyMovable);
         }
         Ok(())
+    }
+
+    /// Checks that the sim may have so many other things of several parts.
+    pub(crate) fn check_more_compounds(&self, more: usize) -> Result<(), Refusal> {
+        // Whatever is under way to a neighbour may come back.
+        let away = self.borders.away.values().filter(|away| away.is_compound).count();
+        let all = self.bodies.compounds().saturating_add(away).saturating_add(more);
+        if more > 0 && all > SIM_COMPOUNDS_MAX { Err(Refusal::TooManyCompounds) } else { Ok(()) }
     }
 
     /// Checks that a thing may have one more script. The sim's own things have no quota together.

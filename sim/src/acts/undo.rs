@@ -144,6 +144,7 @@ impl State {
         }
         packages.iter().try_for_each(|package| self.check_package(*package))?;
         self.check_slots(body.motion())?;
+        self.check_more_compounds(usize::from(body.shape().is_compound()))?;
         if let Some(owner) = object.owner {
             let more = QuotaUse::of(object, body.motion(), packages.len());
             self.check_quota(&owner, more, 1)?;

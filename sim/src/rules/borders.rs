@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::Vec2;
+use metatopia_physics::BodySpec;
 use metatopia_types::{
     BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis,
     ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing,
-    Validator, ValidatorSet, Verify, Worth, carries_on, limits::BORDER_OFFICES_MAX,
+    Validator, ValidatorSet, Verify, Worth, carries_on, limits::BORDER_OFFICES_MAX, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,17 +95,21 @@ pub(crate) struct AwayThing {
     pub(crate) packages: Vec<PackageId>,
     /// Bytes of its text.
     pub(crate) text: usize,
+    /// Whether it is of several parts.
+    pub(crate) is_compound: bool,
 }
 
 impl AwayThing {
     /// Returns what is kept of a thing that departs.
     pub(crate) fn of(thing: &TravellingThing) -> Self {
+        let body = wire::decode::<BodySpec>(&thing.body, thing.body.len());
         Self {
             origin: thing.origin,
             owner: thing.owner,
             guest: thing.guest,
             packages: thing.scripts.iter().map(|script| script.package).collect(),
             text: thing.text.len(),
+            is_compound: body.is_ok_and(|body| body.shape.is_compound()),
         }
     }
 }

@@ -144,9 +144,12 @@ pub const SENDINGS_PER_AUTHOR_MAX: usize = 2;
 /// Keys that are given up in one turn: each rotation looks at what all builders can undo.
 pub const ROTATIONS_PER_TURN_MAX: usize = 16;
 
-/// Building steps that a builder can undo. Sixteen of the largest, deleted things of four kilobytes with
-/// all their joints, fit into a leaf.
+/// Building steps that a builder can undo.
 pub const UNDO_ENTRIES_MAX: usize = 16;
+
+/// Bytes of the building steps of one builder, which fit into a leaf. Sixteen of the largest, deleted things with all
+/// their joints, do so unless they are of several parts: then the oldest ones are forgotten.
+pub const HISTORY_BYTES_MAX: usize = 60 * 1_024;
 
 /// Building steps in one turn: 128 bodies that are put into a list of 16,384 take some
 /// milliseconds.
@@ -154,6 +157,10 @@ pub const BUILDS_PER_TURN_MAX: u32 = 128;
 
 /// Building steps of one builder in one turn: 160 a second leave room for fifteen others who do as many.
 pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
+
+/// Things of several parts in one sim, those on the way to a neighbour among them: their bodies take at most 64 KiB.
+/// Physics bounds what their contacts take.
+pub const SIM_COMPOUNDS_MAX: usize = 64;
 
 /// Joints of one sim: they take less than 200 KiB of a snapshot.
 pub const SIM_JOINTS_MAX: usize = 1_024;
@@ -281,7 +288,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 231 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 241 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
@@ -515,7 +522,7 @@ pub const MAILBOX_MS: u64 = 7 * 86_400_000;
 pub const TOLD_PER_TURN_MAX: usize = 4;
 
 /// Things of which the state remembers what they were before somebody changed, made or deleted them; of
-/// more, the first trace goes of the key that has the most. Of at most 1,400 B each, they are 5.5 MiB.
+/// more, the first trace goes of the key that has the most. Of at most 2,300 B each, they are 9 MiB.
 pub const TRACES_MAX: usize = 4_096;
 
 /// How long that is remembered, in milliseconds of governance time: a day.

@@ -21,13 +21,16 @@ const HIT_SPEED: Fx = Fx::ONE;
 #[derive(Debug, Clone)]
 pub(crate) struct Bodies {
     region: Region,
+    /// Index: how many of the sim's own bodies are of several parts.
+    compounds: usize,
 }
 
 impl Bodies {
     /// Returns no bodies, on ground with these bounds and this gravity.
     pub(crate) fn new(bounds: Bounds, gravity: Vec2) -> Self {
         let region = Region::new().with_bounds(bounds).expect("no body is outside");
-        Self { region: region.with_gravity(gravity).with_hits(Some(HIT_SPEED)) }
+        let region = region.with_gravity(gravity).with_hits(Some(HIT_SPEED));
+        Self { region, compounds: 0 }
     }
 
     /// Restores bodies, their contacts and their joints from a state, on ground with these bounds and this
@@ -41,7 +44,15 @@ impl Bodies {
     ) -> Result<Self, RestoreBodiesError> {
         // Ghosts are among the bodies, and contacts name them.
         let region = Region::restore(bodies, contacts)?.with_joints(joints)?.with_bounds(bounds)?;
-        Ok(Self { region: region.with_gravity(gravity).with_hits(Some(HIT_SPEED)) })
+        let region = region.with_gravity(gravity).with_hits(Some(HIT_SPEED));
+        let is_compound = |body: &&Body| body.shape().is_compound();
+        let compounds = region.bodies().iter().filter(is_compound).count();
+        Ok(Self { region, compounds })
+    }
+
+    /// Returns how many bodies are of several parts. No ghost is.
+    pub(crate) const fn compounds(&self) -> usize {
+        self.compounds
     }
 
     /// Sets what moves the bodies in place of the solver.
@@ -184,7 +195,9 @@ impl Bodies {
     pub(crate) fn insert(&mut self, id: ObjectId, spec: &BodySpec) -> Result<(), InsertError> {
         assert!(id.0 < OBJECT_NUMBERS_END, "object {id} has a number of bodies that are not ours");
         self.make_room();
-        self.region.insert(id, spec)
+        self.region.insert(id, spec)?;
+        self.compounds += usize::from(spec.shape.is_compound());
+        Ok(())
     }
 
     /// Removes a ghost if there is no place left: ghosts take none from what is the sim's own.
@@ -198,12 +211,16 @@ impl Bodies {
     /// Inserts a body that was removed, as it was, but awake.
     pub(crate) fn put_back(&mut self, body: &Body) -> Result<(), InsertError> {
         self.make_room();
-        self.region.put_back(body)
+        self.region.put_back(body)?;
+        self.compounds += usize::from(body.shape().is_compound());
+        Ok(())
     }
 
     /// Removes a body, and wakes the bodies that it touched.
     pub(crate) fn remove(&mut self, id: ObjectId) -> Result<Body, MissingBody> {
-        self.region.remove(id)
+        let body = self.region.remove(id)?;
+        self.compounds -= usize::from(body.shape().is_compound());
+        Ok(body)
     }
 
     /// Moves a body to a position, and wakes the bodies that it touched.
@@ -223,7 +240,11 @@ impl Bodies {
         shape: Shape,
         mass: Fx,
     ) -> Result<(), ReshapeError> {
-        self.region.set_shape(id, shape, mass)
+        let is_compound = |body: Option<&Body>| body.is_some_and(|body| body.shape().is_compound());
+        let (was, becomes) = (is_compound(self.body(id)), shape.is_compound());
+        self.region.set_shape(id, shape, mass)?;
+        self.compounds = self.compounds + usize::from(becomes) - usize::from(was);
+        Ok(())
     }
 
     /// Gives a body that is there another motion and filter. The bodies that it touched wake.
@@ -250,7 +271,12 @@ impl Bodies {
 
     /// Reverts one aspect of a body to an older state.
     pub(crate) fn revert(&mut self, before: &Body, aspect: Aspect) -> Result<(), RevertError> {
-        self.region.revert(before, aspect)
+        let is_compound = |body: Option<&Body>| body.is_some_and(|body| body.shape().is_compound());
+        let was = is_compound(self.body(before.id()));
+        self.region.revert(before, aspect)?;
+        let becomes = is_compound(self.body(before.id()));
+        self.compounds = self.compounds + usize::from(becomes) - usize::from(was);
+        Ok(())
     }
 
     /// Sets a velocity in metres a second.

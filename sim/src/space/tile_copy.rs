@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use metatopia_physics::{
     Body, OutOfRange,
-    limits::{BODIES_MAX, BODY_BYTES_MAX},
+    limits::{BODIES_MAX, COMPOUND_BYTES_MAX},
 };
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
@@ -24,12 +24,17 @@ use crate::{
 /// Entries in one copy: a tile cannot have more objects than the world has bodies.
 pub const TILE_ENTRIES_MAX: usize = BODIES_MAX;
 
-/// Bytes of one encoded entry of a tile. The longest that a world makes is about 1 KiB.
+/// Bytes of one encoded entry of a tile. The longest that a world makes is about 1 KiB, or 2 if its body is of several
+/// parts, which few are.
 pub const TILE_ENTRY_BYTES_MAX: usize = 4 * 1_024;
 
 const _: () = assert!(
     TILE_ENTRY_BYTES_MAX
-        > 2 * NAME_BYTES_MAX + SIGN_BYTES_MAX + SCRIPTS_PER_OBJECT_MAX * 10 + BODY_BYTES_MAX + 128,
+        > 2 * NAME_BYTES_MAX
+            + SIGN_BYTES_MAX
+            + SCRIPTS_PER_OBJECT_MAX * 10
+            + COMPOUND_BYTES_MAX
+            + 128,
     "kind, name, text, scripts and body of any object fit, with two keys and the lengths"
 );
 

@@ -6,7 +6,7 @@ mod object_error;
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, InsertError, JointError, JointSpec, Shape};
+use metatopia_physics::{BodySpec, InsertError, JointError, JointSpec};
 use metatopia_scripting::{
     CompileError, Package, PackageError,
     limits::{SEAT_REACH, SIGN_BYTES_MAX},
@@ -31,7 +31,7 @@ use crate::{
     ENGINE, RULES,
     limits::{
         GENESIS_BYTES_MAX, LANDS_MAX, OBJECT_JOINTS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
-        SIM_JOINTS_MAX, TEXT_BYTES_MAX, WORLD_BYTES_MAX,
+        SIM_COMPOUNDS_MAX, SIM_JOINTS_MAX, TEXT_BYTES_MAX, WORLD_BYTES_MAX,
     },
     space::{Area, FloorPlan, FloorPlanError, Footprint, Land},
 };
@@ -157,9 +157,6 @@ impl ObjectSpec {
         }
         if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
             return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
-        }
-        if matches!(self.body.shape, Shape::Compound(_)) {
-            return Err(ObjectSpecError::Compound);
         }
         if let Some(at) = self.seat.filter(|at| at.length() > Fx::from_int(SEAT_REACH)) {
             return Err(ObjectSpecError::Seat(at));
@@ -469,6 +466,8 @@ impl Genesis {
         let objects_max = self.parameters.objects_held();
         at_most("objects", self.objects.len(), objects_max)?;
         self.check_joints()?;
+        let compounds = self.objects.iter().filter(|object| object.body.shape.is_compound());
+        at_most("things of several parts", compounds.count(), SIM_COMPOUNDS_MAX)?;
         at_most("lands", self.lands.len(), LANDS_MAX)?;
         for (n, land) in self.lands.iter().enumerate() {
             if !is_name(&land.name) || !land.area.is_proper() {

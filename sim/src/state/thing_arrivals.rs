@@ -38,6 +38,7 @@ pub(super) struct ReadyThing {
 #[derive(Default)]
 pub(super) struct TakenRoom {
     things: usize,
+    compounds: usize,
     bytes: u64,
     /// Of the bytes by which the state may grow.
     budget: usize,
@@ -243,6 +244,10 @@ impl State {
         self.check_origin(thing.origin)?;
         room.things += 1;
         self.check_more_slots(Motion::Dynamic, room.things).map_err(|_| TravelRefusal::Full)?;
+        if body.shape.is_compound() {
+            room.compounds += 1;
+            self.check_more_compounds(room.compounds).map_err(|_| TravelRefusal::Full)?;
+        }
         room.budget = room.budget.saturating_add(room_for(thing, bytes));
         if !self.byte_budget.has(room.budget) {
             return Err(TravelRefusal::Full);
@@ -276,7 +281,7 @@ impl State {
             && body.pose.position == thing.position
             && body.velocity == thing.velocity
             && body.check().is_ok()
-            && !matches!(body.shape, Shape::Compound(_))
+            && is_centred(&body.shape)
             && !body.sensor;
         is_right.then_some(body)
     }
@@ -379,6 +384,14 @@ impl State {
                 self.script_changes.push((script, change(came.package)));
             }
         }
+    }
+}
+
+/// Returns whether a shape of several parts has its centre of mass where the body is: physics takes others too.
+fn is_centred(shape: &Shape) -> bool {
+    match shape {
+        Shape::Compound(compound) => compound.is_centred(),
+        _ => true,
     }
 }
 

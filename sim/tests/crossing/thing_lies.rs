@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Compound, CompoundPart, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS, HANDS_MAX};
+use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS, HANDS_MAX, SIM_COMPOUNDS_MAX};
 use metatopia_types::{
     Act, AssetLicence, Build, Companions, Digest, Look, ObjectId, Origin, Outcome, PackageId,
     Parcel, SimId, TravelRefusal, Traveller, TravellingPerson, TravellingScript, TravellingThing,
@@ -61,7 +61,7 @@ pub(crate) fn honest() -> TravellingThing {
     with_body(body())
 }
 
-/// Returns a shape of two parts, which no sim has.
+/// Returns a shape of two parts.
 pub(crate) fn two_discs() -> Shape {
     let part = CompoundPart::new(Shape::Circle { radius: Fx::HALF });
     Shape::Compound(Compound::new(&[part.clone(), part.at(Vec2::X)]).expect("two parts"))
@@ -88,7 +88,6 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
     sensor.sensor = true;
     let mut fixed = body();
     fixed.motion = Motion::Static;
-    let of_parts = BodySpec { shape: two_discs(), ..body() };
     let long = "x".repeat(300);
     let many = |n: usize| (0..n).map(|n| (format!("{n:02}"), 1)).collect();
     let lies = [
@@ -106,7 +105,6 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
         with_body(far),
         with_body(sensor),
         with_body(fixed),
-        with_body(of_parts),
         with_script(TravellingScript { state: vec![9, 9], ..script() }),
         with_script(TravellingScript { state: state(deep), ..script() }),
         with_script(TravellingScript { timers: many(17), ..script() }),
@@ -130,6 +128,53 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
     let other = Traveller::Thing(Origin { number: ObjectId(6), ..honest().origin });
     let refused = liar.departs_as(other, parcel(honest())).refusal();
     assert_eq!(refused, Some(TravelRefusal::BadParcel));
+}
+
+/// Physics takes a compound whose parts lie beside its position. No sim makes one.
+#[test]
+fn a_compound_beside_its_own_centre_of_mass_is_refused() {
+    let whole = BodySpec { shape: two_discs(), ..body() };
+    let bytes = wire::encode(&whole);
+    let mut forged = 0;
+    for bit in 0..bytes.len() * 8 {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let Ok(body) = wire::decode::<BodySpec>(&changed, changed.len()) else { continue };
+        let Shape::Compound(compound) = &body.shape else { continue };
+        let is_other = body.check().is_ok() && body.shape != whole.shape;
+        if !is_other || compound.is_centred() || (forged > 3 && bit % 16 != 0) {
+            continue;
+        }
+        forged += 1;
+        let thing = TravellingThing { body: changed, ..with_body(whole.clone()) };
+        assert_eq!(refusal(&mut Liar::new(), thing), Some(TravelRefusal::BadParcel), "bit {bit}");
+    }
+    assert!(forged > 3, "{forged}");
+}
+
+#[test]
+fn of_compounds_as_many_are_taken_as_a_sim_may_have_and_the_rest_is_refused() {
+    let mut liar = Liar::new();
+    let amend = Act::Amend { name: "border_things".into(), value: "128".into() };
+    let act = liar.town[1].act(public(ADMIN), 1, amend);
+    liar.town[1].play(50);
+    assert_eq!(liar.town[1].outcome(&act), Outcome::Ok);
+    let of_parts = |n: usize| {
+        let number = ObjectId(100 + n as u64);
+        let thing = with_body(BodySpec { shape: two_discs(), ..body() });
+        TravellingThing { origin: Origin { number, ..thing.origin }, ..thing }
+    };
+    for n in 0..SIM_COMPOUNDS_MAX {
+        assert_eq!(refusal(&mut liar, of_parts(n)), None, "{n}");
+        liar.forget();
+    }
+    assert_eq!(refusal(&mut liar, of_parts(SIM_COMPOUNDS_MAX)), Some(TravelRefusal::Full));
+    let world = &liar.town[1].world;
+    let came = world.objects().filter(|object| object.shape == two_discs()).count();
+    // In such a heap some are pushed back over the line, and count while they are under way.
+    assert!((SIM_COMPOUNDS_MAX / 2..=SIM_COMPOUNDS_MAX).contains(&came), "{came}");
+    assert_eq!(world.root(), world.rehash());
+    liar.town[1].restore();
 }
 
 #[test]

@@ -11,7 +11,7 @@ use metatopia_sim::{
     gas::SCRIPT_TICK_MAX,
     limits::{
         GENESIS_BYTES_MAX, LAND_PER_WEEK_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
-        TEXT_BYTES_MAX,
+        SIM_COMPOUNDS_MAX, TEXT_BYTES_MAX,
     },
     picture_digest,
 };
@@ -304,12 +304,15 @@ fn objects_have_rules() {
 
     assert_eq!(object(|object| object.seat = Some(vec2(2, 1))), ObjectSpecError::Seat(vec2(2, 1)));
 
-    let of_parts = |object: &mut metatopia_sim::ObjectSpec| {
+    let error = fault(|builder| {
         let disc = CompoundPart::new(Shape::Circle { radius: Fx::HALF });
         let discs = Compound::new(&[disc.clone(), disc]).expect("two parts");
-        object.body.shape = Shape::Compound(discs);
-    };
-    assert_eq!(object(of_parts), ObjectSpecError::Compound);
+        builder.genesis.objects[0].body.shape = Shape::Compound(discs);
+        let object = builder.genesis.objects[0].clone();
+        builder.genesis.objects.resize(SIM_COMPOUNDS_MAX + 1, object);
+    });
+    let (what, max) = ("things of several parts", SIM_COMPOUNDS_MAX);
+    assert_eq!(error, GenesisError::TooMany { what, count: max + 1, max });
 
     // A spawner stands before what it spawned, so nothing spawned itself.
     let spawner = metatopia_types::ObjectId(1);

@@ -8,6 +8,7 @@ mod built_joints;
 mod byte_budget;
 mod capsules;
 mod clubs;
+mod compounds;
 mod course;
 mod endings;
 mod flags;

@@ -1,6 +1,6 @@
 //! What builders do, as acts. Sizes are whole widths and heights in metres, angles radians.
 
-use metatopia_client::build::{Ground, PartForm, outline, resized, spot};
+use metatopia_client::build::{Ground, PartForm, corners, outline, resized, spot};
 use metatopia_math::{Angle, Vec2};
 use metatopia_sim::Body;
 use metatopia_types::{
@@ -141,6 +141,8 @@ pub(super) struct PlaceSpec {
     /// The corners of a polygon, which say its size.
     #[serde(default)]
     corners: Vec<[PageNumber; 2]>,
+    /// Corners as somebody wrote them, which come before those.
+    outline: Option<String>,
     w: PageNumber,
     h: Option<PageNumber>,
     movable: Option<bool>,
@@ -180,13 +182,16 @@ pub(super) const BAD_NAME: BuildFault = "BadName";
 impl PlaceSpec {
     fn blueprint(self) -> Result<Blueprint, BuildFault> {
         let size = to_vec(self.w, self.h.unwrap_or(self.w)).ok_or(OUT_OF_RANGE)?;
-        let outline = match (self.corners.as_slice(), self.round, self.rod) {
-            ([], true, _) => outline(PartForm::Disc, size),
-            ([], false, true) => outline(PartForm::Rod, size),
-            ([], false, false) => outline(PartForm::Box, size),
-            (corners, ..) => {
-                let points =
-                    corners.iter().map(|[x, y]| to_vec(*x, *y)).collect::<Option<Vec<_>>>();
+        let outline = match (self.outline.as_deref(), self.corners.as_slice()) {
+            (Some(written), _) => {
+                let words: Vec<&str> = written.split_whitespace().collect();
+                Outline::Polygon(corners(&words).map_err(|error| error.code())?)
+            }
+            (None, []) if self.round => outline(PartForm::Disc, size),
+            (None, []) if self.rod => outline(PartForm::Rod, size),
+            (None, []) => outline(PartForm::Box, size),
+            (None, points) => {
+                let points = points.iter().map(|[x, y]| to_vec(*x, *y)).collect::<Option<Vec<_>>>();
                 let corners = OutlineCorners::new(&points.ok_or(OUT_OF_RANGE)?);
                 Outline::Polygon(corners.map_err(|_| "BadCorners")?)
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_client::{Sight, build::JoinedThing};
 use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_physics::CompoundPart;
 use metatopia_protocol::ScriptEntry;
 use metatopia_sim::{Body, Motion, Object, Shape};
 use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId, Square, Tick};
@@ -216,7 +217,7 @@ impl Picture {
             "seat": object.seat.is_some(),
             "round": round, "rod": matches!(shape, Shape::Capsule { .. }),
         "thin": matches!(shape, Shape::Segment(_)), "hx": from_fx(half.x), "hy": from_fx(half.y),
-            "corners": drawn_corners(shape),
+            "corners": drawn_corners(&shape),
             "motion": variant(&body.motion()).to_lowercase(),
             "movable": object.held.is_some()
                 || (body.motion() == Motion::Dynamic && object.player.is_none()),
@@ -257,26 +258,100 @@ fn strip([from, to]: [[f64; 2]; 2]) -> [[f64; 2]; 4] {
     ]
 }
 
-/// Returns the corners of a shape as it is drawn, in metres and counter-clockwise; nothing for a disc, for a
-/// box, and for a compound, which is drawn as the box around it.
-fn drawn_corners(shape: Shape) -> Option<Vec<[f64; 2]>> {
-    let drawn = |at: Vec2| [from_fx(at.x), from_fx(at.y)];
+/// The corners of an outline as it is drawn.
+type DrawnOutline = Vec<[f64; 2]>;
+
+/// Returns the outlines of the parts of a shape as it is drawn, in metres and counter-clockwise, which is one unless it
+/// has several; nothing for a disc and for a box.
+fn drawn_corners(shape: &Shape) -> Option<Vec<DrawnOutline>> {
     match shape {
-        Shape::Circle { .. } | Shape::Rect { .. } | Shape::Compound(_) => None,
-        Shape::Polygon(polygon) => Some(polygon.corners().map(drawn).collect()),
-        Shape::Segment(segment) => Some(strip(segment.ends().map(drawn)).to_vec()),
+        Shape::Circle { .. } | Shape::Rect { .. } => None,
+        Shape::Compound(compound) => {
+            let drawn = |part: CompoundPart| {
+                let turned = |at: Vec2| at.rotate(part.angle).saturating_add(part.offset);
+                outline_of(&part.shape, turned)
+            };
+            Some(compound.parts().map(drawn).collect())
+        }
+        _ => Some(vec![outline_of(shape, |at| at)]),
+    }
+}
+
+/// Returns the outline of a shape of one part, whose points are moved.
+fn outline_of(shape: &Shape, moved: impl Fn(Vec2) -> Vec2) -> DrawnOutline {
+    let drawn = |at: Vec2| {
+        let at = moved(at);
+        [from_fx(at.x), from_fx(at.y)]
+    };
+    // Along so many sides of an arc that begins at so many of them.
+    let arc = |middle: Fx, radius: Fx, first: i64, sides: i64| {
+        let at = move |n: i64| {
+            let turn = Fx::from_ratio(first + 2 * n, 4 * CAPSULE_END_SIDES);
+            let at = Angle::from_turns(turn).direction().scale(radius);
+            at.saturating_add(Vec2::new(middle, Fx::ZERO))
+        };
+        (0..=sides).map(at)
+    };
+    match *shape {
+        Shape::Polygon(polygon) => polygon.corners().map(drawn).collect(),
+        Shape::Segment(segment) => strip(segment.ends().map(drawn)).to_vec(),
+        Shape::Rect { half: Vec2 { x, y } } => {
+            let (west, south) = (x.saturating_neg(), y.saturating_neg());
+            [(west, south), (x, south), (x, y), (west, y)]
+                .map(|(x, y)| drawn(Vec2::new(x, y)))
+                .to_vec()
+        }
+        Shape::Circle { radius } => {
+            arc(Fx::ZERO, radius, 0, 2 * CAPSULE_END_SIDES - 1).map(drawn).collect()
+        }
         Shape::Capsule { half, radius } => {
             // From the lowest point of the right end around it, and then around the left one.
-            let end = |middle: Fx, first: i64| {
-                (0..=CAPSULE_END_SIDES).map(move |n| {
-                    let turn = Fx::from_ratio(first + 2 * n, 4 * CAPSULE_END_SIDES);
-                    let at = Angle::from_turns(turn).direction().scale(radius);
-                    drawn(at.saturating_add(Vec2::new(middle, Fx::ZERO)))
-                })
-            };
-            let [right, left] =
-                [(half, -CAPSULE_END_SIDES), (half.saturating_neg(), CAPSULE_END_SIDES)];
-            Some(end(right.0, right.1).chain(end(left.0, left.1)).collect())
+            let right = arc(half, radius, -CAPSULE_END_SIDES, CAPSULE_END_SIDES);
+            let left = arc(half.saturating_neg(), radius, CAPSULE_END_SIDES, CAPSULE_END_SIDES);
+            right.chain(left).map(drawn).collect()
         }
+        Shape::Compound(_) => unreachable!("a part is of one shape"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_physics::Compound;
+
+    use super::*;
+
+    #[test]
+    fn each_part_of_a_thing_is_drawn_where_it_is_and_counter_clockwise() {
+        let half = Vec2::new(Fx::ONE, Fx::from_ratio(1, 4));
+        let parts = [
+            CompoundPart::new(Shape::Rect { half }),
+            CompoundPart {
+                angle: Angle::QUARTER,
+                ..CompoundPart::new(Shape::Rect { half }).at(Vec2::new(Fx::from_int(3), Fx::ZERO))
+            },
+            CompoundPart::new(Shape::Circle { radius: Fx::HALF }).at(Vec2::new(Fx::ONE, Fx::ONE)),
+            CompoundPart::new(Shape::Capsule { half: Fx::ONE, radius: Fx::HALF }),
+        ];
+        let compound = Compound::new(&parts).expect("four parts");
+        let middles: Vec<Vec2> = compound.parts().map(|part| part.offset).collect();
+        let drawn = drawn_corners(&Shape::Compound(compound)).expect("outlines");
+        assert_eq!(drawn.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 12, 14]);
+        for (outline, middle) in drawn.iter().zip(middles) {
+            let (x, y) = (from_fx(middle.x), from_fx(middle.y));
+            let mean =
+                |n: usize| outline.iter().map(|at| at[n]).sum::<f64>() / outline.len() as f64;
+            assert!((mean(0) - x).abs() < 0.01 && (mean(1) - y).abs() < 0.01, "{outline:?}");
+            let next = outline.iter().cycle().skip(1);
+            let sides = outline.iter().zip(next);
+            let area: f64 = sides.map(|(a, b)| a[0] * b[1] - a[1] * b[0]).sum();
+            assert!(area > 0.9, "{outline:?}");
+        }
+        // The second bar stands: a metre up and down from its middle.
+        let ends = |least: f64, at: &[f64; 2]| least.min(at[1]);
+        let height = drawn[1].iter().map(|at| at[1]).fold(f64::MIN, f64::max)
+            - drawn[1].iter().fold(f64::MAX, ends);
+        assert!((height - 2.0).abs() < 0.001, "{height}");
+        assert_eq!(drawn_corners(&Shape::Rect { half }), None);
+        assert_eq!(drawn_corners(&Shape::Circle { radius: Fx::ONE }), None);
     }
 }

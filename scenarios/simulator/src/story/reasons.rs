@@ -151,6 +151,8 @@ reasons! {
         Refusal::BadProfile => "bad-profile",
         Refusal::OldProfile(_) => "old-profile",
         Refusal::ProfilesFull => "profiles-full",
+        Refusal::TooManyCompounds => "too-many-compounds",
+        Refusal::OfParts => "of-parts",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

@@ -29,9 +29,6 @@ pub enum ObjectSpecError {
     /// A seat is on or beside its thing.
     #[error("a seat at {0} m is farther from its thing than {SEAT_REACH} m")]
     Seat(Vec2),
-    /// A body of several shapes needs more bytes than a sim keeps for one.
-    #[error("a thing of several shapes: no sim has any yet")]
-    Compound,
     /// A script begins with a state that cannot be kept.
     #[error(transparent)]
     State(#[from] metatopia_scripting::StateError),
