@@ -57,11 +57,12 @@ fn voting_power_counts_and_not_the_number_of_servers() {
 }
 
 #[test]
-fn two_thousand_schedules_of_twins_never_fork_a_world() {
-    let tally = story("twins").check(2_000);
+fn two_hundred_schedules_of_twins_never_fork_a_world() {
+    // The program's `twins` plays 2,000 for every change, beside the tests.
+    let tally = story("twins").check(200);
 
-    assert_eq!(tally.runs, 2_000);
-    assert!(tally.evidence >= 200, "twins vote twice: {} pieces of evidence", tally.evidence);
+    assert_eq!(tally.runs, 200);
+    assert!(tally.evidence >= 20, "twins vote twice: {} pieces of evidence", tally.evidence);
 }
 
 #[test]
