@@ -140,7 +140,7 @@ export class Group extends EventTarget {
       placed.reduce((sum, { at }) => sum + at[axis], 0) / Math.max(placed.length, 1);
     const middle = { x: mean('x'), y: mean('y') };
     const things = placed.map(({ thing, at }) => ({
-      kind: thing.kind, name: thing.name, text: thing.text, color: thing.look.color, round: thing.round, rod: thing.rod || undefined, corners: (!thing.rod && thing.corners) || undefined, w: thing.hx * 2, h: thing.hy * 2,
+      kind: thing.kind, name: thing.name, text: thing.text, color: thing.look.color, round: thing.round, rod: thing.rod || undefined, corners: (!thing.rod && thing.corners?.length === 1 && thing.corners[0]) || undefined, w: thing.hx * 2, h: thing.hy * 2,
       movable: thing.movable, x: at.x - middle.x, y: at.y - middle.y, angle: at.angle, licence: thing.licence ?? 'CcBySa',
     }));
     const file = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'group';
