@@ -1,6 +1,6 @@
 //! Two sims of whole servers side by side: whoever and whatever crosses is in one place.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_simulator::ByzantineBehaviour;
 use metatopia_simulator::crossing::{
@@ -55,29 +55,34 @@ fn whatever_befalls_servers_and_dispatches_everybody_is_in_one_place_and_nobody_
     assert!(happened.iter().all(|times| *times > 0), "{happened:?}");
 }
 
-/// Returns the first seed in which the servers of a sim lie of a departure in each way.
-fn lying() -> CrossingPlan {
+/// Returns the seeds in which the servers of a sim lie of a departure in each way.
+fn lying() -> impl Iterator<Item = CrossingPlan> {
     let life = Duration::from_secs(20);
-    let mut plans = (1..).map(|seed| CrossingPlan::draw(seed, life, SERVERS));
+    let plans = (1..).map(move |seed| CrossingPlan::draw(seed, life, SERVERS));
     let lies = |plan: &CrossingPlan, lie| {
         let mut troubles = plan.troubles.iter();
         troubles.any(|(at, _, one)| *one == BorderTrouble::Lie(lie) && at.as_secs() < 12)
     };
     let is_open = |plan: &CrossingPlan| plan.narrow.is_none();
-    let all = |plan: &CrossingPlan| DepartureLie::ALL.iter().all(|lie| lies(plan, *lie));
-    plans.find(|plan| is_open(plan) && all(plan)).expect("each of that comes up")
+    let all = move |plan: &CrossingPlan| DepartureLie::ALL.iter().all(|lie| lies(plan, *lie));
+    plans.filter(move |plan| is_open(plan) && all(plan))
 }
 
 /// Where the words of a whole sim are forged, the other one refuses what they name, and who departed comes home.
 #[test]
 fn of_a_sim_all_of_whose_servers_lie_of_departures_nothing_is_lost_or_doubled() {
-    let report = play_crossing(&lying());
-    assert_sound(&report);
-    for lie in DepartureLie::ALL {
-        let word = lie.refusal().word();
-        assert!(report.counts.refused.contains_key(word), "none for `{word}`: {:?}", report.counts);
+    let mut missing: BTreeSet<_> = DepartureLie::ALL.map(|lie| lie.refusal().word()).into();
+    // A lie waits for a departure that it fits, and whether one comes before the end follows from the ids of the sims.
+    for plan in lying().take(6) {
+        let report = play_crossing(&plan);
+        assert_sound(&report);
+        assert!(report.counts.taken() > 0, "{:?}", report.counts);
+        missing.retain(|word| !report.counts.refused.contains_key(*word));
+        if missing.is_empty() {
+            return;
+        }
     }
-    assert!(report.counts.taken() > 0, "{:?}", report.counts);
+    panic!("none for {missing:?}");
 }
 
 /// Returns the first seed in which a day of silence begins early, members change, and a liar tells what was never said.
