@@ -67,9 +67,7 @@ async function fetched(at, hash) {
 }
 
 /** The files of a list, as paths by their hashes. @param {string} list @returns {[string, string][]} */
-function entries(list) {
-  return list.split('\n').filter(Boolean).map((line) => [line.slice(0, 64), line.slice(66)]);
-}
+const entries = (list) => list.split('\n').filter(Boolean).map((line) => [line.slice(0, 64), line.slice(66)]);
 
 /** Fetches all files of a code and checks each one; what is kept already is not fetched again. @param {string} code */
 async function keep(code) {

@@ -143,6 +143,26 @@ test('a file of a group is read as it was written', () => {
   assert.ok(full.length < FILE_BYTES_MAX, `${full.length} bytes`);
 });
 
+test('a polygon is saved as it is read, and what is of several parts as the box around it', async () => {
+  const triangle = [[-1, -0.5], [1, -0.5], [0, 1]];
+  const [polygon, hammer] = [{ id: 1, corners: [triangle] }, { id: 2, corners: [triangle, triangle] }];
+  const page = stage([polygon, hammer].map((thing, i) => ({ ...thing, hx: 1, hy: 1, at: { x: i * 2, y: 0, angle: 0 } })));
+  page.group.add([1, 2]);
+  /** @type {Blob[]} */ const files = [];
+  const { createObjectURL } = URL;
+  URL.createObjectURL = (file) => (files.push(file), 'data:,');
+  // The link that a browser follows to save the file.
+  document.body = document.createElement('body');
+  document.body.append = (link) => link.addEventListener('click', () => {});
+  try {
+    page.group.save('two');
+  } finally {
+    URL.createObjectURL = createObjectURL;
+  }
+  const { things, mistakes } = read(await files[0].text());
+  assert.deepEqual([mistakes, things.map(({ corners }) => corners)], [[], [triangle, undefined]]);
+});
+
 test('each mistake of a file is named, and nothing of such a file is placed', () => {
   const good = JSON.parse(written('a', [BENCH]));
   const wrong = (change) => read(JSON.stringify({ ...good, ...change }));

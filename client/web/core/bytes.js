@@ -12,9 +12,7 @@ export function joined(...parts) {
 }
 
 /** Two hexadecimal digits for each. @param {Uint8Array} bytes @returns {string} small letters */
-export function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Reads what `toHex` wrote. @param {string} text @returns {Uint8Array} */
 export function fromHex(text) {
@@ -23,6 +21,4 @@ export function fromHex(text) {
 }
 
 /** @param {string} text @returns {Uint8Array} */
-export function fromBase64(text) {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-}
+export const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));

@@ -67,7 +67,7 @@ export const building = (ask) => ({
   ...commands('build', ask),
   /**
    * @param {{kind: string, name: string, text?: string, color: number, round?: boolean, rod?: boolean,
-   *   corners?: [number, number][], w: number, h?: number, movable?: boolean, x: number, y: number,
+   *   corners?: [number, number][], outline?: string, w: number, h?: number, movable?: boolean, x: number, y: number,
    *   angle?: number, licence?: string}} spec
    */
   place: (spec) => ask('place', {

@@ -28,7 +28,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {boolean} [rod] with round ends
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
- * @property {[number, number][] | null} [corners] of a polygon in metres, counter-clockwise; `thin` if it is a line
+ * @property {[number, number][][] | null} [corners] of each part in metres, counter-clockwise; `thin` if it is a line
  * @property {'static'|'kinematic'|'dynamic'} motion
  * @property {boolean} movable
  * @property {boolean} sensor lets others through

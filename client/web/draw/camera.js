@@ -81,9 +81,7 @@ export class Camera {
   point = ({ x, y }) => [this.sx(x), this.sy(y)];
 
   /** CSS pixels of a place. @param {number} x @param {number} y */
-  toScreen(x, y) {
-    return { x: this.sx(x) / this.ratio, y: this.sy(y) / this.ratio };
-  }
+  toScreen = (x, y) => ({ x: this.sx(x) / this.ratio, y: this.sy(y) / this.ratio });
 
   /** The place on the ground under CSS pixels. @param {number} px @param {number} py */
   ground(px, py) {

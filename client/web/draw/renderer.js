@@ -9,7 +9,7 @@ import { DAY, kept, lit, lotColor, surface } from './light.js';
 import { drawBorder, drawHandles, drawLamps, drawOutline, drawOwnRing, drawPortal } from './marks.js';
 import { Rooms } from './rooms.js';
 import { Shadows } from './shadows.js';
-import { corners, lift } from './solid.js';
+import { corners, lift, scaled } from './solid.js';
 import { kindOf, topOf } from './things.js';
 
 /** @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean}} Ghost */
@@ -348,12 +348,11 @@ export class Renderer {
 function within(x, y, thing, angle, s, slack) {
   if (thing.round || thing.player) return Math.hypot(x, y) <= thing.hx * s + slack;
   return (thing.corners ?? [null]).some((/** @type {[number, number][] | null} */ part) => {
-    const outline = part?.map(([u, v]) => /** @type {[number, number]} */ ([u * s, v * s])).reverse();
-    const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle, outline);
+    const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle, scaled(part, s));
     return points.every(([px, py], i) => {
       const [qx, qy] = points[(i + 1) % points.length];
       // The slack of a box is in its corners already.
-      const most = outline ? slack * Math.hypot(qx - px, qy - py) : 0;
+      const most = part ? slack * Math.hypot(qx - px, qy - py) : 0;
       return (qx - px) * (y - py) - (qy - py) * (x - px) >= -most;
     });
   });

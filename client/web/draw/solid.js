@@ -20,6 +20,9 @@ export function corners(hx, hy, angle, outline = [[-hx, hy], [hx, hy], [hx, -hy]
   return outline.map(([u, v]) => [u * cos - v * sin, -(u * sin + v * cos)]);
 }
 
+/** The corners of a part, in metres and counter-clockwise, as an outline; none for a box. @param {Point[] | null} part @param {number} s @returns {Point[] | undefined} */
+export const scaled = (part, s) => part?.map(([x, y]) => /** @type {Point} */ ([x * s, y * s])).reverse();
+
 /**
  * A box: sides, then top. `face` and `lid` may add detail, in the coordinates of that surface.
  * @param {CanvasRenderingContext2D} ctx at the middle of the footprint

@@ -5,7 +5,7 @@ import KINDS from './kinds.json' with { type: 'json' };
 import { fromHex, noise, tone } from './light.js';
 import { PARTS } from './parts.js';
 import { piecesFor } from './pieces.js';
-import { drawBall, drawDrum, lift } from './solid.js';
+import { drawBall, drawDrum, lift, scaled } from './solid.js';
 
 /**
  * What a painter gets: the context stands at the middle of the footprint, y down, pixels.
@@ -32,7 +32,7 @@ import { drawBall, drawDrum, lift } from './solid.js';
 /** @typedef {(sitting: Sitting & ReturnType<typeof piecesFor>) => void} Painter */
 
 /** Where labels of a thing hang, metres of height. @param {any} thing */
-export const topOf = (thing, { tall, top = tall + 0.1 } = kindOf(thing)) => top;
+export const topOf = (thing) => kindOf(thing).top ?? kindOf(thing).tall + 0.1;
 
 /** @param {any} thing @returns {Kind} */
 export function kindOf({ kind, round, corners, thin, hx, hy }) {
@@ -63,14 +63,17 @@ const PAINTERS = {
 
   block({ ctx, thing: { hx, hy, corners }, s, tall, box, shade }) {
     const edge = Math.min(hx, hy, 0.5) * s * 0.16;
+    const parts = corners ?? [null];
     // The tops of several parts come after all sides, which would hide them.
-    for (const top of corners?.[1] ? [{}, { up: 0, base: tall, face: undefined }] : [{}]) for (const part of corners ?? [null]) box({
-      outline: part?.map((/** @type {[number, number]} */ [x, y]) => /** @type {[number, number]} */ ([x * s, y * s])).reverse(),
+    const layers = parts.length > 1 ? [{}, { up: 0, base: tall, face: undefined }] : [{}];
+    for (const layer of layers) for (const part of parts) box({
+      outline: scaled(part, s),
       face: (length, height) => {
         slab(ctx, 'rgba(255,255,255,0.08)', 0, 0, length, Math.max(1, height * 0.08));
         slab(ctx, 'rgba(0,0,20,0.14)', 0, height * 0.82, length, height * 0.18);
       },
-      lid: part ? undefined : () => rim(ctx, shade(1.3), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge)), ...top,
+      lid: part ? undefined : () => rim(ctx, shade(1.3), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge)),
+      ...layer,
     });
   },
 

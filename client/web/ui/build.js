@@ -17,7 +17,10 @@ const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'move', 'ren
 export function buildPanel(page) {
   const color = el('input', { type: 'color', value: '#c8964b' });
   const corners = el('input', { value: '0,0 2,0 1,1' });
-  const spread = (/** @type {number} */ n, all = corners.value.split(/\s+/).map((at) => Number(at.split(',')[n]) || 0)) => Math.max(...all) - Math.min(...all);
+  const spread = (/** @type {number} */ axis) => {
+    const all = corners.value.split(/\s+/).map((at) => Number(at.split(',')[axis]) || 0);
+    return Math.max(...all) - Math.min(...all);
+  };
   let chosen = /** @type {HTMLElement | null} */ (null);
   let touched = false;
   color.addEventListener('input', () => {
