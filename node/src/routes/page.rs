@@ -73,9 +73,12 @@ const LOST: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <body class=\"lost\"><h1>There is nothing here</h1><p>{{why}}</p>\
     <p><a href=\"/\">To the world of this server</a></p>";
 
-/// Returns the tree that is served. Built in, it is always the same. In builds with debug assertions it is
-/// read from the disk each time, so that the page can be worked on without building anything. While no
-/// file changes it stays the same tree, for to pack all files anew takes such a build ten seconds.
+/// The tree that was last read from the disk. Always empty where the tree is built in.
+static LAST: Mutex<Option<Arc<PageFiles>>> = Mutex::new(None);
+
+/// Returns the tree that is served. Built in, it is always the same. Builds with debug assertions read it from
+/// the disk each time, so that the page can be worked on without building anything. A tree in which no file has
+/// changed stays the same one, whose files are packed already.
 fn tree() -> Arc<PageFiles> {
     static BUILT_IN: LazyLock<Arc<PageFiles>> = LazyLock::new(|| Arc::new(PageFiles::read()));
     if !cfg!(debug_assertions) {
@@ -89,15 +92,12 @@ fn tree() -> Arc<PageFiles> {
     }
 }
 
-/// Returns the tree of this name, if it is the one that is served. A page asks for a hundred files: those of
-/// the tree that was last read are not read for each of them.
+/// Returns the tree of this name, if it is the one that is served. A page asks for a hundred files: only the page
+/// itself has all of them read from the disk.
 fn tree_of(digest: &str) -> Option<Arc<PageFiles>> {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    last.or_else(|| Some(tree())).filter(|tree| tree.digest() == digest)
+    Some(last.unwrap_or_else(tree)).filter(|tree| tree.digest() == digest)
 }
-
-/// The tree that was last read from the disk. Always empty where the tree is built in.
-static LAST: Mutex<Option<Arc<PageFiles>>> = Mutex::new(None);
 
 /// What the page is told beside its code.
 #[derive(Serialize)]

@@ -100,8 +100,8 @@ impl ContentCoding {
     }
 }
 
-/// The densest: a file is packed once, and 64 KiB are packed in a tenth of a second. A build that is not
-/// optimised takes that for each of a hundred small files, so it packs lightly.
+/// The densest: a file is packed once, and 64 KiB are packed in a tenth of a second. A build for tests took as long
+/// for each of a hundred small files, so it packs lightly.
 const BROTLI_QUALITY: i32 = if cfg!(debug_assertions) { 4 } else { 11 };
 
 /// What the encoder hands on at once.
