@@ -167,10 +167,12 @@ impl Compound {
         Self(parts.into())
     }
 
-    /// Returns whether the centre of mass is the position, as [`Compound::new`] makes it. Bytes may say otherwise.
+    /// Returns whether the centre of mass of all parts is the position, and that of each polygon among them where
+    /// the part is. [`Compound::new`] makes the first so, [`Polygon::new`] the second; bytes may say otherwise.
     #[must_use]
     pub fn is_centred(&self) -> bool {
-        Self::centred(self.0.to_vec()) == *self
+        let own = |part: &FixedPart| part.geometry.shape().is_centred();
+        self.0.iter().all(own) && Self::centred(self.0.to_vec()) == *self
     }
 
     /// Returns the parts, with their offsets from the centre of mass, exactly.

@@ -71,6 +71,13 @@ impl Polygon {
         Ok((polygon, first.saturating_add(centre.vec2())))
     }
 
+    /// Returns whether the centre of mass is the position, as [`Polygon::new`] makes it. Bytes may say otherwise.
+    #[must_use]
+    pub fn is_centred(&self) -> bool {
+        // The centre is rounded as it is seen from the first corner, so that of a polygon that was made is exact.
+        self.centre() == Vector::ZERO
+    }
+
     /// Returns the corners in metres from the body's position, exactly.
     pub fn corners(&self) -> impl Iterator<Item = Vec2> {
         self.points().iter().map(|corner| corner.vec2()).collect::<Vec<_>>().into_iter()

@@ -66,6 +66,19 @@ impl Shape {
         matches!(self, Self::Compound(_))
     }
 
+    /// Returns whether the centre of mass is the position. It is for every shape that this crate makes, but bytes may
+    /// be a polygon or a compound of which it is not.
+    #[must_use]
+    pub fn is_centred(&self) -> bool {
+        match self {
+            Self::Polygon(polygon) => polygon.is_centred(),
+            Self::Compound(compound) => compound.is_centred(),
+            Self::Circle { .. } | Self::Rect { .. } | Self::Capsule { .. } | Self::Segment(_) => {
+                true
+            }
+        }
+    }
+
     /// Returns the distance from the position to the furthest point, in metres.
     #[must_use]
     pub fn reach(&self) -> Fx {

@@ -67,13 +67,15 @@ pub fn corners(words: &[&str]) -> Result<OutlineCorners, CornersError> {
         points.reverse();
         outline = counted(&points)?;
     }
-    // As the corners were written.
-    let number = |n: usize| if is_clockwise { points.len() - n } else { n + 1 };
+    // As the corners were written. Turned around, a side begins where it ended.
+    let count = points.len();
+    let number = |n: usize| if is_clockwise { count - n } else { n + 1 };
+    let side = |n: usize| if is_clockwise { (2 * count - 2 - n) % count + 1 } else { n + 1 };
     match Polygon::new(&points) {
         Ok(_) => Ok(outline),
         Err(PolygonError::Corners(count)) => Err(CornersError::Count(count)),
         Err(PolygonError::NotConvex(n)) => Err(CornersError::NotConvex(number(n))),
-        Err(PolygonError::Thin(n)) => Err(CornersError::Thin(number(n))),
+        Err(PolygonError::Thin(n)) => Err(CornersError::Thin(side(n))),
         Err(PolygonError::Far(n)) => Err(CornersError::Far(number(n))),
     }
 }

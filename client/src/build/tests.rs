@@ -66,38 +66,20 @@ fn a_polygon_is_built_of_its_corners_whichever_way_they_go_around() {
 
 #[test]
 fn corners_that_are_no_convex_polygon_are_told_by_their_place() {
-    for (text, fault, told) in [
-        ("build polygon 0,0 1,x 2,2", CornersError::Word("1,x".into()), "\"1,x\" is no corner"),
-        (
-            "build polygon 0,0 1,0",
-            CornersError::Count(2),
-            "a polygon has 3 to 8 corners, and those",
-        ),
-        (
-            "build polygon 0,0 1,0 2,1 2,2 1,3 0,3 -1,2 -1,1 -1,0.5",
-            CornersError::Count(9),
-            "a polygon has 3 to 8 corners, and those are 9",
-        ),
-        (
-            "build polygon 0,0 4,0 1,1 0,4",
-            CornersError::NotConvex(3),
-            "the polygon is not convex at corner 3",
-        ),
-        (
-            "build polygon 0,4 1,1 4,0 0,0",
-            CornersError::NotConvex(2),
-            "the polygon is not convex at corner 2",
-        ),
-        (
-            "build polygon 0,0 0.1,0 0,0.1",
-            CornersError::Thin(1),
-            "the polygon is too small or too thin at the side from corner 1",
-        ),
-        ("build polygon 0,0 900,0 0,900", CornersError::Far(2), "corner 2 is too far from"),
+    let nine = "0,0 1,0 2,1 2,2 1,3 0,3 -1,2 -1,1 -1,0.5";
+    for (corners, fault, told) in [
+        ("0,0 1,x 2,2", CornersError::Word("1,x".into()), "\"1,x\" is no corner"),
+        ("0,0 1,0", CornersError::Count(2), "a polygon has 3 to 8 corners, and those are 2"),
+        (nine, CornersError::Count(9), "a polygon has 3 to 8 corners, and those are 9"),
+        ("0,0 4,0 1,1 0,4", CornersError::NotConvex(3), "the polygon is not convex at corner 3"),
+        ("0,4 1,1 4,0 0,0", CornersError::NotConvex(2), "the polygon is not convex at corner 2"),
+        ("0,0 0.1,0 0,0.1", CornersError::Thin(1), "the polygon is too small or too thin at the"),
+        ("0,0.1 0.1,0 0,0", CornersError::Thin(2), "the polygon is too small or too thin at the"),
+        ("0,0 900,0 0,900", CornersError::Far(2), "corner 2 is too far from"),
     ] {
-        let error = line(text).expect_err("no polygon");
+        let error = line(&format!("build polygon {corners}")).expect_err("no polygon");
         assert!(error.to_string().starts_with(told), "{error}");
-        assert_eq!(error, BuildError::Corners(fault), "{text}");
+        assert_eq!(error, BuildError::Corners(fault), "{corners}");
     }
     let form = BuildError::Form("build polygon 0,0 2,0 1,1 brown");
     assert_eq!(line("build polygon red"), Err(form));

@@ -361,7 +361,7 @@ fn of_two_bodies_as_many_pairs_of_parts_push_as_may_and_no_more() {
     assert!(height < cm(2), "it rests as one box does: {height}");
 }
 
-/// A heap in which thousands of compounds overlap would make a state without a bound.
+/// Thousands of bodies that lie on compounds would make a state without a bound.
 #[test]
 fn as_many_contacts_of_compounds_keep_their_impulses_as_may_and_a_restored_heap_goes_on() {
     // Discs that pass each other lie on as many plates as one of them may touch.
@@ -387,9 +387,12 @@ fn as_many_contacts_of_compounds_keep_their_impulses_as_may_and_a_restored_heap_
     }
     let again = Region::restore(region.bodies().to_vec(), region.contacts().to_vec());
     let mut again = again.expect("a region's own state").with_gravity(region.gravity());
-    again.step();
-    region.step();
-    assert!(region.contacts() == again.contacts() && region.bodies() == again.bodies());
+    for step in 0..3 {
+        again.step();
+        region.step();
+        let same = region.contacts() == again.contacts() && region.bodies() == again.bodies();
+        assert!(same, "step {step}");
+    }
 }
 
 /// The corners between the segments of a chain are no more there for a part than for a whole body.

@@ -1,11 +1,11 @@
 //! Capsules and polygons, and what all shapes have in common.
 
-use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{
     BodySpec, InsertError, Motion, Polygon, PolygonError, Pose, Region, Shape, ShapeError,
     limits::{self, CORNERS_MAX},
 };
-use metatopia_types::ObjectId;
+use metatopia_types::{ObjectId, wire};
 
 use crate::scenes::{at, body, capsule, circle, cm, fixed, moving, polygon, put, rect, run};
 
@@ -58,6 +58,33 @@ fn a_polygon_has_its_centre_of_mass_at_the_position() {
     for (corner, expected) in corners.iter().zip([at(-100, -100), at(200, -100), at(-100, 200)]) {
         assert!(corner.distance(expected) < Fx::from_ratio(1, 10_000), "{corner} {expected}");
     }
+}
+
+/// What was made and is made again of its own corners stays bit for bit, and only bytes are another polygon.
+#[test]
+fn polygons_that_were_made_are_centred_and_a_shifted_one_in_bytes_is_not() {
+    let mut dice = Stream::new(&[3; 32], "polygons", &[1]);
+    let (mut made, mut forged) = (0, 0);
+    while made < 300 {
+        let mut place = || at(dice.below(900) as i64, dice.below(900) as i64);
+        let corners = [place(), place(), place(), place()];
+        let count = 3 + made % 2;
+        let Ok(polygon) = Polygon::new(&corners[..count]) else { continue };
+        made += 1;
+        assert!(polygon.is_centred(), "{polygon:?}");
+        let own: Vec<Vec2> = polygon.corners().collect();
+        assert_eq!(Polygon::new(&own), Ok(polygon));
+        let bytes = wire::encode(&polygon);
+        for bit in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            let Ok(other) = wire::decode::<Polygon>(&changed, changed.len()) else { continue };
+            let again = Polygon::new(&other.corners().collect::<Vec<_>>());
+            assert_eq!(other.is_centred(), again == Ok(other), "{other:?}");
+            forged += usize::from(!other.is_centred());
+        }
+    }
+    assert!(forged > 1_000, "{forged}");
 }
 
 #[test]

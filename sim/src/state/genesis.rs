@@ -158,6 +158,10 @@ impl ObjectSpec {
         if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
             return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
         }
+        // Such a thing would roll about another point, and no neighbour would take it.
+        if !self.body.shape.is_centred() {
+            return Err(ObjectSpecError::OffCentre);
+        }
         if let Some(at) = self.seat.filter(|at| at.length() > Fx::from_int(SEAT_REACH)) {
             return Err(ObjectSpecError::Seat(at));
         }

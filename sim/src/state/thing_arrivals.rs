@@ -1,7 +1,7 @@
 //! Things that arrive over a border: what is asked of them, and how they are put here.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, InsertError, Motion, Shape};
+use metatopia_physics::{BodySpec, InsertError, Motion};
 use metatopia_scripting::{
     ScriptState, Value,
     limits::{SEAT_REACH, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
@@ -281,7 +281,7 @@ impl State {
             && body.pose.position == thing.position
             && body.velocity == thing.velocity
             && body.check().is_ok()
-            && is_centred(&body.shape)
+            && body.shape.is_centred()
             && !body.sensor;
         is_right.then_some(body)
     }
@@ -384,14 +384,6 @@ impl State {
                 self.script_changes.push((script, change(came.package)));
             }
         }
-    }
-}
-
-/// Returns whether a shape of several parts has its centre of mass where the body is: physics takes others too.
-fn is_centred(shape: &Shape) -> bool {
-    match shape {
-        Shape::Compound(compound) => compound.is_centred(),
-        _ => true,
     }
 }
 

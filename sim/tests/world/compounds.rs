@@ -2,11 +2,12 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{Compound, CompoundPart, Motion};
-use metatopia_sim::{Shape, limits::SIM_COMPOUNDS_MAX};
+use metatopia_sim::{Serial, Shape, limits::SIM_COMPOUNDS_MAX};
 use metatopia_types::{Act, AssetLicence, Build, ObjectId, Outcome, Outline, Refusal};
 
 use crate::{
     building::{built, refused, site},
+    snapshots::restored,
     yard::{Builder, Yard, vec2},
 };
 
@@ -128,5 +129,11 @@ fn random_compounds_that_fall_on_each_other_are_the_same_in_a_sim_that_is_restor
     for _ in 0..6 {
         yard.idle(7);
         yard.check_leaves();
+    }
+    let mut again = restored(&yard.world, &builder.tools());
+    for turn in 0..20 {
+        yard.play();
+        again.apply(yard.log.last().expect("it was just played"), &Serial);
+        assert_eq!(again.root(), yard.world.root(), "turn {turn}");
     }
 }

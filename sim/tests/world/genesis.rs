@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BoundsError, Compound, CompoundPart, Motion, Shape};
+use metatopia_physics::{BoundsError, Compound, CompoundPart, Motion, Polygon, Shape};
 use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
     Area, Charter, ENGINE, Genesis, GenesisError, IntroductionError, Land, ObjectSpecError,
@@ -18,7 +18,7 @@ use metatopia_sim::{
 use metatopia_types::{
     Digest, LeafKey, NodeContact, PackageId, PublicKey, SimId, Site, Square, SquareError, Title,
     limits::{ADMINS_MAX, LEAF_BYTES_MAX},
-    wire::{DecodeError, decode},
+    wire::{self, DecodeError, decode},
 };
 
 use crate::yard::{Builder, public, vec2};
@@ -313,6 +313,20 @@ fn objects_have_rules() {
     });
     let (what, max) = ("things of several parts", SIM_COMPOUNDS_MAX);
     assert_eq!(error, GenesisError::TooMany { what, count: max + 1, max });
+
+    // Only bytes say that a polygon lies beside its centre of mass.
+    let wedge = Polygon::new(&[vec2(0, 0), vec2(2, 0), vec2(0, 1)]).expect("a wedge");
+    let bytes = wire::encode(&wedge);
+    let changed = |bit: usize| {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        decode::<Polygon>(&changed, changed.len()).ok()
+    };
+    let beside = (0..bytes.len() * 8).filter_map(changed).find(|other| !other.is_centred());
+    let beside = Shape::Polygon(beside.expect("a bit moves a corner"));
+    let error = fault(|builder| builder.genesis.objects[0].body.shape = beside);
+    let expected = ObjectSpecError::OffCentre;
+    assert_eq!(error, GenesisError::Object { object: 0, error: expected });
 
     // A spawner stands before what it spawned, so nothing spawned itself.
     let spawner = metatopia_types::ObjectId(1);

@@ -283,7 +283,7 @@ fn outline_of(shape: &Shape, moved: impl Fn(Vec2) -> Vec2) -> DrawnOutline {
         let at = moved(at);
         [from_fx(at.x), from_fx(at.y)]
     };
-    // Along so many sides of an arc that begins at so many of them.
+    // The points of an arc of so many sides, which begins `first` half sides from the east.
     let arc = |middle: Fx, radius: Fx, first: i64, sides: i64| {
         let at = move |n: i64| {
             let turn = Fx::from_ratio(first + 2 * n, 4 * CAPSULE_END_SIDES);

@@ -29,6 +29,9 @@ pub enum ObjectSpecError {
     /// A seat is on or beside its thing.
     #[error("a seat at {0} m is farther from its thing than {SEAT_REACH} m")]
     Seat(Vec2),
+    /// The position of a polygon, or of several parts, is their centre of mass.
+    #[error("the outline lies beside its own centre of mass")]
+    OffCentre,
     /// A script begins with a state that cannot be kept.
     #[error(transparent)]
     State(#[from] metatopia_scripting::StateError),
