@@ -132,7 +132,7 @@ fn what_speaks_against_parts_is_named_with_its_place() {
         ),
         (
             "parts = [{ disc = 1 }, { disc = 1, degrees = 9, turn = \"0.5\" }]",
-            "yard.toml:8:56: an object needs `degrees` or `turn`, not both",
+            "yard.toml:8:56: a direction has only one of `degrees` and `turn`",
         ),
         (
             "parts = [{ disc = 1 }, { disk = 1 }]",

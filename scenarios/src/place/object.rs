@@ -15,8 +15,8 @@ use toml::Spanned;
 use super::{
     file::{MotionFile, ObjectFile, ScriptFile},
     line::LinePiece,
+    outline::ShownOutline,
     outline_words::refused_body,
-    parts::ShownOutline,
     read::noted,
     rules::written,
     state,

@@ -20,7 +20,8 @@ use crate::{
     number::{Number, NumberPair},
 };
 
-/// The keys of a table that say an outline of one shape.
+/// The keys of a table that say an outline of one shape. Two tables have them: serde flattens none that refuses
+/// unknown keys.
 #[derive(Clone, Copy)]
 pub(super) struct OutlineKeys<'a> {
     pub(super) rect: Option<&'a Spanned<NumberPair>>,
@@ -220,7 +221,7 @@ impl TomlSource<'_> {
             (Some(degrees), None) => Ok(of_degrees(degrees.get_ref().0)),
             (None, Some(turn)) => Ok(Angle::from_turns(turn.get_ref().0)),
             (Some(_), Some(turn)) => {
-                Err(self.mistake(turn, "an object needs `degrees` or `turn`, not both"))
+                Err(self.mistake(turn, "a direction has only one of `degrees` and `turn`"))
             }
         }
     }

@@ -6,7 +6,7 @@ use metatopia_physics::{
     limits::{CHAIN_POINTS_MAX, COORDINATE_MAX, SIZE_MIN, STATIC_SIZE_MAX},
 };
 
-use super::{file::ObjectFile, parts::OutlineKeys};
+use super::{file::ObjectFile, outline::OutlineKeys};
 
 /// Returns why physics takes no body of this table, by the keys that the table has.
 pub(super) fn refused_body(described: &ObjectFile, error: &InsertError) -> String {
