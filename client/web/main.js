@@ -79,19 +79,14 @@ export class Page {
    * @param {import('./core/store.js').Store} store
    */
   constructor(identity, loaded, store) {
-    this.identity = identity;
-    this.loaded = loaded;
-    this.store = store;
+    [this.identity, this.loaded, this.store] = [identity, loaded, store];
     this.person = recall(KEPT) ?? newcomer();
     this.settings = { light: 'auto', calm: null, hints: true, sounds: false, grid: 0.1, ...recall(SETTINGS) };
-    this.entering = false;
-    this.entered = false;
+    [this.entering, this.entered, this.drawing] = [false, false, false];
     /** Whether it is known who somebody is. */
     this.ready = false;
-    this.drawing = false;
     this.beat = 0;
-    this.dark = matchMedia('(prefers-color-scheme: dark)');
-    this.still = matchMedia('(prefers-reduced-motion: reduce)');
+    [this.dark, this.still] = [matchMedia('(prefers-color-scheme: dark)'), matchMedia('(prefers-reduced-motion: reduce)')];
     const sim = /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null;
     /** The module was made of other sources than the server that brings it. */
     this.stale = config.stale === true || query.get('wasm') === 'stale';
@@ -304,8 +299,7 @@ export class Page {
     // anybody out by its silence: rules that come later are asked about then.
     await Promise.race([this.client.values(), new Promise((late) => setTimeout(late, RULES_MS))]).catch(() => {});
     if (!(await agrees(this.client))) {
-      this.looking = true;
-      this.entering = false;
+      [this.looking, this.entering] = [true, false];
       this.toasts.say(t('rules.looking'));
       return;
     }
@@ -319,8 +313,7 @@ export class Page {
       this.person = await askWho(this.person, (text, passphrase) => this.useKey(text, passphrase), this.about, trouble);
       keep(KEPT, this.person);
     }
-    this.entering = false;
-    this.entered = done;
+    [this.entering, this.entered] = [false, done];
     if (done) this.abide();
     // Who came in needs the ticket no more, and may share the address.
     if (done) [this.chat, this.buddies, this.profiles].forEach((part) => part.greet());

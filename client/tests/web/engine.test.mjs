@@ -178,6 +178,37 @@ test('a server of another sim is not entered, and a wrong genesis is asked of th
   await refused;
 });
 
+test('where there can be no copy of the state, a draft is tried among what is in sight, in a worker that ends with the try', async (t) => {
+  const stage = new Stage();
+  stage.add(A);
+  const client = await entered(t, stage);
+  const said = [];
+  const ear = (name) => (what) => void said.push([name, what]);
+  const task = { object: 7, script: 4, draft: { name: 'lamp' } };
+  client.tryOut(task, { waits: ear('waits'), told: ear('told'), failed: ear('failed'), sketched: ear('sketched') });
+  await drained();
+  // A sim on the advanced tier: this module has none.
+  stage.workers.at(-1).post({ type: 'failed', code: 'tier' });
+  await drained();
+  const [asked] = stage.core.commands('sketch');
+  assert.equal(asked.object, 7);
+  stage.core.say({ type: 'done', id: asked.id, result: { genesis: 'AQID', sim: 'cd', object: 3, name: 'ada' } });
+  await drained();
+  const worker = stage.workers.at(-1);
+  const { compiled, genesis, sim, from } = worker.told[0];
+  assert.deepEqual([compiled, genesis, sim, from], ['compiled', Uint8Array.of(1, 2, 3), 'cd', 'genesis']);
+  worker.post({ type: 'status', status: { phase: 'following', height: 0, checked: 0, ownRoot: null, statedRoot: null, received: 0, bytes: 0 } });
+  await drained();
+  const { type, task: there } = worker.told[1];
+  assert.deepEqual([type, there], ['try', { object: 3, script: null, draft: { name: 'lamp' }, author: IDENTITY.public, name: 'ada' }]);
+  worker.post({ type: 'tried', report: { at: 1 } });
+  await drained();
+  assert.deepEqual(said.at(-1), ['told', { at: 1 }]);
+  said.find(([name]) => name === 'sketched')[1].end();
+  assert.ok(worker.ended && !client.replica.on);
+  assert.ok(said.every(([name]) => name !== 'failed'));
+});
+
 test('the newest checkpoint is kept for its sim, and counts for more than that of a link', async (t) => {
   const stage = new Stage();
   stage.add(A);

@@ -133,6 +133,23 @@ test('one touches it, says something, replies to its form and lets more time go 
   assert.ok(stage.ended);
 });
 
+test('a try that goes on in a sketch says so, unless somebody ended it by then', () => {
+  for (const ends of [false, true]) {
+    const stage = card();
+    stage.press(t('try'));
+    assert.ok(stage.text().includes(t('try.how')));
+    if (ends) stage.press(t('try.end'));
+    const sketch = { ended: 0, gone: [], end: () => (sketch.ended += 1), go: (deed, seconds) => sketch.gone.push([deed, seconds]) };
+    stage.ears.sketched(sketch);
+    assert.equal(sketch.ended, ends ? 1 : 0);
+    assert.equal(stage.text().includes(t('try.sketched')), !ends);
+    if (ends) continue;
+    stage.ears.told(report());
+    stage.press(t('try.touch'));
+    assert.deepEqual([sketch.gone, stage.went], [[[{ do: 'touch' }, 3]], []]);
+  }
+});
+
 test('a try that cannot be says why, and that publishing is free to go on', () => {
   const stage = card();
   stage.press(t('try'));

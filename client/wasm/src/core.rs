@@ -28,6 +28,7 @@ mod private;
 mod profiles;
 mod reports;
 mod setup;
+mod sketch;
 mod sources;
 mod status;
 mod tar;

@@ -7,8 +7,8 @@ mod news;
 
 use metatopia_sim::{Applied, ENGINE, Serial, World};
 use metatopia_types::{
-    Act, Blob, Build, Envelope, Header, HeaderId, Height, Lane, Millis, ObjectId, Offer, Outcome,
-    PackageId, PublicKey, Round, ScriptId, Seq, Signature, SignedEnvelope, Turn, TurnBody,
+    Act, Blob, Build, Envelope, Header, HeaderId, Height, Lane, Look, Millis, ObjectId, Offer,
+    Outcome, PackageId, PublicKey, Round, ScriptId, Seq, Signature, SignedEnvelope, Turn, TurnBody,
     limits::TICKS_PER_SECOND,
 };
 use serde::Deserialize;
@@ -41,6 +41,8 @@ enum TrialCommand {
     Begin {
         /// The author's key.
         author: String,
+        /// The author's name, for a sim that does not know her: a sketch.
+        name: Option<String>,
         /// The thing that gets the script.
         object: ObjectId,
         /// The script that it takes the place of; none if it comes beside the others.
@@ -83,19 +85,20 @@ impl ScriptTrial {
         if let Some(missing) = world.missing_port_up_to(Height(u64::MAX)) {
             return Err(CallError::new("port", missing));
         }
-        let TrialCommand::Begin { author, object, script, draft } = read(task)? else {
+        let TrialCommand::Begin { author, name, object, script, draft } = read(task)? else {
             return Err(CallError::input("a try begins with a task"));
         };
         let author: PublicKey = author.parse().map_err(CallError::input)?;
         let stranger = || CallError::new("NotLoggedIn", "the author is not in the sim");
-        let player = world.player(&author).ok_or_else(stranger)?;
-        let login = Act::login(player.name.clone(), player.look);
-        let (package, blob) =
-            draft.package(player.name.clone(), author).map_err(|fault| match fault {
-                DraftFault::Name => CallError::new("BadName", "a key or parent is none"),
-                DraftFault::Rule(why) => CallError::new("BadPackage", why),
-                DraftFault::TooLong => CallError::new("TooLong", "the package is too long"),
-            })?;
+        let known = world.player(&author).map(|player| (player.name.clone(), player.look));
+        let (name, look) =
+            known.or(name.map(|name| (name, Look::default()))).ok_or_else(stranger)?;
+        let login = Act::login(name.clone(), look);
+        let (package, blob) = draft.package(name, author).map_err(|fault| match fault {
+            DraftFault::Name => CallError::new("BadName", "a key or parent is none"),
+            DraftFault::Rule(why) => CallError::new("BadPackage", why),
+            DraftFault::TooLong => CallError::new("TooLong", "the package is too long"),
+        })?;
         let mut trial = Self {
             world: world.clone(),
             author,

@@ -35,6 +35,7 @@ import COMMANDS from './commands.json' with { type: 'json' };
  * @property {{example: string, licences: string[], entries: {name: string, form: string, doc: string}[]}} reference
  *   what scripts can call, what one begins with, and which licences there are
  * @property {Result & {package: string}} publish with the id of the script's package
+ * @property {{genesis: string, sim: string, object: number, name: string}} sketch a sim of what is in sight, the thing's number there, and the own name
  * @property {{kind: string, frame: Uint8Array}} raw the whole frame of a replica's answer
  */
 

@@ -16,6 +16,9 @@ import { memoryStore } from './store.js';
 import { Trial } from './trial.js';
 import { solve } from './work.js';
 
+/** Why there can be no copy of a state, though it is known what is in sight. */
+const NO_COPY = new Set(['TooLarge', 'tier', 'port']);
+
 /** Headers that are listed. */
 const HEADERS_MAX = 64;
 
@@ -70,9 +73,7 @@ export class Engine extends Commanded {
     servers = [], store = memoryStore(),
   }) {
     super();
-    this.identity = identity;
-    this.compiled = compiled;
-    this.store = store;
+    [this.identity, this.compiled, this.store] = [identity, compiled, store];
     /** The only one to speak with; the first one met if none was named. */
     this.sim = sim;
     this.simName = '';
@@ -171,15 +172,28 @@ export class Engine extends Commanded {
   }
 
   /**
-   * Tries a draft on a copy of the replica's state; replica mode goes on if it is off.
-   * @param {{object: number, script: number | null, draft: any}} what @param {import('./trial.js').Trial['ears']} ears
+   * Tries a draft on a copy of the replica's state; replica mode goes on if it is off. Where there can be no
+   * such copy, another try goes on among what is in sight alone.
+   * @param {{object: number, script: number | null, draft: any}} what
+   * @param {import('./trial.js').Trial['ears'] & {sketched: (trial: Trial) => void}} ears
    */
   tryOut(what, ears) {
     const starts = !this.replica.on;
-    const trial = new Trial(this.replicaMode, starts, { ...what, author: this.identity.public }, ears);
+    const task = { ...what, author: this.identity.public };
+    const failed = (/** @type {CoreError} */ error) =>
+      NO_COPY.has(error.code) ? void this.#sketch(task, ears).catch(ears.failed) : ears.failed(error);
+    const trial = new Trial(this.replicaMode, starts, task, { ...ears, failed });
     if (starts) this.setReplica(true);
     else trial.look();
     return trial;
+  }
+
+  /** Tries a draft in a sketch of the sim. @param {import('./trial.js').TrialTask} task @param {any} ears */
+  async #sketch(task, ears) {
+    const { genesis, sim, ...there } = await this.sketch(task.object);
+    const mode = new ReplicaMode({ changed: () => {}, askRaw: () => new Promise(() => {}), height: () => 0 });
+    ears.sketched(new Trial(mode, false, { ...task, ...there, script: null }, ears));
+    mode.start(this.compiled, fromBase64(genesis), sim, 'genesis');
   }
 
   /** Tabs that nobody looks at get few views. @param {'active'|'hidden'} pulse */

@@ -23,12 +23,7 @@ export class Link {
    *   makes ready for this server; gives why it cannot be entered, if so
    */
   constructor({ port, servers, prefer, changed, sim, greet }) {
-    this.port = port;
-    this.servers = servers;
-    this.prefer = prefer;
-    this.changed = changed;
-    this.sim = sim;
-    this.greet = greet;
+    [this.port, this.servers, this.prefer, this.changed, this.sim, this.greet] = [port, servers, prefer, changed, sim, greet];
     this.phase = /** @type {'connecting'|'open'|'moving'|'closed'} */ ('closed');
     /** Why, as a code. @type {string|null} */
     this.why = null;
@@ -110,8 +105,7 @@ export class Link {
     const tiresome = this.blocked >= BLOCKED_MAX ? 'websocket' : undefined;
     const carrier = await connect(http, offer, ears, this.prefer ?? tiresome);
     this.blocked = carrier.kind === 'websocket' ? this.blocked + 1 : 0;
-    this.carrier = carrier;
-    this.http = http;
+    [this.carrier, this.http] = [carrier, http];
     this.leave = end;
     this.port.connected();
     take = (frame) => this.port.frame(frame);
@@ -134,8 +128,7 @@ export class Link {
 
   /** @param {'connecting'|'open'|'moving'|'closed'} phase @param {string|null} why */
   #set(phase, why) {
-    this.phase = phase;
-    this.why = why;
+    [this.phase, this.why] = [phase, why];
     this.changed();
   }
 }

@@ -14,8 +14,7 @@ export class CoreError extends Error {
   constructor(code, detail = null) {
     super(code);
     this.name = 'CoreError';
-    this.code = code;
-    this.detail = detail;
+    [this.code, this.detail] = [code, detail];
   }
 }
 

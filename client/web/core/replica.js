@@ -43,8 +43,7 @@ export class ReplicaMode {
    * @param {() => number} parts.height the newest decided one
    */
   constructor({ changed, askRaw, height }) {
-    this.changed = changed;
-    this.askRaw = askRaw;
+    [this.changed, this.askRaw] = [changed, askRaw];
     this.decided = height;
     /** @type {ReplicaState} */
     this.state = off();
@@ -57,10 +56,10 @@ export class ReplicaMode {
     this.trial = null;
   }
 
-  /** @param {WebAssembly.Module} compiled @param {Uint8Array} genesis @param {string} sim */
-  start(compiled, genesis, sim) {
+  /** @param {WebAssembly.Module} compiled @param {Uint8Array} genesis @param {string} sim @param {'genesis'|'snapshot'} [from] */
+  start(compiled, genesis, sim, from = 'snapshot') {
     this.#end(null);
-    this.again = () => this.start(compiled, genesis, sim);
+    this.again = () => this.start(compiled, genesis, sim, from);
     this.state = { ...off(), on: true, phase: 'snapshot' };
     const worker = new Worker(new URL('../prove/replica-worker.js', import.meta.url), { type: 'module' });
     this.worker = worker;
@@ -68,7 +67,7 @@ export class ReplicaMode {
       if (this.worker === worker) this.#told(data);
     };
     worker.onerror = () => this.stop('wasm-failed');
-    worker.postMessage({ type: 'start', compiled, genesis, sim });
+    worker.postMessage({ type: 'start', compiled, genesis, sim, from });
     this.#stands();
   }
 
@@ -90,8 +89,7 @@ export class ReplicaMode {
   /** @param {string|null} why */
   #end(why) {
     this.worker?.terminate();
-    this.worker = null;
-    this.early = null;
+    [this.worker, this.early] = [null, null];
     this.state = { ...off(), why };
     if (this.trial?.begun) this.trial.fail(why ?? 'NoState');
   }

@@ -23,7 +23,7 @@ export const STATE_BYTES_MAX = 32 * 1024 * 1024;
  * @property {number} gas_max of one call
  */
 
-/** @typedef {{object: number, script: number | null, author: string, draft: any}} TrialTask */
+/** `name`: the author's in a sketch, which does not know her. @typedef {{object: number, script: number | null, author: string, draft: any, name?: string}} TrialTask */
 
 export class Trial {
   /**
@@ -36,10 +36,7 @@ export class Trial {
    * @param {(error: CoreError) => void} ears.failed the try is over
    */
   constructor(replica, starts, task, ears) {
-    this.replica = replica;
-    this.starts = starts;
-    this.task = task;
-    this.ears = ears;
+    [this.replica, this.starts, this.task, this.ears] = [replica, starts, task, ears];
     this.begun = false;
     this.ended = false;
     /** The copy holds all that was decided by now: also a thing that was just built. */
@@ -91,5 +88,7 @@ export class Trial {
     this.ended = true;
     if (this.begun) this.replica.post({ type: 'try-end' });
     if (this.replica.trial === this) this.replica.trial = null;
+    // A sketch is for one try.
+    if (this.task.name !== undefined) this.replica.stop();
   }
 }

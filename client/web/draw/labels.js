@@ -22,8 +22,7 @@ export class Labels {
   /** @param {number} ratio @param {Palette} palette */
   begin(ratio, palette) {
     if (ratio !== this.ratio || palette !== this.palette || this.kept.size > 500) this.kept.clear();
-    this.ratio = ratio;
-    this.palette = palette;
+    [this.ratio, this.palette] = [ratio, palette];
   }
 
   /** A name on a pill. @param {string} text @param {boolean} own */

@@ -85,9 +85,9 @@ function fail(error) {
 async function handle(message) {
   if (message.type.startsWith('try')) return guarded(() => tried(message));
   if (message.type === 'start') {
-    const { compiled, genesis, sim } = message;
+    const { compiled, genesis, sim, from } = message;
     const module = await Module.compiled(compiled);
-    replica = module.replica(genesis, sim, 'snapshot');
+    replica = module.replica(genesis, sim, from);
   } else if (message.type === 'frame') replica?.frame(message.frame);
   return go();
 }

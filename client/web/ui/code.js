@@ -29,9 +29,7 @@ export class Code {
   /** @param {any} config what the page was told @param {import('./toast.js').Toasts} toasts */
   constructor(config, toasts) {
     this.toasts = toasts;
-    this.assets = config.assets ?? '';
-    this.code = config.code ?? '';
-    this.version = config.version ?? '';
+    [this.assets, this.code, this.version] = [config.assets ?? '', config.code ?? '', config.version ?? ''];
     /** @type {'keeping' | 'kept' | 'past' | 'folder' | 'insecure' | 'unable'} */
     this.state = config.folder ? 'folder' : globalThis.isSecureContext && 'serviceWorker' in navigator ? 'keeping' : 'insecure';
     /** What the worker put into the page; nothing where the page came straight from its server. */
@@ -81,8 +79,7 @@ export class Code {
 
   /** @param {Code['state']} state @param {string} [why] */
   #become(state, why = '') {
-    this.state = state;
-    this.why = why;
+    [this.state, this.why] = [state, why];
     this.show();
   }
 

@@ -20,8 +20,7 @@ import { button, el, fill, icon, onEscape, put } from './dom.js';
 export class Dock {
   /** @param {import('../main.js').Page} page @param {Record<string, (page: any) => Panel>} makers */
   constructor(page, makers) {
-    this.page = page;
-    this.makers = makers;
+    [this.page, this.makers] = [page, makers];
     this.panels = /** @type {Map<string, Panel>} */ (new Map());
     this.open = /** @type {string | null} */ (null);
     this.buttons = /** @type {Map<string, HTMLElement>} */ (new Map());

@@ -16,8 +16,7 @@ export function isElsewhere({ phase, why, alone, http }) {
 export class Elsewhere {
   /** @param {import('../main.js').Page} page @param {string | null} sim the one that the address names */
   constructor(page, sim) {
-    this.page = page;
-    this.sim = sim;
+    [this.page, this.sim] = [page, sim];
     this.said = false;
     this.dialog = /** @type {HTMLDialogElement | null} */ (null);
   }

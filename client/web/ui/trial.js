@@ -48,6 +48,7 @@ export function trialOf(page, draftOf, goTo) {
   const lines = el('ol', { class: 'trial-lines', tabindex: '0', 'aria-label': t('try.lines') });
   const asked = el('div', { class: 'stack' });
   const gas = el('dl', { class: 'facts' });
+  const how = el('p', { class: 'quiet' });
   const words = el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
   const touch = button({ text: t('try.touch'), click: () => trial?.go({ do: 'touch' }, ANSWER_SECONDS) });
   const more = button({ text: t('try.more', { n: MORE_SECONDS }), click: () => trial?.go(null, MORE_SECONDS) });
@@ -57,7 +58,7 @@ export function trialOf(page, draftOf, goTo) {
   words.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => event.key === 'Enter' && speak());
   const element = el('section', { class: 'card trial', 'aria-label': t('try.title'), hidden: true },
     el('h3', null, t('try.title')), state, el('p', { class: 'row' }, touch, more, end), lines, asked,
-    el('p', { class: 'row' }, field(t('try.say'), words), say), gas, el('p', { class: 'quiet' }, t('try.how')));
+    el('p', { class: 'row' }, field(t('try.say'), words), say), gas, how);
   const go = button({ text: t('try'), click: begin });
 
   function begin() {
@@ -76,7 +77,15 @@ export function trialOf(page, draftOf, goTo) {
     entry = draft.entry;
     const { object, script, published, ...made } = draft;
     put(state, t('try.begins'));
-    trial = client.tryOut({ object, script, draft: made }, { waits, told, failed });
+    put(how, t('try.how'));
+    const begun = client.tryOut({ object, script, draft: made }, { waits, told, failed, sketched });
+    trial = begun;
+    function sketched(/** @type {import('../core/trial.js').Trial} */ next) {
+      // Somebody ended it, or began another one.
+      if (trial !== begun) return next.end();
+      trial = next;
+      put(how, t('try.sketched'));
+    }
     element.scrollIntoView?.({ block: 'nearest' });
   }
 

@@ -209,17 +209,10 @@ impl State {
             ScriptSpec { package: script.package, state: (*script.state).clone() }
         };
         ObjectSpec {
-            kind: object.kind.clone(),
-            name: object.name.clone(),
-            owner: object.owner,
-            look: object.look,
-            text: object.text.clone(),
-            body: object.spec_of(body),
             scripts: object.scripts.iter().map(script).collect(),
-            licence: object.licence,
             // What is left of a spawner that is gone is about to go.
             spawner: object.spawner.filter(|spawner| self.objects.contains(spawner)),
-            seat: object.seat.map(|seat| seat.at),
+            ..object.listed(body)
         }
     }
 }

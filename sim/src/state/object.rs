@@ -7,6 +7,8 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::genesis::ObjectSpec;
+
 /// The kind that scripts see for players' bodies.
 pub const AVATAR: &str = "avatar";
 
@@ -94,6 +96,24 @@ impl Object {
     #[must_use]
     pub fn origin(&self, sim: SimId, id: ObjectId) -> Origin {
         self.birth.unwrap_or(Origin { sim, number: id })
+    }
+
+    /// Returns the object as a genesis lists it, without its scripts, whose states are not known here, and without
+    /// what spawned it.
+    #[must_use]
+    pub fn listed(&self, body: &Body) -> ObjectSpec {
+        ObjectSpec {
+            kind: self.kind.clone(),
+            name: self.name.clone(),
+            owner: self.owner,
+            look: self.look,
+            text: self.text.clone(),
+            body: self.spec_of(body),
+            scripts: Vec::new(),
+            licence: self.licence,
+            spawner: None,
+            seat: self.seat.map(|seat| seat.at),
+        }
     }
 
     /// Returns the definition of the object's body as it is when nobody holds the object.

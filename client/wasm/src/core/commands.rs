@@ -237,7 +237,7 @@ const BUILDING: [&str; 21] = [
 ];
 
 /// Words of commands of authors.
-const WRITING: [&str; 3] = ["check", "reference", "publish"];
+const WRITING: [&str; 4] = ["check", "reference", "publish", "sketch"];
 
 /// Words of commands that ask.
 const ASKING: [&str; 22] = [

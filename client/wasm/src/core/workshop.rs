@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_scripting::{Diagnostic, EventKind, SourceError, host, read_source};
-use metatopia_types::{Act, Blob, PackageId};
+use metatopia_types::{Act, Blob, ObjectId, PackageId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -36,6 +36,8 @@ pub(super) enum WorkshopCommand {
     Reference,
     /// Makes a package, and publishes it.
     Publish { draft: Box<PageDraft> },
+    /// Asks for a sketch of the sim, in which a draft is tried on a thing.
+    Sketch { object: ObjectId },
 }
 
 impl ClientCore {
@@ -50,6 +52,7 @@ impl ClientCore {
             }
             WorkshopCommand::Reference => self.done(command, &reference()),
             WorkshopCommand::Publish { draft } => self.publish(command, *draft),
+            WorkshopCommand::Sketch { object } => self.sketch(command, object),
         }
     }
 

@@ -13,6 +13,7 @@ mod core_questions;
 mod core_recovery;
 mod core_reports;
 mod core_rotation;
+mod core_sketch;
 mod core_workshop;
 mod core_would;
 /// The lies of the client's own tests about where an avatar is.

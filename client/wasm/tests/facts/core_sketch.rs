@@ -1,0 +1,89 @@
+//! Sims of what is in sight alone, for tries where a tab can have no copy of the state.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use data_encoding::BASE64;
+use metatopia_math::Vec2;
+use metatopia_sim::{Genesis, Tools, World};
+use metatopia_types::*;
+use metatopia_wasm::{ScriptTrial, TrialEvent};
+use serde_json::{Value, json};
+
+use crate::{page::Page, stand::Stand};
+
+/// Asks for a sketch, and returns what came of it.
+fn asked(page: &mut Page, object: u64) -> Value {
+    let id = page.command(json!({ "do": "sketch", "object": object }));
+    page.result(id).expect("at once")
+}
+
+/// Returns the sim of a sketch.
+fn world_of(sketch: &Value) -> World {
+    let bytes = BASE64.decode(sketch["genesis"].as_str().expect("text").as_bytes());
+    let genesis = Genesis::decode(&bytes.expect("base 64")).expect("a genesis");
+    assert_eq!(sketch["sim"], genesis.id().to_string());
+    World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sim")
+}
+
+/// Returns the names and places of all things.
+fn things(world: &World) -> BTreeMap<(String, Vec2), Option<PublicKey>> {
+    let things = world.objects().filter(|object| object.player.is_none());
+    things.map(|thing| ((thing.name.to_owned(), thing.position), thing.owner)).collect()
+}
+
+#[test]
+fn a_sketch_has_all_things_in_sight_where_they_are_and_neither_people_nor_scripts() {
+    let mut page = Page::new();
+    page.see();
+    let thing = page.stand.world().objects().find(|object| object.player.is_none());
+    let (id, name) = thing.map(|thing| (thing.id, thing.name.to_owned())).expect("a thing");
+
+    let sketch = asked(&mut page, id.0)["result"].clone();
+
+    let world = world_of(&sketch);
+    assert_eq!(things(&world), things(page.stand.world()));
+    assert!(world.objects().all(|object| object.player.is_none() && object.scripts.is_empty()));
+    let number = ObjectId(sketch["object"].as_u64().expect("a number"));
+    assert_eq!(world.object(number).expect("it is there").name, name);
+    assert_eq!(sketch["name"], "Ada");
+}
+
+#[test]
+fn a_draft_is_tried_in_a_sketch_where_the_author_stands_also_on_a_thing_of_the_sim() {
+    let mut page = Page::new();
+    page.see();
+    let author = Stand::visitor().public();
+    let stands = page.stand.world().place(page.stand.world().avatar(&author).expect("she came"));
+    let thing = page.stand.world().objects().find(|object| object.player.is_none());
+    let thing = thing.expect("a thing").id.0;
+    let sketch = asked(&mut page, thing)["result"].clone();
+    let source = "fn on_start() { log(self_.name); } fn on_chat(from, text) { log(from.name); }";
+    let task = json!({
+        "do": "begin", "author": author.to_string(), "name": sketch["name"], "script": null,
+        "object": sketch["object"],
+        "draft": {
+            "name": "lamp", "version": "1.0.0", "entry": "lamp.rhai",
+            "files": { "lamp.rhai": source }, "licence": "AGPL-3.0-or-later",
+        },
+    });
+
+    let mut trial = ScriptTrial::new(&world_of(&sketch), task.to_string().as_bytes());
+
+    let trial = trial.as_mut().expect("a try");
+    let report = trial.run(2);
+    assert!(matches!(report.lines[0].what, TrialEvent::Logged { .. }), "{report:?}");
+    assert!(!report.over);
+    let avatar = trial.world().avatar(&author).expect("she came");
+    let came = trial.world().place(avatar).expect("she stands somewhere");
+    assert!(came.distance(stands.expect("she stands somewhere")) <= metatopia_math::Fx::ONE);
+}
+
+#[test]
+fn what_cannot_be_sketched_says_why() {
+    let mut page = Page::new();
+    assert_eq!(asked(&mut page, 1)["code"], "NotLoggedIn");
+    page.see();
+    assert_eq!(asked(&mut page, 999_999)["code"], "NoObject");
+    let avatar = page.stand.world().avatar(&Stand::visitor().public()).expect("she came");
+    assert_eq!(asked(&mut page, avatar.0)["code"], "NoObject", "people are no things");
+}
