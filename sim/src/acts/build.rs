@@ -187,7 +187,7 @@ impl ActContext<'_> {
         self.check_place(&footprint, body.motion)?;
         self.state.check_slots(body.motion)?;
         self.state.check_more_compounds(usize::from(body.shape.is_compound()))?;
-        let more = QuotaUse::of(&object, body.motion, packages.len());
+        let more = QuotaUse::of(&object, (body.motion, &body.shape), packages.len());
         self.state.check_quota(&self.author(), more, 1)?;
         Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
     }
@@ -246,8 +246,7 @@ impl ActContext<'_> {
         if thing.owner == Some(*to) {
             return Ok(None);
         }
-        let motion = self.state.motion_of(id).ok_or(Refusal::NoObject)?;
-        let more = QuotaUse::of(thing, motion, thing.scripts.len());
+        let more = self.state.quota_use(id, thing)?;
         self.state.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
         Ok(Some(ObjectEdit::Give(*to)))
     }

@@ -6,12 +6,11 @@ use metatopia_types::{ObjectId, Offer, PublicKey, Refusal, ScriptId};
 use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
-    quota::QuotaUse,
 };
 use crate::{
     limits::{PERMIT_BYTES, SPAWNED_PER_OBJECT_MAX},
     scripts::Permit,
-    state::{Object, State},
+    state::State,
 };
 
 /// An offer that was answered.
@@ -72,7 +71,7 @@ impl ActContext<'_> {
         if !is_its_own || object.owner != offering.owner || object.owner == Some(self.author()) {
             return Err(Refusal::NoOffer);
         }
-        self.state.check_quota(&self.author(), self.quota_use(given, object)?, 1)
+        self.state.check_quota(&self.author(), self.state.quota_use(given, object)?, 1)
     }
 
     /// Checks that a thing may take what it asks for. What it takes counts as what it spawned, so that it can
@@ -91,7 +90,7 @@ impl ActContext<'_> {
         if taking.spawner.is_some() || count >= SPAWNED_PER_OBJECT_MAX {
             return Err(Refusal::TooManyObjects);
         }
-        let more = self.quota_use(taken, object)?;
+        let more = self.state.quota_use(taken, object)?;
         let room = taking.owner.map_or(Ok(()), |owner| self.state.check_quota(&owner, more, 1));
         room.map_err(|_| Refusal::NoRoomForGifts)
     }
@@ -99,12 +98,6 @@ impl ActContext<'_> {
     /// Checks that no moderator stopped a thing.
     fn check_thawed(&self, thing: ObjectId) -> Result<(), Refusal> {
         if self.state.people.frozen.contains(&thing) { Err(Refusal::Frozen) } else { Ok(()) }
-    }
-
-    /// Returns how much of its owner's quotas a thing uses.
-    fn quota_use(&self, id: ObjectId, thing: &Object) -> Result<QuotaUse, Refusal> {
-        let motion = self.state.motion_of(id).ok_or(Refusal::NoObject)?;
-        Ok(QuotaUse::of(thing, motion, thing.scripts.len()))
     }
 }
 

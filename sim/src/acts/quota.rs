@@ -1,7 +1,7 @@
 //! Quotas: decides how much builders may have.
 
-use metatopia_physics::Motion;
-use metatopia_types::{PublicKey, Refusal};
+use metatopia_physics::{Motion, Shape};
+use metatopia_types::{ObjectId, PublicKey, Refusal};
 
 use super::{
     building::{BuildStep, ObjectEdit},
@@ -10,7 +10,7 @@ use super::{
     history::Inverse,
 };
 use crate::{
-    limits::{SCRIPTS_PER_OBJECT_MAX, SIM_COMPOUNDS_MAX},
+    limits::{OWNER_COMPOUNDS_MAX, SCRIPTS_PER_OBJECT_MAX, SIM_COMPOUNDS_MAX},
     rules::AwayThing,
     state::{Object, State},
 };
@@ -22,6 +22,8 @@ pub(super) struct QuotaUse {
     pub(super) objects: usize,
     /// Objects that can be pushed.
     pub(super) movable: usize,
+    /// Objects of several parts.
+    pub(super) compounds: usize,
     /// Scripts on the objects.
     pub(super) scripts: usize,
     /// Bytes of text on the objects.
@@ -29,10 +31,11 @@ pub(super) struct QuotaUse {
 }
 
 impl QuotaUse {
-    /// Returns what one object uses.
-    pub(super) fn of(object: &Object, motion: Motion, scripts: usize) -> Self {
+    /// Returns what one object uses whose body is this.
+    pub(super) fn of(object: &Object, (motion, shape): (Motion, &Shape), scripts: usize) -> Self {
         let movable = usize::from(motion == Motion::Dynamic);
-        Self { objects: 1, movable, scripts, text: object.text.len() }
+        let compounds = usize::from(shape.is_compound());
+        Self { objects: 1, movable, compounds, scripts, text: object.text.len() }
     }
 }
 
@@ -53,6 +56,7 @@ impl State {
         for away in self.borders.away.values().filter(is_own) {
             all.objects = all.objects.saturating_add(1);
             all.movable = all.movable.saturating_add(1);
+            all.compounds = all.compounds.saturating_add(usize::from(away.is_compound));
             all.scripts = all.scripts.saturating_add(away.packages.len());
             all.text = all.text.saturating_add(away.text);
         }
@@ -61,6 +65,9 @@ impl State {
             all.objects = all.objects.saturating_add(1);
             let movable = usize::from(self.movable.contains(&id));
             all.movable = all.movable.saturating_add(movable);
+            let body = self.bodies.body(id).expect("an object has a body");
+            let is_compound = usize::from(body.shape().is_compound());
+            all.compounds = all.compounds.saturating_add(is_compound);
             all.scripts = all.scripts.saturating_add(thing.scripts.len());
             all.text = all.text.saturating_add(thing.text.len());
         }
@@ -72,6 +79,9 @@ impl State {
         if more.movable > 0 && beyond(all.movable, rules.movable_per_player) {
             return Err(Refusal::TooManyMovable);
         }
+        if more.compounds > 0 && all.compounds > OWNER_COMPOUNDS_MAX / parts as usize {
+            return Err(Refusal::TooManyCompounds);
+        }
         if more.scripts > 0 && beyond(all.scripts, rules.scripts_per_player) {
             return Err(Refusal::TooManyScripts);
         }
@@ -79,6 +89,13 @@ impl State {
             return Err(Refusal::TooMuchText);
         }
         Ok(())
+    }
+
+    /// Returns how much of its owner's quotas a thing uses.
+    pub(super) fn quota_use(&self, id: ObjectId, thing: &Object) -> Result<QuotaUse, Refusal> {
+        let motion = self.motion_of(id).ok_or(Refusal::NoObject)?;
+        let body = self.bodies.body(id).ok_or(Refusal::NoObject)?;
+        Ok(QuotaUse::of(thing, (motion, &body.shape()), thing.scripts.len()))
     }
 
     /// Checks that the sim may have another thing, which may be one that can be pushed.

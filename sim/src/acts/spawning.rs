@@ -47,7 +47,8 @@ impl State {
         if let Some(owner) = owner {
             let ground = ActTarget { ground: Some(footprint.area()), ..ActTarget::SIM };
             self.may(&owner, Right::Build, &ground)?;
-            let more = QuotaUse::of(&object, body.motion, usize::from(package.is_some()));
+            let scripts = usize::from(package.is_some());
+            let more = QuotaUse::of(&object, (body.motion, &body.shape), scripts);
             self.check_quota(&owner, more, 1)?;
         }
         if !self.byte_budget.has(BUILD_BYTES_MAX) {

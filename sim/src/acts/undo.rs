@@ -146,7 +146,7 @@ impl State {
         self.check_slots(body.motion())?;
         self.check_more_compounds(usize::from(body.shape().is_compound()))?;
         if let Some(owner) = object.owner {
-            let more = QuotaUse::of(object, body.motion(), packages.len());
+            let more = QuotaUse::of(object, (body.motion(), &body.shape()), packages.len());
             self.check_quota(&owner, more, 1)?;
         }
         Ok(())

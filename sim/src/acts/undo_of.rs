@@ -97,7 +97,7 @@ impl State {
         // What she gave away of her own stays with whom she gave it to.
         let is_taken = was.owner != now.owner && was.owner != Some(*by);
         if is_taken && let Some(owner) = &was.owner {
-            let more = QuotaUse::of(&now, body.motion(), now.scripts.len());
+            let more = QuotaUse::of(&now, (body.motion(), &body.shape()), now.scripts.len());
             self.check_quota(owner, more, 1)?;
         }
         self.byte_budget.take(BUILD_BYTES_MAX);

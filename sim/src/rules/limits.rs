@@ -162,6 +162,13 @@ pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
 /// Physics bounds what their contacts take.
 pub const SIM_COMPOUNDS_MAX: usize = 64;
 
+/// Things of several parts of one owner: seven others find room beside one who has so many.
+pub const OWNER_COMPOUNDS_MAX: usize = 8;
+
+/// Things of several parts that count against the share of one border: a neighbour that lies fills a quarter of the
+/// room.
+pub const BORDER_COMPOUNDS_MAX: usize = 16;
+
 /// Joints of one sim: they take less than 200 KiB of a snapshot.
 pub const SIM_JOINTS_MAX: usize = 1_024;
 

@@ -8,14 +8,15 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Motion};
 use metatopia_types::{
-    Companions, CrossingPass, HandRefusal, HandsMark, NearPerson, ObjectId, Origin, PassRefusal,
-    PublicKey, SimId, TravelRefusal, TravellingPerson, TravellingThing, limits::HANDS_MAX, wire,
+    BroughtThing, Companions, CrossingPass, HandRefusal, HandsMark, NearPerson, ObjectId, Origin,
+    PassRefusal, PublicKey, SimId, TravelRefusal, TravellingPerson, TravellingThing,
+    limits::HANDS_MAX, wire,
 };
 
 use super::{
     mechanism::PackedMechanism, sim_state::State, thing_arrivals::ReadyThing, world::World,
 };
-use crate::rules::Border;
+use crate::{limits::BORDER_COMPOUNDS_MAX, rules::Border};
 
 /// Whole centimetres in a metre.
 const CENTIMETRES: Fx = Fx::from_int(100);
@@ -106,15 +107,19 @@ impl State {
     /// Returns what a neighbour is told of somebody near its border.
     pub(super) fn near_person(&self, person: PublicKey, avatar: ObjectId) -> NearPerson {
         let things = self.let_go(avatar);
-        let reach = |id: &ObjectId| {
+        let brought = |id: &ObjectId| {
             let joined = self.mechanism(*id).unwrap_or_default();
-            let bodies = joined.into_iter().filter_map(|id| self.bodies.body(id));
-            let reach = bodies.map(|body| body.shape().reach()).max();
+            let shapes = || joined.iter().filter_map(|id| self.bodies.body(*id)).map(Body::shape);
+            let reach = shapes().map(|shape| shape.reach()).max();
             let whole = reach.unwrap_or_default().saturating_mul(CENTIMETRES);
-            u16::try_from(whole.floor_int()).unwrap_or(u16::MAX)
+            let compounds = shapes().filter(|shape| shape.is_compound()).count();
+            BroughtThing {
+                reach: u16::try_from(whole.floor_int()).unwrap_or(u16::MAX),
+                compounds: u8::try_from(compounds).unwrap_or(u8::MAX),
+            }
         };
-        let reaches = things.iter().map(reach).collect();
-        NearPerson { person, mark: self.mark_of(&things), reaches }
+        let brought = things.iter().map(brought).collect();
+        NearPerson { person, mark: self.mark_of(&things), brought }
     }
 
     /// Returns the answers of a pass to what an avatar holds now and may leave with, if it answers that.
@@ -187,16 +192,16 @@ impl State {
         let near = &heard.said.near;
         let held = |pass: &CrossingPass| {
             let at = near.binary_search_by(|near| near.person.cmp(&pass.person)).ok()?;
-            let NearPerson { mark, reaches, .. } = &near[at];
-            let is_empty = reaches.is_empty() && pass.hands.is_empty();
-            (!is_empty).then_some((pass.person, *mark, reaches.as_slice()))
+            let NearPerson { mark, brought, .. } = &near[at];
+            let is_empty = brought.is_empty() && pass.hands.is_empty();
+            (!is_empty).then_some((pass.person, *mark, brought.as_slice()))
         };
         let held: Vec<_> = border.crossing.said.passes.iter().filter_map(held).collect();
         if held.is_empty() {
             return;
         }
-        let share = self.border_share(neighbour);
-        let answer = |(person, mark, reaches)| (person, mark, self.answers(border, share, reaches));
+        let shares = (self.border_share(neighbour), self.border_compounds(neighbour));
+        let answer = |(person, mark, things)| (person, mark, self.answers(border, shares, things));
         let answers: Vec<_> = held.into_iter().map(answer).collect();
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
         for (person, mark, hands) in answers {
@@ -206,35 +211,44 @@ impl State {
         }
     }
 
-    /// Returns of each thing that somebody would bring why it may not come over a border of this share.
+    /// Returns of each thing that somebody would bring why it may not come over a border, against whose shares so
+    /// many things, bytes and things of several parts count already.
     fn answers(
         &self,
         border: &Border,
-        (things, bytes): (usize, u64),
-        reaches: &[u16],
+        ((things, bytes), compounds): ((usize, u64), usize),
+        brought: &[BroughtThing],
     ) -> Vec<Option<TravelRefusal>> {
         let rules = &self.charter.parameters;
         let size_max = rules.building.size_max.saturating_mul(CENTIMETRES);
-        let mut taken = 0;
-        let answer = |reach: &u16| {
+        let (mut taken, mut parted) = (0, 0);
+        let answer = |thing: &BroughtThing| {
             let more = things.saturating_add(taken);
-            let is_over = more >= rules.border_things as usize;
-            let is_full = || self.check_more_slots(Motion::Dynamic, taken + 1).is_err();
+            let of_parts = usize::from(thing.compounds);
+            let is_over = more >= rules.border_things as usize
+                || (of_parts > 0 && compounds + parted + of_parts > BORDER_COMPOUNDS_MAX);
+            let is_full = || {
+                self.check_more_slots(Motion::Dynamic, taken + 1).is_err()
+                    || self
+                        .check_more_compounds(if of_parts > 0 { parted + of_parts } else { 0 })
+                        .is_err()
+            };
             let why = match () {
                 () if border.validators.len() < rules.things_from_servers as usize => {
                     TravelRefusal::FewServers
                 }
-                () if Fx::from_int(i32::from(*reach)) > size_max => TravelRefusal::TooLarge,
+                () if Fx::from_int(i32::from(thing.reach)) > size_max => TravelRefusal::TooLarge,
                 () if is_over || bytes >= u64::from(rules.border_bytes) => TravelRefusal::ShareFull,
                 () if is_full() => TravelRefusal::Full,
                 () => {
                     taken += 1;
+                    parted += of_parts;
                     return None;
                 }
             };
             Some(why)
         };
-        reaches.iter().map(answer).collect()
+        brought.iter().map(answer).collect()
     }
 
     /// Checks all that speaks against what somebody brings along. She gets the next number, and these things

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     limits::{
-        BORDER_BAND_METRES, MECHANISM_REACH_METRES, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
-        TIMERS_MAX,
+        BORDER_BAND_METRES, BORDER_COMPOUNDS_MAX, MECHANISM_REACH_METRES, SCRIPTS_PER_OBJECT_MAX,
+        TIMER_BYTES_MAX, TIMERS_MAX,
     },
     scripts::{GasPool, JoiningError, Script, ScriptChange},
     space::BorderWay,
@@ -246,6 +246,9 @@ impl State {
         self.check_more_slots(Motion::Dynamic, room.things).map_err(|_| TravelRefusal::Full)?;
         if body.shape.is_compound() {
             room.compounds += 1;
+            if self.border_compounds(neighbour) + room.compounds > BORDER_COMPOUNDS_MAX {
+                return Err(TravelRefusal::ShareFull);
+            }
             self.check_more_compounds(room.compounds).map_err(|_| TravelRefusal::Full)?;
         }
         room.budget = room.budget.saturating_add(room_for(thing, bytes));

@@ -263,6 +263,20 @@ impl State {
     }
 }
 
+impl State {
+    /// Returns how many things of several parts came over the border to a neighbour and count against its share.
+    pub(super) fn border_compounds(&self, neighbour: SimId) -> usize {
+        let is_own =
+            |guest: Option<BorderGuest>| guest.is_some_and(|guest| guest.from == neighbour);
+        let is_compound =
+            |id: &ObjectId| self.bodies.body(*id).is_some_and(|body| body.shape().is_compound());
+        let here =
+            self.objects.iter().filter(|(id, object)| is_own(object.guest) && is_compound(id));
+        let away = self.borders.away.values();
+        here.count() + away.filter(|away| away.is_compound && is_own(away.guest)).count()
+    }
+}
+
 impl World {
     /// Returns how many things came over the border to a neighbour and count against its share, and the bytes
     /// of their parcels.

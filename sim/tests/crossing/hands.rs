@@ -2,7 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::{Genesis, ObjectSpec, WorldObject};
+use metatopia_sim::{Genesis, ObjectSpec, Shape, WorldObject, limits::SIM_COMPOUNDS_MAX};
 use metatopia_types::{
     Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, PassRefusal, PublicKey,
     Refusal, TravelRefusal, Traveller,
@@ -11,7 +11,8 @@ use metatopia_types::{
 use crate::{
     people::{EAST, WEST, said, walk_until},
     rolling::{QUIET, ball, geneses, package, rolling, thing, way},
-    town::{ADMIN, Place, drive, places, places_of_thing, public, step, tell, town_of},
+    thing_lies::two_discs,
+    town::{ADMIN, Place, at, drive, places, places_of_thing, public, step, tell, town_of},
 };
 
 /// A ball of Ada's, by its number in the west.
@@ -23,11 +24,21 @@ fn carried(travels: bool) -> (Vec<Place>, PublicKey, Origin) {
 }
 
 /// The same between these two.
-fn carried_between(mut founded: Vec<Genesis>, travels: bool) -> (Vec<Place>, PublicKey, Origin) {
+fn carried_between(founded: Vec<Genesis>, travels: bool) -> (Vec<Place>, PublicKey, Origin) {
+    carried_as(founded, travels, None)
+}
+
+/// The same with a thing of this shape, if there is one, in place of the ball.
+fn carried_as(
+    mut founded: Vec<Genesis>,
+    travels: bool,
+    shape: Option<Shape>,
+) -> (Vec<Place>, PublicKey, Origin) {
     let ada = public(1);
     let quiet = package("quiet", QUIET);
     let place = Vec2::new(Fx::from_int(24), Fx::from_int(4));
-    let spec = ball(place, &[quiet.id()], &way(0));
+    let mut spec = ball(place, &[quiet.id()], &way(0));
+    spec.body.shape = shape.unwrap_or(spec.body.shape);
     founded[0].objects.push(ObjectSpec { owner: Some(ada), ..spec });
     founded.iter_mut().for_each(|genesis| {
         genesis.packages.insert(quiet.id(), quiet.encode());
@@ -158,6 +169,54 @@ fn a_pass_says_before_the_line_of_each_thing_in_hand_why_it_may_not_come() {
     town[0].act(ada, 1, Act::Build(Build::PutDown { object: BALL, position }));
     approaches(&mut town, ada, 2);
     assert_eq!(told(&town), []);
+}
+
+/// Geneses of two sims, the eastern of which has so many things of several parts.
+fn with_compounds(count: usize) -> Vec<Genesis> {
+    let mut founded = geneses(2, 4, 0);
+    for n in 0..count as i32 {
+        let mut spec = ball(at(2 * (n % 8) - 8, 2 * (n / 8) - 24), &[], &way(0));
+        spec.body.shape = two_discs();
+        founded[1].objects.push(spec);
+    }
+    founded
+}
+
+/// The pass did not ask: she departed with it, and was sent home as a whole by a sim that had no room for it.
+#[test]
+fn what_is_of_several_parts_stays_at_the_line_of_a_sim_that_has_as_many_as_may_be() {
+    for (count, why) in
+        [(SIM_COMPOUNDS_MAX - 1, None), (SIM_COMPOUNDS_MAX, Some(TravelRefusal::Full))]
+    {
+        let (mut town, ada, origin) = carried_as(with_compounds(count), true, Some(two_discs()));
+        approaches(&mut town, ada, 10);
+        assert_eq!(said(&town, 1, 0).passes[0].hands, [why], "{count}");
+        walk_until(&mut town, ada, EAST, 1);
+        let (to, held) = if why.is_none() { (1, town[1].world.avatar(&ada)) } else { (0, None) };
+        let hammer = found(&town, to, origin);
+        assert_eq!((hammer.held, hammer.shape), (held, two_discs()), "{count}");
+        check_roots(&town);
+        town.iter_mut().for_each(Place::restore);
+    }
+}
+
+#[test]
+fn what_is_of_several_parts_comes_home_in_hand_when_its_share_was_taken_meanwhile() {
+    let (mut town, ada, origin) = carried_as(with_compounds(0), true, Some(two_discs()));
+    while town[0].world.avatar(&ada).is_some() {
+        drive(&mut town, ada, EAST);
+        step(&mut town, 50);
+    }
+    town[1].act(public(ADMIN), 1, Act::Amend { name: "border_things".into(), value: "0".into() });
+    town[1].play(50);
+    for _ in 0..8 {
+        step(&mut town, 50);
+        assert_eq!((places(&town, &ada), places_of_thing(&town, origin)), (1, 1));
+    }
+    assert!(town[0].world.avatar(&ada).is_some());
+    assert_eq!(found(&town, 0, origin).shape, two_discs());
+    check_roots(&town);
+    town[0].restore();
 }
 
 #[test]

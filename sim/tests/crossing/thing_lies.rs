@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Compound, CompoundPart, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS, HANDS_MAX, SIM_COMPOUNDS_MAX};
+use metatopia_sim::limits::{BORDER_BYTES, BORDER_COMPOUNDS_MAX, BORDER_THINGS, HANDS_MAX};
 use metatopia_types::{
     Act, AssetLicence, Build, Companions, Digest, Look, ObjectId, Origin, Outcome, PackageId,
     Parcel, SimId, TravelRefusal, Traveller, TravellingPerson, TravellingScript, TravellingThing,
@@ -160,27 +160,24 @@ fn an_outline_beside_its_own_centre_of_mass_is_refused() {
 }
 
 #[test]
-fn of_compounds_as_many_are_taken_as_a_sim_may_have_and_the_rest_is_refused() {
+fn of_compounds_as_many_are_taken_as_the_share_of_the_border_has_and_the_rest_is_refused() {
     let mut liar = Liar::new();
-    let amend = Act::Amend { name: "border_things".into(), value: "128".into() };
-    let act = liar.town[1].act(public(ADMIN), 1, amend);
-    liar.town[1].play(50);
-    assert_eq!(liar.town[1].outcome(&act), Outcome::Ok);
     let of_parts = |n: usize| {
         let number = ObjectId(100 + n as u64);
         let thing = with_body(BodySpec { shape: two_discs(), ..body() });
         TravellingThing { origin: Origin { number, ..thing.origin }, ..thing }
     };
-    for n in 0..SIM_COMPOUNDS_MAX {
+    for n in 0..BORDER_COMPOUNDS_MAX {
         assert_eq!(refusal(&mut liar, of_parts(n)), None, "{n}");
         liar.forget();
     }
-    assert_eq!(refusal(&mut liar, of_parts(SIM_COMPOUNDS_MAX)), Some(TravelRefusal::Full));
+    let next = of_parts(BORDER_COMPOUNDS_MAX);
+    assert_eq!(refusal(&mut liar, next), Some(TravelRefusal::ShareFull));
     let world = &liar.town[1].world;
     let came = world.objects().filter(|object| object.shape == two_discs()).count();
     // In such a heap some are pushed back over the line, and count while they are under way.
     let border = world.border(&liar.town[0].id()).expect("a border");
-    assert_eq!(came + border.crossing.said.departures.len(), SIM_COMPOUNDS_MAX);
+    assert_eq!(came + border.crossing.said.departures.len(), BORDER_COMPOUNDS_MAX);
     assert_eq!(world.root(), world.rehash());
     liar.town[1].restore();
 }

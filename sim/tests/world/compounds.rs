@@ -2,13 +2,16 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{Compound, CompoundPart, Motion};
-use metatopia_sim::{Serial, Shape, limits::SIM_COMPOUNDS_MAX};
+use metatopia_sim::{
+    Serial, Shape,
+    limits::{OWNER_COMPOUNDS_MAX, SIM_COMPOUNDS_MAX},
+};
 use metatopia_types::{Act, AssetLicence, Build, ObjectId, Outcome, Outline, Refusal};
 
 use crate::{
     building::{built, refused, site},
     snapshots::restored,
-    yard::{Builder, Yard, vec2},
+    yard::{Builder, Yard, public, vec2},
 };
 
 /// A hammer: a handle of a metre, and a head across its end.
@@ -82,6 +85,30 @@ fn what_is_of_several_parts_has_the_sizes_that_builders_may_make() {
     assert_eq!(copied(&mut yard, first, (3, 3)), refused(Refusal::BadSize));
     assert_eq!(yard.try_act(100, max("2")), Outcome::Ok);
     assert!(matches!(copied(&mut yard, first, (3, 3)), Outcome::Made(_)));
+}
+
+/// Anybody could have filled the sim's room for them by herself.
+#[test]
+fn a_player_owns_eight_things_of_several_parts_and_is_given_half_of_that() {
+    let (mut yard, first) = workshop(0);
+    let place = |n: usize| (1 + 2 * (n as i32 % 4), if n < 4 { 3 } else { -3 - n as i32 / 8 });
+    let mut made = Vec::new();
+    for n in 0..OWNER_COMPOUNDS_MAX {
+        let outcome = copied(&mut yard, first, place(n));
+        let Outcome::Made(object) = outcome else { panic!("{n}: {outcome:?}") };
+        made.push(object);
+    }
+    let more = place(OWNER_COMPOUNDS_MAX);
+    assert_eq!(copied(&mut yard, first, more), refused(Refusal::TooManyCompounds));
+    let given = |yard: &mut Yard, object| built(yard, 1, Build::Give { object, to: public(2) });
+    for object in made.drain(..OWNER_COMPOUNDS_MAX / 2) {
+        assert_eq!(given(&mut yard, object), Outcome::Ok);
+    }
+    assert_eq!(given(&mut yard, made[0]), refused(Refusal::NoRoomForGifts));
+    // What she gave away counts no more, and what she deletes neither.
+    assert!(matches!(copied(&mut yard, first, more), Outcome::Made(_)));
+    assert_eq!(built(&mut yard, 1, Build::Delete { object: made[0] }), Outcome::Ok);
+    yard.check_leaves();
 }
 
 #[test]

@@ -20,6 +20,6 @@ pub use parcel::{
 };
 pub use reasons::{HandRefusal, PassRefusal, TravelRefusal};
 pub use said::{
-    BorderDeparture, BorderVerdict, CrossingPass, HandsMark, NearPerson, Said, SaidError,
-    Traveller, said_key,
+    BorderDeparture, BorderVerdict, BroughtThing, CrossingPass, HandsMark, NearPerson, Said,
+    SaidError, Traveller, said_key,
 };

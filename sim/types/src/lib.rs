@@ -85,10 +85,11 @@ pub use certificate::{Certificate, CertificateError};
 pub use club::{ClubName, ClubOrder};
 pub use crossing::{
     BorderDeparture, BorderFrame, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict,
-    Companions, CrossingPass, DISPATCH_FORMAT, Dispatch, DispatchedState, FRAME_METRE, FRAME_SPEED,
-    FrameBody, FrameShape, HandRefusal, HandsMark, HearRefusal, NearPerson, Parcel, ParcelError,
-    PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal, Traveller, TravellingJoint,
-    TravellingPerson, TravellingScript, TravellingThing, Worth, said_key,
+    BroughtThing, Companions, CrossingPass, DISPATCH_FORMAT, Dispatch, DispatchedState,
+    FRAME_METRE, FRAME_SPEED, FrameBody, FrameShape, HandRefusal, HandsMark, HearRefusal,
+    NearPerson, Parcel, ParcelError, PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal,
+    Traveller, TravellingJoint, TravellingPerson, TravellingScript, TravellingThing, Worth,
+    said_key,
 };
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;

@@ -428,8 +428,10 @@ pub enum Refusal {
     /// The sim keeps as many profiles or pictures as it can.
     #[error("the sim keeps as many profiles and pictures as it can; come back on other days")]
     ProfilesFull,
-    /// The sim has as many things of several parts as may be.
-    #[error("the sim has as many things of several parts as may be; delete one of them")]
+    /// The owner, or the sim, has as many things of several parts as may be.
+    #[error(
+        "its owner or the sim has as many things of several parts as may be; delete one of them"
+    )]
     TooManyCompounds,
     /// A thing of several parts has no outline that could get another size.
     #[error("a thing of several parts keeps its size")]

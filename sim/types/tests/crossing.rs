@@ -11,6 +11,9 @@ fn sim(n: u8) -> SimId {
     SimId(Digest([n; 32]))
 }
 
+/// A thing to bring along of which as much is said as can be.
+const LARGEST: BroughtThing = BroughtThing { reach: u16::MAX, compounds: u8::MAX };
+
 fn public(n: usize) -> PublicKey {
     let mut bytes = [0xff; 32];
     bytes[..8].copy_from_slice(&(n as u64 + (1 << 40)).to_be_bytes());
@@ -83,7 +86,7 @@ fn with_frame() -> Said {
 
 /// Somebody near who brings all that she can.
 fn near(n: usize) -> NearPerson {
-    NearPerson { person: public(n), mark: [0xff; 8], reaches: vec![u16::MAX; BROUGHT_MAX] }
+    NearPerson { person: public(n), mark: [0xff; 8], brought: vec![LARGEST; BROUGHT_MAX] }
 }
 
 fn person() -> TravellingPerson {
@@ -229,7 +232,7 @@ fn what_is_said_has_bounded_lists_that_ascend_and_numbers_in_range() {
     assert_eq!(broken(&|said| said.passes.push(said.passes[0].clone())), long(PASSES_MAX));
     assert_eq!(broken(&|said| said.near.push(near(99))), long(PEOPLE_NEAR_MAX));
     let hands = long(BROUGHT_MAX);
-    assert_eq!(broken(&|said| said.near[3].reaches.push(1)), hands, "six with her");
+    assert_eq!(broken(&|said| said.near[3].brought.push(LARGEST)), hands, "six with her");
     assert_eq!(broken(&|said| said.passes[3].hands.push(None)), hands, "six answered");
     assert_eq!(broken(&|said| said.near.swap(0, 1)), SaidError::Order);
     assert_eq!(broken(&|said| said.passes[1] = said.passes[0].clone()), SaidError::Order);

@@ -2,10 +2,10 @@
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    BorderDeparture, BorderFrame, BorderOrder, BorderVerdict, Companions, CrossingPass, Digest,
-    Dispatch, DispatchedState, FrameBody, FrameShape, Height, Link, Look, Millis, NearPerson,
-    Parcel, PassRefusal, PublicKey, Said, SimId, StateProof, TravelRefusal, TravellingPerson,
-    merkle, said_key,
+    BorderDeparture, BorderFrame, BorderOrder, BorderVerdict, BroughtThing, Companions,
+    CrossingPass, Digest, Dispatch, DispatchedState, FrameBody, FrameShape, Height, Link, Look,
+    Millis, NearPerson, Parcel, PassRefusal, PublicKey, Said, SimId, StateProof, TravelRefusal,
+    TravellingPerson, merkle, said_key,
 };
 
 use super::land;
@@ -53,7 +53,14 @@ pub(crate) fn said() -> Vec<Vec<u8>> {
             mark: [3; 8],
             hands: vec![None, refused],
         }],
-        near: vec![NearPerson { person: PublicKey([7; 32]), mark: [3; 8], reaches: vec![30, 40] }],
+        near: vec![NearPerson {
+            person: PublicKey([7; 32]),
+            mark: [3; 8],
+            brought: vec![
+                BroughtThing { reach: 30, compounds: 0 },
+                BroughtThing { reach: 40, compounds: 1 },
+            ],
+        }],
         frame: BorderFrame {
             made: Millis(14_900),
             bodies: vec![FrameBody {

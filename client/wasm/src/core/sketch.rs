@@ -67,12 +67,7 @@ impl ClientCore {
 
 /// Returns the genesis of a sketch. Its author is an admin, so that no rule is in the way that needs more to be
 /// known of her than what is in sight.
-fn sketch_of(
-    genesis: &Genesis,
-    objects: Vec<ObjectSpec>,
-    author: PublicKey,
-    at: Vec2,
-) -> Genesis {
+fn sketch_of(genesis: &Genesis, objects: Vec<ObjectSpec>, author: PublicKey, at: Vec2) -> Genesis {
     let mut parameters = genesis.parameters.clone();
     parameters.tier = TierName::Basic;
     parameters.objects_max = BODIES_MAX as u32;

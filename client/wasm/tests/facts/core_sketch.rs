@@ -36,7 +36,7 @@ fn a_sketch_has_all_things_in_sight_where_they_are_and_neither_people_nor_script
     let mut page = Page::new();
     page.see();
     let thing = page.stand.world().objects().find(|object| object.player.is_none());
-    let (id, name) = thing.map(|thing| (thing.id, thing.name.to_owned())).expect("a thing");
+    let (id, name) = thing.map(|thing| (thing.id, thing.name)).expect("a thing");
 
     let sketch = asked(&mut page, id.0)["result"].clone();
 

@@ -76,8 +76,17 @@ pub struct NearPerson {
     /// The mark of the things that she brings and this sim lets go: those in her hands, and then the one that she
     /// sits on.
     pub mark: HandsMark,
-    /// How far each of them reaches from its middle, in whole centimetres, rounded down.
-    pub reaches: Vec<u16>,
+    /// What has to be known of each of them to answer whether it may come.
+    pub brought: Vec<BroughtThing>,
+}
+
+/// What a neighbour is told of a thing that somebody would bring along, with all that is joined to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BroughtThing {
+    /// How far the largest of them reaches from its middle, in whole centimetres, rounded down.
+    pub reach: u16,
+    /// How many of them are of several parts.
+    pub compounds: u8,
 }
 
 impl NearPerson {
@@ -153,7 +162,7 @@ pub enum SaidError {
 
 impl Said {
     /// The number of the format in which this program writes and reads it.
-    pub const FORMAT: u8 = 5;
+    pub const FORMAT: u8 = 6;
 
     /// Returns what is said at a border on which nothing was ever said.
     #[must_use]
@@ -221,7 +230,7 @@ impl Said {
             (self.near.len(), PEOPLE_NEAR_MAX),
         ];
         let answered = self.passes.iter().map(|pass| pass.hands.len());
-        let held = self.near.iter().map(|near| near.reaches.len());
+        let held = self.near.iter().map(|near| near.brought.len());
         let brought = (answered.chain(held).max().unwrap_or_default(), limits::BROUGHT_MAX);
         let lengths = lengths.into_iter().chain([brought]);
         if let Some((found, max)) = lengths.into_iter().find(|(found, max)| found > max) {
