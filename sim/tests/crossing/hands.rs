@@ -399,7 +399,8 @@ fn what_came_over_and_was_restored_counts_in_the_quotas_of_its_owner() {
 
     assert_eq!(found(&town, 1, origin).owner, Some(ada));
     assert_eq!(town[1].world.border_share(&west).0, 0);
-    let act = town[1].act(ada, 1, Act::Build(Build::Copy { object, position: here }));
+    let position = here.saturating_add(Vec2::new(Fx::from_int(2), Fx::from_int(3)));
+    let act = town[1].act(ada, 1, Act::Build(Build::Copy { object, position }));
     step(&mut town, 50);
     assert_eq!(town[1].outcome(&act), Outcome::Refused(Refusal::TooManyObjects));
     check_roots(&town);
