@@ -147,6 +147,10 @@ test('a try that goes on in a sketch says so, unless somebody ended it by then',
     stage.ears.told(report());
     stage.press(t('try.touch'));
     assert.deepEqual([sketch.gone, stage.went], [[[{ do: 'touch' }, 3]], []]);
+    // A sketch that goes on beside the next try would tell of itself there.
+    stage.press(t('try'));
+    assert.equal(sketch.ended, 1);
+    assert.ok(stage.text().includes(t('try.how')));
   }
 });
 

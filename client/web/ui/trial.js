@@ -63,17 +63,11 @@ export function trialOf(page, draftOf, goTo) {
 
   function begin() {
     const draft = draftOf();
+    stop();
     element.hidden = false;
-    fill(lines);
-    fill(gas);
-    fill(asked);
+    for (const part of [lines, gas, asked]) fill(part);
     allow(false);
-    if (draft.object === null) {
-      stop();
-      element.hidden = false;
-      put(state, t('try.nowhere'));
-      return;
-    }
+    if (draft.object === null) return void put(state, t('try.nowhere'));
     entry = draft.entry;
     const { object, script, published, ...made } = draft;
     put(state, t('try.begins'));
