@@ -178,7 +178,8 @@ test('a server of another sim is not entered, and a wrong genesis is asked of th
   await refused;
 });
 
-test('where there can be no copy of the state, a draft is tried among what is in sight, in a worker that ends with the try', async (t) => {
+/** A try on the advanced tier, of which this module has none: the core is asked for a sketch. */
+async function sketching(t) {
   const stage = new Stage();
   stage.add(A);
   const client = await entered(t, stage);
@@ -187,14 +188,22 @@ test('where there can be no copy of the state, a draft is tried among what is in
   const task = { object: 7, script: 4, draft: { name: 'lamp' } };
   client.tryOut(task, { waits: ear('waits'), told: ear('told'), failed: ear('failed'), sketched: ear('sketched') });
   await drained();
-  // A sim on the advanced tier: this module has none.
   stage.workers.at(-1).post({ type: 'failed', code: 'tier' });
   await drained();
   const [asked] = stage.core.commands('sketch');
   assert.equal(asked.object, 7);
-  stage.core.say({ type: 'done', id: asked.id, result: { genesis: 'AQID', sim: 'cd', object: 3, name: 'ada' } });
-  await drained();
-  const worker = stage.workers.at(-1);
+  const [[, trial]] = said.filter(([name]) => name === 'sketched');
+  const drawn = async () => {
+    stage.core.say({ type: 'done', id: asked.id, result: { genesis: 'AQID', sim: 'cd', object: 3, name: 'ada' } });
+    await drained();
+    return stage.workers.at(-1);
+  };
+  return { stage, client, said, asked, trial, drawn };
+}
+
+test('where there can be no copy of the state, a draft is tried among what is in sight, in a worker that ends with the try', async (t) => {
+  const { client, said, trial, drawn } = await sketching(t);
+  const worker = await drawn();
   const { compiled, genesis, sim, from } = worker.told[0];
   assert.deepEqual([compiled, genesis, sim, from], ['compiled', Uint8Array.of(1, 2, 3), 'cd', 'genesis']);
   worker.post({ type: 'status', status: { phase: 'following', height: 0, checked: 0, ownRoot: null, statedRoot: null, received: 0, bytes: 0 } });
@@ -204,9 +213,35 @@ test('where there can be no copy of the state, a draft is tried among what is in
   worker.post({ type: 'tried', report: { at: 1 } });
   await drained();
   assert.deepEqual(said.at(-1), ['told', { at: 1 }]);
-  said.find(([name]) => name === 'sketched')[1].end();
+  trial.end();
   assert.ok(worker.ended && !client.replica.on);
   assert.ok(said.every(([name]) => name !== 'failed'));
+});
+
+// The worker began all the same, and nobody held it any more.
+test('a try that ends before its sketch is there starts no worker, and a sketch that fails by then is no failure of the next', async (t) => {
+  for (const answer of ['done', 'failed']) {
+    const { stage, said, asked, trial, drawn } = await sketching(t);
+    const workers = stage.workers.length;
+    trial.end();
+    if (answer === 'done') await drawn();
+    else stage.core.say({ type: 'failed', id: asked.id, code: 'NotInSight' });
+    await drained();
+    assert.equal(stage.workers.length, workers);
+    assert.ok(said.every(([name]) => name !== 'failed'));
+  }
+});
+
+test('a sketch that cannot be drawn says why, and one that runs ends with the replicas', async (t) => {
+  const lost = await sketching(t);
+  lost.stage.core.say({ type: 'failed', id: lost.asked.id, code: 'NotInSight' });
+  await drained();
+  assert.deepEqual(lost.said.filter(([name]) => name === 'failed').map(([, { code }]) => code), ['NotInSight']);
+
+  const { client, drawn } = await sketching(t);
+  const worker = await drawn();
+  client.stopReplicas();
+  assert.ok(worker.ended);
 });
 
 test('the newest checkpoint is kept for its sim, and counts for more than that of a link', async (t) => {

@@ -133,25 +133,20 @@ test('one touches it, says something, replies to its form and lets more time go 
   assert.ok(stage.ended);
 });
 
-test('a try that goes on in a sketch says so, unless somebody ended it by then', () => {
-  for (const ends of [false, true]) {
-    const stage = card();
-    stage.press(t('try'));
-    assert.ok(stage.text().includes(t('try.how')));
-    if (ends) stage.press(t('try.end'));
-    const sketch = { ended: 0, gone: [], end: () => (sketch.ended += 1), go: (deed, seconds) => sketch.gone.push([deed, seconds]) };
-    stage.ears.sketched(sketch);
-    assert.equal(sketch.ended, ends ? 1 : 0);
-    assert.equal(stage.text().includes(t('try.sketched')), !ends);
-    if (ends) continue;
-    stage.ears.told(report());
-    stage.press(t('try.touch'));
-    assert.deepEqual([sketch.gone, stage.went], [[[{ do: 'touch' }, 3]], []]);
-    // A sketch that goes on beside the next try would tell of itself there.
-    stage.press(t('try'));
-    assert.equal(sketch.ended, 1);
-    assert.ok(stage.text().includes(t('try.how')));
-  }
+test('a try that goes on in a sketch says so, begins with no lines, and ends when the next one begins', () => {
+  const stage = card();
+  stage.press(t('try'));
+  assert.ok(stage.text().includes(t('try.how')));
+  stage.ears.told(report({ lines: [{ at: 1, kind: 'logged', text: 'of the copy' }] }));
+  const sketch = { ended: 0, gone: [], end: () => (sketch.ended += 1), go: (deed, seconds) => sketch.gone.push([deed, seconds]) };
+  stage.ears.sketched(sketch);
+  assert.ok(stage.text().includes(t('try.sketched')) && !stage.text().includes('of the copy'));
+  stage.ears.told(report());
+  stage.press(t('try.touch'));
+  assert.deepEqual([sketch.gone, stage.went, sketch.ended], [[[{ do: 'touch' }, 3]], [], 0]);
+  stage.press(t('try'));
+  assert.equal(sketch.ended, 1);
+  assert.ok(stage.text().includes(t('try.how')));
 });
 
 test('a try that cannot be says why, and that publishing is free to go on', () => {

@@ -124,6 +124,8 @@ export class Engine extends Commanded {
       askRaw: (question) => this.raw(question),
       height: () => this.status.height,
     });
+    /** Runs a sketch, which nobody else decides anything in. */
+    this.sketchMode = new ReplicaMode({ changed: () => {}, askRaw: () => new Promise(() => {}), height: () => 0 });
     /** @type {import('./commands.js').Ask} */
     const ask = (what, fields) => this.port.ask(what, fields);
     Object.assign(this, commands('engine', ask));
@@ -135,8 +137,11 @@ export class Engine extends Commanded {
 
   stop() {
     this.link.stop('left');
-    this.replicaMode.stop();
+    this.stopReplicas();
   }
+
+  /** Ends replica mode, and the try in a sketch. */
+  stopReplicas = () => [this.replicaMode, this.sketchMode].forEach((mode) => mode.stop());
 
   get status() {
     const { told, link, sight } = this;
@@ -180,8 +185,7 @@ export class Engine extends Commanded {
   tryOut(what, ears) {
     const starts = !this.replica.on;
     const task = { ...what, author: this.identity.public };
-    const failed = (/** @type {CoreError} */ error) =>
-      NO_COPY.has(error.code) ? void this.#sketch(task, ears).catch(ears.failed) : ears.failed(error);
+    const failed = (/** @type {CoreError} */ error) => (NO_COPY.has(error.code) ? void this.#sketch(task, ears) : ears.failed(error));
     const trial = new Trial(this.replicaMode, starts, task, { ...ears, failed });
     if (starts) this.setReplica(true);
     else trial.look();
@@ -190,10 +194,15 @@ export class Engine extends Commanded {
 
   /** Tries a draft in a sketch of the sim. @param {import('./trial.js').TrialTask} task @param {any} ears */
   async #sketch(task, ears) {
-    const { genesis, sim, ...there } = await this.sketch(task.object);
-    const mode = new ReplicaMode({ changed: () => {}, askRaw: () => new Promise(() => {}), height: () => 0 });
-    ears.sketched(new Trial(mode, false, { ...task, ...there, script: null }, ears));
-    mode.start(this.compiled, fromBase64(genesis), sim, 'genesis');
+    // First whoever asked gets the try that failed.
+    await null;
+    const trial = new Trial(this.sketchMode, false, task, ears);
+    ears.sketched(trial);
+    const drawn = await this.sketch(task.object).catch((error) => trial.fail(error.code, error.detail));
+    if (!drawn || trial.ended) return;
+    const { genesis, sim, ...there } = drawn;
+    trial.task = { ...task, ...there, script: null };
+    this.sketchMode.start(this.compiled, fromBase64(genesis), sim, 'genesis');
   }
 
   /** Tabs that nobody looks at get few views. @param {'active'|'hidden'} pulse */

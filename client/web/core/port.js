@@ -110,9 +110,7 @@ export class Port {
   /** Ends the core; whoever waits is told why. @param {string} code */
   stop(code) {
     this.worker?.terminate();
-    this.worker = null;
-    this.waiting = [];
-    this.closed = code;
+    [this.worker, this.waiting, this.closed] = [null, [], code];
     for (const { reject } of this.asked.values()) reject(new CoreError(code));
     this.asked.clear();
   }

@@ -29,9 +29,7 @@ export class Predictor {
   /** Takes a path. @param {{at: number, points: Point[]|null}} path @param {number} now */
   follow({ at, points }, now) {
     const shown = this.ready ? this.at(now) : null;
-    this.points = points ?? [];
-    this.began = at;
-    this.taken = now;
+    [this.points, this.began, this.taken] = [points ?? [], at, now];
     this.offset = { x: 0, y: 0 };
     if (shown === null || !this.ready) return;
     const place = this.#onPath(now);

@@ -16,9 +16,7 @@ export class Timeline {
     this.base = null;
     this.jitter = 0;
     /** The newest tick that arrived. */
-    this.newest = 0;
-    this.drawn = 0;
-    this.delay = 0;
+    [this.newest, this.drawn, this.delay] = [0, 0, 0];
   }
 
   /** A view of a tick arrived. @param {number} tick @param {number} now */
@@ -26,8 +24,7 @@ export class Timeline {
     const arrived = now - tick * TICK_MS;
     // A pause, or another server: begin anew.
     if (this.base === null || Math.abs(arrived - this.base) > 1_000) {
-      this.base = arrived;
-      this.drawn = tick;
+      [this.base, this.drawn] = [arrived, tick];
     }
     const off = arrived - this.base;
     this.base += off * (off < 0 ? 0.2 : 0.05);

@@ -37,8 +37,7 @@ export class Trial {
    */
   constructor(replica, starts, task, ears) {
     [this.replica, this.starts, this.task, this.ears] = [replica, starts, task, ears];
-    this.begun = false;
-    this.ended = false;
+    [this.begun, this.ended] = [false, false];
     /** The copy holds all that was decided by now: also a thing that was just built. */
     this.from = replica.decided();
     replica.trial?.end();

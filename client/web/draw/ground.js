@@ -52,9 +52,7 @@ export class Ground {
     const sharp = !camera.zooming;
     if (palette !== this.palette || (sharp && camera.scale !== this.scale) || this.scale === 0) {
       this.chunks.clear();
-      this.first = true;
-      this.scale = camera.scale;
-      this.palette = palette;
+      [this.first, this.scale, this.palette] = [true, camera.scale, palette];
     }
     const began = performance.now();
     let shown = 0;

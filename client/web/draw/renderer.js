@@ -114,8 +114,7 @@ export class Renderer {
     camera.follow(look.x, look.y, now, picture.calm);
     if (camera.scale !== this.spriteScale || picture.palette !== this.spritePalette) {
       this.sprites.clear();
-      this.spriteScale = camera.scale;
-      this.spritePalette = picture.palette;
+      [this.spriteScale, this.spritePalette] = [camera.scale, picture.palette];
     }
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.imageSmoothingEnabled = true;

@@ -57,7 +57,7 @@ function goOver(page, there, shift) {
   page.group.clear();
   // Who listens to the one engine listens to the other from now on.
   [there.ears, client.ears] = [client.ears, there.ears];
-  client.replicaMode.stop();
+  client.stopReplicas();
   page.client = there;
   Object.assign(page.picture, { hover: null, near: null, bubbles: new Map() });
   page.announcer.known.clear();

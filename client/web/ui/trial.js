@@ -72,15 +72,16 @@ export function trialOf(page, draftOf, goTo) {
     const { object, script, published, ...made } = draft;
     put(state, t('try.begins'));
     put(how, t('try.how'));
-    const begun = client.tryOut({ object, script, draft: made }, { waits, told, failed, sketched });
-    trial = begun;
-    function sketched(/** @type {import('../core/trial.js').Trial} */ next) {
-      // Somebody ended it, or began another one.
-      if (trial !== begun) return next.end();
-      trial = next;
-      put(how, t('try.sketched'));
-    }
+    trial = client.tryOut({ object, script, draft: made }, { waits, told, failed, sketched });
     element.scrollIntoView?.({ block: 'nearest' });
+  }
+
+  /** @param {import('../core/trial.js').Trial} next */
+  function sketched(next) {
+    trial = next;
+    // What a copy told, which is lost in the midst of a try, is not of this one.
+    for (const part of [lines, gas, asked]) fill(part);
+    put(how, t('try.sketched'));
   }
 
   /** @param {boolean} can */
