@@ -11,6 +11,7 @@ const ROWS_WITHOUT_A_TEST: usize = 28;
 const FILES_OF_LIMITS: &[&str] = &[
     "sim/types/src/limits.rs",
     "sim/src/rules/limits.rs",
+    "sim/src/rules/limits/borders.rs",
     "sim/src/rules/limits/people.rs",
     "scripting/src/limits.rs",
     "consensus/src/limits.rs",

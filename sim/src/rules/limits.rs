@@ -169,7 +169,7 @@ pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
 /// Physics bounds what their contacts take.
 pub const SIM_COMPOUNDS_MAX: usize = 64;
 
-/// Things of several parts of one owner: seven others find room beside one who has so many.
+/// Things of several parts of one owner, guests left out: they count against the share of their border.
 pub const OWNER_COMPOUNDS_MAX: usize = 8;
 
 /// Joints of one sim: they take less than 200 KiB of a snapshot.

@@ -51,7 +51,8 @@ impl Area {
     }
 
     /// Returns the place in it that is nearest to this one.
-    pub(crate) fn nearest(&self, place: Vec2) -> Vec2 {
+    #[must_use]
+    pub fn nearest(&self, place: Vec2) -> Vec2 {
         let Self { low, high } = *self;
         Vec2::new(place.x.max(low.x).min(high.x), place.y.max(low.y).min(high.y))
     }

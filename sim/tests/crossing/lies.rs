@@ -3,9 +3,9 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::Wall;
 use metatopia_types::{
-    Act, BorderDeparture, BorderFrame, BorderVerdict, Companions, Digest, Dispatch,
-    DispatchedState, FrameBody, Header, HearRefusal, Height, Look, Millis, Outcome, Parcel,
-    PublicKey, Refusal, Root, Said, StateProof, TravelRefusal, Traveller, TravellingPerson,
+    Act, BorderDeparture, BorderFrame, BorderVerdict, BroughtThing, Companions, Digest, Dispatch,
+    DispatchedState, FrameBody, Header, HearRefusal, Height, Look, Millis, NearPerson, Outcome,
+    Parcel, PublicKey, Refusal, Root, Said, StateProof, TravelRefusal, Traveller, TravellingPerson,
     leaf_hash,
     limits::{DEPARTURES_MAX, ROOT_LAG, VERDICTS_MAX},
     merkle, said_key,
@@ -106,6 +106,17 @@ impl Liar {
         self.said.time = self.said.time.plus(50);
         self.said.frame = BorderFrame { made: self.said.time, bodies };
         self.hears(self.said.encode())
+    }
+
+    /// Tells the east that Ada is near the border with these things, and returns what her pass says of them.
+    pub(crate) fn brings(&mut self, brought: Vec<BroughtThing>) -> Vec<Option<TravelRefusal>> {
+        self.said.height = self.said.height.plus(1);
+        self.said.time = self.said.time.plus(50);
+        self.said.near = vec![NearPerson { person: public(ADA), mark: [1; 8], brought }];
+        assert_eq!(self.hears(self.said.encode()), Outcome::Ok);
+        let border = self.town[1].world.border(&self.town[0].id()).expect("a border");
+        let passes = &border.crossing.said.passes;
+        passes.iter().find(|pass| pass.person == public(ADA)).expect("her pass").hands.clone()
     }
 
     /// Lists nothing any more.

@@ -5,9 +5,9 @@ use metatopia_physics::{BodySpec, Compound, CompoundPart, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::limits::{BORDER_BYTES, BORDER_COMPOUNDS_MAX, BORDER_THINGS, HANDS_MAX};
 use metatopia_types::{
-    Act, AssetLicence, Build, Companions, Digest, Look, ObjectId, Origin, Outcome, PackageId,
-    Parcel, SimId, TravelRefusal, Traveller, TravellingPerson, TravellingScript, TravellingThing,
-    wire,
+    Act, AssetLicence, BroughtThing, Build, Companions, Digest, Look, ObjectId, Origin, Outcome,
+    PackageId, Parcel, SimId, TravelRefusal, Traveller, TravellingPerson, TravellingScript,
+    TravellingThing, wire,
 };
 
 use crate::{
@@ -167,10 +167,17 @@ fn of_compounds_as_many_are_taken_as_the_share_of_the_border_has_and_the_rest_is
         let thing = with_body(BodySpec { shape: two_discs(), ..body() });
         TravellingThing { origin: Origin { number, ..thing.origin }, ..thing }
     };
+    let hammer = BroughtThing { reach: 100, compounds: 1 };
+    let ball = BroughtThing { reach: 100, compounds: 0 };
+    let full = Some(TravelRefusal::ShareFull);
     for n in 0..BORDER_COMPOUNDS_MAX {
+        // The pass knows of each of them whether there is room: for the first one there is, as long as for any.
+        let second = if n + 1 < BORDER_COMPOUNDS_MAX { None } else { full };
+        assert_eq!(liar.brings(vec![hammer, hammer, ball]), [None, second, None], "{n}");
         assert_eq!(refusal(&mut liar, of_parts(n)), None, "{n}");
         liar.forget();
     }
+    assert_eq!(liar.brings(vec![hammer, ball]), [full, None]);
     let next = of_parts(BORDER_COMPOUNDS_MAX);
     assert_eq!(refusal(&mut liar, next), Some(TravelRefusal::ShareFull));
     let world = &liar.town[1].world;

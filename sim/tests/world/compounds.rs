@@ -107,7 +107,15 @@ fn a_player_owns_eight_things_of_several_parts_and_is_given_half_of_that() {
     assert_eq!(given(&mut yard, made[0]), refused(Refusal::NoRoomForGifts));
     // What she gave away counts no more, and what she deletes neither.
     assert!(matches!(copied(&mut yard, first, more), Outcome::Made(_)));
+    let Outcome::Made(_) = copied(&mut yard, first, (1, 5)) else { panic!("room for another") };
+    for n in 0..2 {
+        assert!(matches!(copied(&mut yard, first, (3 + 2 * n, 5)), Outcome::Made(_)), "{n}");
+    }
     assert_eq!(built(&mut yard, 1, Build::Delete { object: made[0] }), Outcome::Ok);
+    assert!(matches!(copied(&mut yard, first, place(0)), Outcome::Made(_)));
+    // The copy is passed over, and her place for what was deleted is taken.
+    let undo = Build::Undo { skip: 1 };
+    assert_eq!(built(&mut yard, 1, undo), refused(Refusal::TooManyCompounds));
     yard.check_leaves();
 }
 

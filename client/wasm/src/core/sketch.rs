@@ -5,54 +5,36 @@
 //! certified roots. It lacks all that no tile holds: scripts with their states, joints, other people, and what
 //! acts changed of the rules.
 
-use std::collections::BTreeMap;
-
 use data_encoding::BASE64;
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::limits::BODIES_MAX;
-use metatopia_sim::{
-    AgreedPorts, FirstLogin, Genesis, ObjectSpec, Publishers, TierName, TileEntry,
-};
-use metatopia_types::{Height, ObjectId, PublicKey};
+use metatopia_sim::{AgreedPorts, FirstLogin, Genesis, ObjectSpec, Publishers, TierName};
+use metatopia_types::{ObjectId, PublicKey};
 use serde_json::{Value, json};
 
 use super::ClientCore;
-
-/// How far from where the author stands the avatar may come into a sketch, in metres: one step, if something
-/// is in the way.
-const ARRIVAL_RADIUS: Fx = Fx::ONE;
 
 impl ClientCore {
     /// Tells the page of a sketch of the sim, and by which number the thing goes in it.
     pub(super) fn sketch(&mut self, command: u64, thing: ObjectId) {
         let sight = self.session.sight();
-        let mut seen: BTreeMap<ObjectId, (Height, &TileEntry)> = BTreeMap::new();
-        for (_, height, copy) in sight.copies() {
-            for entry in copy.entries() {
-                let newest = seen.entry(entry.id).or_insert((height, entry));
-                // It left a tile whose copy is older.
-                if newest.0 < height {
-                    *newest = (height, entry);
-                }
-            }
-        }
-        let avatar = sight.me().and_then(|me| seen.get(&me));
-        let Some((_, author)) = avatar else {
+        // What is only seen from afar is in no tile, so nothing proves it.
+        let seen = || sight.things().filter(|(_, _, far)| !far).map(|(entry, ..)| entry);
+        let Some(author) = seen().find(|entry| Some(entry.id) == sight.me()) else {
             return self.failed(command, "NotLoggedIn", &Value::Null);
         };
-        let (name, at) = (author.object.name.clone(), author.body.position());
+        let ground = self.genesis.parameters.ground;
+        // Just before she departs she stands past a line, where a genesis has nobody.
+        let (name, at) = (author.object.name.clone(), ground.nearest(author.body.position()));
         let mut things: Vec<(ObjectId, ObjectSpec)> = Vec::new();
-        let others = seen.values().filter(|(_, entry)| entry.object.player.is_none());
-        for (_, entry) in others {
+        for entry in seen().filter(|entry| entry.object.player.is_none()) {
             let spec = entry.object.listed(&entry.body);
-            // On its way over a border it stands beyond the ground, where a genesis has nothing.
-            let is_inside = self.genesis.parameters.ground.contains(spec.body.pose.position);
-            if is_inside && spec.check().is_ok() {
+            if ground.contains(spec.body.pose.position) && spec.check().is_ok() {
                 things.push((entry.id, spec));
             }
         }
         let Some(place) = things.iter().position(|(id, _)| *id == thing) else {
-            return self.failed(command, "NoObject", &Value::Null);
+            return self.failed(command, "NotInSight", &Value::Null);
         };
         let specs = things.into_iter().map(|(_, spec)| spec).collect();
         let genesis = sketch_of(&self.genesis, specs, self.key, at);
@@ -75,7 +57,8 @@ fn sketch_of(genesis: &Genesis, objects: Vec<ObjectSpec>, author: PublicKey, at:
     parameters.publishers = Publishers::Anybody;
     parameters.ports = AgreedPorts::default();
     parameters.ttl_seconds = 0;
-    (parameters.avatar.spawn, parameters.avatar.spawn_radius) = (at, ARRIVAL_RADIUS);
+    // She comes where she stands, and the ground that is kept clear for arrivals is no larger than she is.
+    (parameters.avatar.spawn, parameters.avatar.spawn_radius) = (at, Fx::ZERO);
     Genesis {
         name: genesis.name.clone(),
         parameters,

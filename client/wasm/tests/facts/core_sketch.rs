@@ -77,7 +77,7 @@ fn a_draft_is_tried_in_a_sketch_where_the_author_stands_also_on_a_thing_of_the_s
     assert!(!report.over);
     let avatar = trial.world().avatar(&author).expect("she came");
     let came = trial.world().place(avatar).expect("she stands somewhere");
-    assert!(came.distance(stands) <= metatopia_math::Fx::ONE);
+    assert_eq!(came, stands);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_cannot_be_sketched_says_why() {
     let mut page = Page::new();
     assert_eq!(asked(&mut page, 1)["code"], "NotLoggedIn");
     page.see();
-    assert_eq!(asked(&mut page, 999_999)["code"], "NoObject");
+    assert_eq!(asked(&mut page, 999_999)["code"], "NotInSight");
     let avatar = page.stand.world().avatar(&Stand::visitor().public()).expect("she came");
-    assert_eq!(asked(&mut page, avatar.0)["code"], "NoObject", "people are no things");
+    assert_eq!(asked(&mut page, avatar.0)["code"], "NotInSight", "people are no things");
 }
