@@ -5,13 +5,16 @@ mod hint;
 mod joint;
 mod lot;
 mod parse;
+mod parts;
 mod spot;
 
 use alloc::{string::String, vec, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_sim::Shape;
-use metatopia_types::{AssetLicence, Blueprint, BuiltMaterial, Outline, OutlineCorners};
+use metatopia_types::{
+    AssetLicence, Blueprint, BuiltMaterial, Outline, OutlineCorners, OutlineParts,
+};
 
 use corners::spread;
 pub use corners::{CornersError, corners};
@@ -19,6 +22,7 @@ pub use hint::{next, title};
 pub use joint::{JOINT_KINDS, JoinedThing, joined};
 pub use lot::claim_around;
 pub use parse::{BuildError, parse};
+pub use parts::{around_the_first, outlines};
 pub use spot::{Ground, spot};
 
 /// A line of a builder. Things are named as they were typed; `it` is the last one.
@@ -63,6 +67,8 @@ pub enum Building {
     Join(String, Option<String>, &'static str, Option<Fx>),
     /// Take all joints off a thing, or those with another one.
     Unjoin(String, Option<String>),
+    /// Make one thing of several.
+    Unite(Vec<String>),
     /// Take back the last deed, passing over so many.
     Undo(u8),
     /// List one's own things.
@@ -130,6 +136,7 @@ impl BuildPlan {
             position,
             angle: Angle::ZERO,
             licence: AssetLicence::default(),
+            parts: OutlineParts::default(),
         }
     }
 }
@@ -287,6 +294,8 @@ join crate to wall
                 a hinge holds both; `join crate to ground`; at the end `by rod`, `by weld`, `by slider`,
                 `by rope`, `by spring`, `by motor`, or `by motor 3`: radians a second; of a spring, hertz
 unjoin crate    from all that it is joined to; `unjoin crate from wall`
+unite crate and ball
+                makes one thing of several of yours, as they stand; it is as the first, without scripts
 undo            takes back what you built last; `undo 1` passes over that, and takes the one before
 mine            what is yours, and how much you may have
 land            who may build where";

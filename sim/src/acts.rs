@@ -24,6 +24,7 @@ mod land;
 mod lot;
 mod materials;
 mod offers;
+mod outline;
 mod placement;
 mod private;
 mod profile;
@@ -44,6 +45,7 @@ mod titles;
 mod traces;
 mod undo;
 mod undo_of;
+mod unite;
 
 pub use chat::{CLUB, ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SHOUTED, SpokenLine, WHISPERED};
 pub use executor::InjectedPanics;

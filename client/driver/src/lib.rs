@@ -213,7 +213,7 @@ impl ClientDriver {
     /// See [`DriveError`].
     pub async fn submit(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Submitted, DriveError> {
         let (reply, answer) = oneshot::channel();
-        self.order(DriverCommand::Submit { act, blobs, reply }).await?;
+        self.order(DriverCommand::Submit { act: Box::new(act), blobs, reply }).await?;
         match self.while_listening(answer).await {
             Ok(submitted) => Ok(submitted?),
             Err(_) => Err(self.ended().await),

@@ -40,7 +40,7 @@ type SubmitReply = oneshot::Sender<Result<Submitted, SubmitError>>;
 
 /// What the owner wants.
 pub(super) enum DriverCommand {
-    Submit { act: Act, blobs: Vec<Blob>, reply: SubmitReply },
+    Submit { act: Box<Act>, blobs: Vec<Blob>, reply: SubmitReply },
     Ask { question: Question, reply: oneshot::Sender<Answer> },
     View(Option<Watching>),
 }
@@ -226,7 +226,7 @@ impl SessionTask {
     fn order(&mut self, order: DriverCommand) {
         match order {
             DriverCommand::Submit { act, blobs, reply } => {
-                match self.session.submit(self.clock.elapsed(), act, blobs) {
+                match self.session.submit(self.clock.elapsed(), *act, blobs) {
                     Ok(seq) => {
                         self.unsigned.insert(seq, reply);
                         if let Some(act) = self.session.act_at(seq) {

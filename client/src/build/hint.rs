@@ -94,6 +94,7 @@ fn about_joints(why: Refusal) -> Option<String> {
             "{OBJECT_JOINTS_MAX} joints may hold a thing and {OWNER_JOINTS_MAX} all of yours; \
              `unjoin` makes room."
         ),
+        Refusal::OtherAuthor => "`look at` tells who made a thing.".to_string(),
         Refusal::NotJoined => "`look at` tells what a thing is joined to.".to_string(),
         _ => return of_hands(why).map(ToString::to_string),
     })

@@ -121,6 +121,7 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
         "hands" => Building::Hands,
         "join" => joining(rest)?,
         "unjoin" => unjoin(rest).ok_or(form("unjoin crate` or `unjoin crate from wall"))?,
+        "unite" => Building::Unite(several(rest).ok_or(form("unite crate and ball"))?),
         "undo" => {
             let skip = if rest.is_empty() { Ok(0) } else { rest.parse() };
             Building::Undo(skip.map_err(|_| form("undo` or `undo 1"))?)
@@ -130,6 +131,12 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
         "help" | "?" if matches!(rest, "build" | "building") => Building::Help,
         _ => return Ok(None),
     }))
+}
+
+/// Returns the things that are named with `and` between them; nothing if there are not two.
+fn several(rest: &str) -> Option<Vec<String>> {
+    let things = rest.split(" and ").map(filled).collect::<Option<Vec<String>>>()?;
+    (things.len() > 1).then_some(things)
 }
 
 /// Reads what is made of which material.

@@ -119,6 +119,11 @@ fn joints_are_named_behind_what_they_hold() {
             "join it to wall by spring 3",
             Building::Join(it(), Some("wall".to_owned()), "spring", Some(Fx::from_int(3))),
         ),
+        ("unite crate and it", Building::Unite(vec!["crate".to_owned(), it()])),
+        (
+            "unite old crate and ball and wall",
+            Building::Unite(vec!["old crate".to_owned(), "ball".to_owned(), "wall".to_owned()]),
+        ),
         ("unjoin it", Building::Unjoin(it(), None)),
         ("unjoin it from wall", Building::Unjoin(it(), Some("wall".to_owned()))),
     ] {
@@ -222,6 +227,8 @@ fn lines_that_are_not_understood_say_how_they_are_meant() {
         "join it",
         "join it hinge",
         "join one two three",
+        "unite crate",
+        "unite crate and",
         "unjoin",
         "undo all",
         "undo 256",

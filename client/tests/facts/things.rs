@@ -19,6 +19,7 @@ fn crate_at(place: Vec2, name: &str, eighths: i64) -> Act {
         position: place,
         angle: Angle::ZERO,
         licence: AssetLicence::default(),
+        parts: OutlineParts::default(),
     }))
 }
 

@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { PALETTE } from '../../web/ui/palette.js';
 import { kindOf } from '../../web/draw/things.js';
 import { has, t } from '../../web/strings.js';
-import { Group } from '../../web/ui/group.js';
-import { FILE_BYTES_MAX, GROUP_MAX, read, written } from '../../web/ui/group-file.js';
+import { GROUP_MAX, Group } from '../../web/ui/group.js';
 import { Tools } from '../../web/ui/tools.js';
 import { emptyDocument } from './elements.mjs';
 
@@ -30,7 +29,7 @@ function stage(things, { grid = 0.1, outcome = () => ({ ok: true }) } = {}) {
     toasts: Object.assign(new EventTarget(), { say: (text) => said.push(text), watch: async (what, done) => done }),
     client: {
       me: null, sight: { objects, at: (id) => (objects.has(id) ? { x: 0, y: 0, angle: 0, ...things.find((thing) => thing.id === id).at } : null) },
-      build: Object.fromEntries(['move', 'copy', 'color', 'remove', 'place', 'undo', 'rotate', 'resize'].map((what) => [what, act(what)])),
+      build: Object.fromEntries(['move', 'copy', 'color', 'remove', 'place', 'undo', 'unite', 'rotate', 'resize'].map((what) => [what, act(what)])),
     },
     renderer: { camera: { zoom: 40, ground: (px, py) => ({ x: px, y: py }) }, pick: (px, py) => things.find(({ at }) => Math.hypot(at.x - px, at.y - py) < 0.6)?.id ?? null },
     select: () => {},
@@ -132,57 +131,34 @@ test('a group has a most, and what is gone or somebody else\u2019s is in none', 
   assert.deepEqual(page.said, [t('group.full', { most: GROUP_MAX })]);
 });
 
-const BENCH = { kind: 'bench', name: 'bench', text: '', color: 0xb98552, round: false, w: 1.8, h: 0.5, movable: false, x: -1, y: 0.5, angle: Math.PI / 2, licence: 'CcBySa' };
-
-test('a file of a group is read as it was written', () => {
-  const { name, things, mistakes } = read(written('a corner', [BENCH, { ...BENCH, x: 1 }]));
-  assert.deepEqual([name, mistakes, things.length], ['a corner', [], 2]);
-  assert.deepEqual({ ...things[0], angle: 0 }, { ...BENCH, angle: 0 });
-  assert.ok(Math.abs(things[0].angle - BENCH.angle) < 1e-4);
-  const full = written('full', Array.from({ length: GROUP_MAX }, () => ({ ...BENCH, name: 'x'.repeat(32), text: '"'.repeat(256) })));
-  assert.ok(full.length < FILE_BYTES_MAX, `${full.length} bytes`);
+test('things become one, and an undo brings each of them back', async () => {
+  const page = stage(row(3));
+  page.group.add([3, 1, 2]);
+  await page.group.unite();
+  assert.deepEqual(page.asked, [['unite', [3, 1, 2]]]);
+  assert.equal(page.group.ids.size, 0);
+  page.asked.length = 0;
+  await page.group.undo();
+  assert.deepEqual(page.asked.map(([what]) => what), ['undo', 'undo', 'undo', 'undo']);
 });
 
-test('a polygon is saved as it is read, and what is of several parts as the box around it', async () => {
-  const triangle = [[-1, -0.5], [1, -0.5], [0, 1]];
-  const [polygon, hammer] = [{ id: 1, corners: [triangle] }, { id: 2, corners: [triangle, triangle] }];
-  const page = stage([polygon, hammer].map((thing, i) => ({ ...thing, hx: 1, hy: 1, at: { x: i * 2, y: 0, angle: 0 } })));
+test('a group is saved as the core writes it, under its name', async () => {
+  const page = stage(row(2));
   page.group.add([1, 2]);
+  page.client.groupFile = async (name, ids) => ({ text: `${name}: ${ids}` });
   /** @type {Blob[]} */ const files = [];
+  const links = [];
   const { createObjectURL } = URL;
   URL.createObjectURL = (file) => (files.push(file), 'data:,');
   // The link that a browser follows to save the file.
   document.body = document.createElement('body');
-  document.body.append = (link) => link.addEventListener('click', () => {});
+  document.body.append = (link) => links.push(link) && link.addEventListener('click', () => {});
   try {
-    page.group.save('two');
+    await page.group.save('My Corner!');
   } finally {
     URL.createObjectURL = createObjectURL;
   }
-  const { things, mistakes } = read(await files[0].text());
-  assert.deepEqual([mistakes, things.map(({ corners }) => corners)], [[], [triangle, undefined]]);
-});
-
-test('each mistake of a file is named, and nothing of such a file is placed', () => {
-  const good = JSON.parse(written('a', [BENCH]));
-  const wrong = (change) => read(JSON.stringify({ ...good, ...change }));
-  const thing = (change) => wrong({ things: [{ ...good.things[0], ...change }] }).mistakes;
-  assert.match(read('{').mistakes[0], /JSON/);
-  assert.deepEqual(read('[]').mistakes, [t('group.bad.kind')]);
-  assert.deepEqual(read('null').mistakes, [t('group.bad.kind')]);
-  assert.deepEqual(read(' '.repeat(FILE_BYTES_MAX + 1)).mistakes, [t('group.bad.long', { most: 64 })]);
-  assert.deepEqual(wrong({ version: 2 }).mistakes, [t('group.bad.version', { version: 2 })]);
-  for (const things of [[], {}, undefined, Array(GROUP_MAX + 1).fill(good.things[0])]) assert.deepEqual(wrong({ things }).mistakes, [t('group.bad.count', { most: GROUP_MAX })]);
-  assert.deepEqual(wrong({ name: 7 }).mistakes, [t('group.bad.name')]);
-  assert.deepEqual(wrong({ things: [3] }).mistakes, [t('group.bad.thing', { n: 1 })]);
-  for (const [field, value] of Object.entries({ kind: '', name: 'x'.repeat(33), text: 4, color: 'red', round: 1, movable: null, w: 0, h: '1', x: 1e9, y: null, degrees: [], licence: 'MIT' })) {
-    const mistakes = thing({ [field]: value });
-    assert.equal(mistakes.length, 1, field);
-    assert.ok(mistakes[0].includes(field) && !mistakes[0].includes('{'), mistakes[0]);
-  }
-  assert.deepEqual(thing({ scripts: [] }), [t('group.bad.odd', { n: 1, field: 'scripts' })]);
-  const many = wrong({ things: Array(20).fill(3) });
-  assert.deepEqual([many.things, many.mistakes.length], [[], 9]);
+  assert.deepEqual([await files[0].text(), links[0].attributes.download], ['My Corner!: 1,2', 'my-corner.json']);
 });
 
 test('there are more than thirty parts with words, each of a kind that is drawn', () => {

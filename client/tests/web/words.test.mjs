@@ -120,7 +120,7 @@ test('each rule that can refuse an act has words', async () => {
 /** What a folder's files say in places of this form. */
 async function codes(folder, form) {
   const found = [];
-  for (const name of await readdir(folder)) {
+  for (const name of (await readdir(folder)).filter((each) => each.includes('.'))) {
     const text = await readFile(new URL(name, folder), 'utf8');
     found.push(...[...text.matchAll(form)].map(([, code]) => [name, code]));
   }
@@ -212,5 +212,5 @@ test('all of the page is little enough to be known', async () => {
   const files = (await readdir(WEB, { recursive: true })).filter((path) => path.endsWith('.js') && !path.startsWith('vendor/'));
   const counts = await Promise.all(files.map(async (path) => (await readFile(new URL(path, WEB), 'utf8')).split('\n').length - 1));
   const lines = counts.reduce((sum, count) => sum + count);
-  assert.ok(files.length > 40 && lines <= 10_989, `${lines} lines in ${files.length} files`);
+  assert.ok(files.length > 40 && lines <= 10_900, `${lines} lines in ${files.length} files`);
 });

@@ -18,6 +18,7 @@ use metatopia_types::{
 use super::{
     charter, hands, joints, own_things,
     room::{ActProgress, TextClient},
+    unite,
 };
 use crate::{LineKind, TextClientError};
 
@@ -54,6 +55,7 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         Building::Take(thing) => return hands::take(room, thing).await,
         Building::PutDown(thing) => return hands::put_down(room, thing).await,
         Building::Hands => return hands::list(room).await,
+        Building::Unite(things) => return unite::unite(room, things).await,
         Building::Undo(skip) => {
             return perform(room, Build::Undo { skip: *skip }, "You take it back.").await;
         }

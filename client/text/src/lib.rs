@@ -61,6 +61,7 @@ mod reports;
 mod room;
 mod rules;
 mod traces;
+mod unite;
 mod verbs;
 mod walk;
 mod words;

@@ -10,7 +10,7 @@ const VERBS: &str = "\
     home inventory join kick land let logs look lot lots mailbox make map mine motd move \
     mute name open profile proof publish push put quit recovery reply report reports \
     resize return revoke ring rotate rules say shout sit source stand stop take tell \
-    thaw touch unban unblock unbuddy undo unjoin unmute unprofile use vouch walk wear \
+    thaw touch unban unblock unbuddy undo unite unjoin unmute unprofile use vouch walk wear \
     who write";
 
 /// Returns the words with which lines begin.

@@ -17,6 +17,7 @@ mod foresight;
 mod friends;
 mod gauges;
 mod governing;
+mod group_file;
 mod imported;
 mod inquiry;
 mod joints;

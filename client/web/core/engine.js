@@ -198,7 +198,7 @@ export class Engine extends Commanded {
     await null;
     const trial = new Trial(this.sketchMode, false, task, ears);
     ears.sketched(trial);
-    const drawn = await this.sketch(task.object).catch((error) => trial.fail(error.code, error.detail));
+    const drawn = await this.sketch(task.object, task.draft.imports).catch((error) => trial.fail(error.code, error.detail));
     if (!drawn || trial.ended) return;
     const { genesis, sim, ...there } = drawn;
     trial.task = { ...task, ...there, script: null };

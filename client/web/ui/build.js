@@ -11,7 +11,7 @@ import { PALETTE, partButton, sampleOf } from './palette.js';
 const GRIDS = [0, 0.1, 0.5, 1];
 
 /** Acts after which one owns something else, or the same somewhere else or by another name. */
-const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'move', 'rename']);
+const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'unite', 'move', 'rename']);
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {

@@ -2,10 +2,12 @@
 
 import { t } from '../strings.js';
 import { button, el, field, fill, put } from './dom.js';
-import { FILE_BYTES_MAX, read } from './group-file.js';
 
 /** Kinds of joints. */
 const KINDS = ['hinge', 'rod', 'weld', 'slider', 'rope', 'spring', 'motor'];
+
+/** Bytes that are read of a file of things: more than the client core takes. */
+const FILE_READ_MAX = 128 * 1024;
 
 /** Metres by which copies stand beside what they are of, if no grid is wider. */
 const BESIDE = 0.5;
@@ -24,6 +26,7 @@ export function chosenBox(page, colorOf) {
   kind.addEventListener('change', fit);
   fit();
   const joining = button({ text: t('join.do'), click: join });
+  const uniting = button({ text: t('join.unite'), title: t('join.unite.how'), click: () => group.unite() });
   const beside = () => Math.max(BESIDE, page.settings.grid);
   const deeds = [
     button({ icon: 'copy', text: t('own.copy'), click: () => group.copy(beside(), beside()) }),
@@ -52,10 +55,9 @@ export function chosenBox(page, colorOf) {
     const [chosen] = file.files ?? [];
     file.value = '';
     if (!chosen) return;
-    // What is longer is not even read.
-    const text = chosen.size > FILE_BYTES_MAX ? ' '.repeat(FILE_BYTES_MAX + 1) : await chosen.text();
-    const found = read(text);
-    fill(mistakes, ...found.mistakes.map((mistake) => el('li', { class: 'bad' }, mistake)));
+    // Of what is longer than a file may be no more is read than shows that.
+    const found = await page.client.readGroup(await chosen.slice(0, FILE_READ_MAX).text());
+    fill(mistakes, ...found.mistakes.map((/** @type {string} */ mistake) => el('li', { class: 'bad' }, mistake)));
     if (found.things.length === 0) return;
     name.value = found.name;
     tools.cancel();
@@ -70,12 +72,13 @@ export function chosenBox(page, colorOf) {
     put(state, size === 0 ? t('group.how') : t(size === 1 ? 'group.one' : 'group.count', { n: size }));
     for (const deed of deeds) deed.disabled = size === 0;
     joining.disabled = size !== 1 && size !== 2;
+    uniting.disabled = size < 2;
     put(joining, t(size === 1 ? 'join.ground' : 'join.do'));
     picking.setAttribute('aria-pressed', String(group.picking));
   }
   group.addEventListener('changed', update);
   update();
   return el('section', { class: 'stack' }, el('h3', null, t('group.title')), state,
-    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), el('p', { class: 'row' }, kind, rate, joining), field(t('group.name'), name),
+    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), el('p', { class: 'row' }, kind, rate, joining, uniting), field(t('group.name'), name),
     el('p', { class: 'row' }, deeds[4], button({ text: t('group.open'), click: () => file.click() }), file), mistakes);
 }

@@ -2,7 +2,9 @@
 
 import { refusal, t, why } from '../strings.js';
 import { save } from './dom.js';
-import { GROUP_MAX, written } from './group-file.js';
+
+/** Things of one group. */
+export const GROUP_MAX = 64;
 
 /** Acts that are on their way at once: servers take eight building steps of one builder in a turn. */
 const ACTS_AT_ONCE = 6;
@@ -133,18 +135,21 @@ export class Group extends EventTarget {
     this.clear();
   }
 
+  /** Makes one thing of those that are chosen. */
+  async unite() {
+    const ids = this.placed().map(({ id }) => id);
+    const outcome = await this.page.toasts.watch('unite', this.page.client.build.unite(ids));
+    if (!outcome?.ok) return;
+    this.clear();
+    // Each of them was deleted in a step of its own.
+    this.steps = ids.length + 1;
+  }
+
   /** Hands the chosen things out as a file. @param {string} name */
-  save(name) {
-    const placed = this.placed();
-    const mean = (/** @type {'x' | 'y'} */ axis) =>
-      placed.reduce((sum, { at }) => sum + at[axis], 0) / Math.max(placed.length, 1);
-    const middle = { x: mean('x'), y: mean('y') };
-    const things = placed.map(({ thing, at }) => ({
-      kind: thing.kind, name: thing.name, text: thing.text, color: thing.look.color, round: thing.round, rod: thing.rod || undefined, corners: (!thing.rod && thing.corners?.length === 1 && thing.corners[0]) || undefined, w: thing.hx * 2, h: thing.hy * 2,
-      movable: thing.movable, x: at.x - middle.x, y: at.y - middle.y, angle: at.angle, licence: thing.licence ?? 'CcBySa',
-    }));
+  async save(name) {
+    const { text } = await this.page.client.groupFile(name, this.placed().map(({ id }) => id));
     const file = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'group';
-    save(new Blob([written(name, things)], { type: 'application/json' }), `${file}.json`);
+    save(new Blob([text], { type: 'application/json' }), `${file}.json`);
   }
 
   /** Takes the last deed back: all of its steps, as far as the servers remember them. */

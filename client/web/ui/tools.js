@@ -13,12 +13,20 @@ const FINE = 0.01;
 /** Metres that an arrow moves what is chosen where no grid is. */
 const STEP = 0.05;
 
-/** What to place: parts around a middle. @typedef {{parts: (import('./group-file.js').GroupThing & {angle: number})[], angle: number}} Plan */
+/**
+ * An outline of something to place, and what else is known of it.
+ * @typedef {{x: number, y: number, angle: number, w: number, h: number, round: boolean, color: number, parts?: Outline[]}} Outline
+ */
 
-/** Turns a place around the middle. @param {number} x @param {number} y @param {number} angle */
-function turned(x, y, angle) {
+/** What to place: parts around a middle. @typedef {{parts: Outline[], angle: number}} Plan */
+
+/**
+ * A part where it is in the world, which says where it is from a thing.
+ * @template {{x: number, y: number, angle: number}} T @param {{x: number, y: number, angle: number}} thing @param {T} part
+ */
+export function around({ x, y, angle }, part) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  return { x: x * cos - y * sin, y: x * sin + y * cos };
+  return { ...part, x: x + part.x * cos - part.y * sin, y: y + part.x * sin + part.y * cos, angle: angle + part.angle };
 }
 
 /**
@@ -78,18 +86,15 @@ export class Tools {
   /** Puts the ghosts somewhere. @param {number} x @param {number} y */
   point(x, y) {
     this.spot = { x: this.snap(x), y: this.snap(y) };
-    this.page.picture.ghosts = this.planned().map(({ x: px, y: py, angle, w, h, round }) => ({ x: px, y: py, angle, hx: w / 2, hy: (round ? w : h) / 2, round, ok: true }));
+    const outlines = this.planned().flatMap(({ parts = [], ...first }) => [first, ...parts.map((part) => around(first, part))]);
+    this.page.picture.ghosts = outlines.map(({ x: px, y: py, angle, w, h, round }) => ({ x: px, y: py, angle, hx: w / 2, hy: (round ? w : h) / 2, round, ok: true }));
     this.check();
   }
 
   /** The parts where they would be. */
   planned() {
     const { plan, spot } = this;
-    if (!plan) return [];
-    return plan.parts.map((part) => {
-      const { x, y } = turned(part.x, part.y, plan.angle);
-      return { ...part, x: spot.x + x, y: spot.y + y, angle: part.angle + plan.angle };
-    });
+    return plan ? plan.parts.map((part) => around({ ...spot, angle: plan.angle }, part)) : [];
   }
 
   /** Nothing can stand where somebody stands: the ghosts say so beforehand, as people come and go. */

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "a971fb24d986a955a33db857ca007d8d7c5dc812cd5632bf05dba0367c623437"),
-    (Height(1), "7ddfbc5b2a18b036bc1517596a0f245b849bf3668a7402eec0a638f1c784bdd4"),
-    (Height(2), "b7ccf5383e79112866344d181cad9c8b8e279dcc379be8d913c6175f15f7e33c"),
-    (Height(10), "645a5d3813aaa0fc3b5ea4219aa506de02787dc79d749183d429017517f60c35"),
-    (Height(50), "8724909a63a5341b5579f7660eaa315b0adf91b4d33598ed2fe8c1f2a9d155dc"),
-    (Height(100), "bdd28d27b2b67e1adea98060d81fa09937f96b256ff4b7c9ef7e157558686ac2"),
-    (Height(200), "6d0b983ab3d4c1f7fa5610a4ec0c7fc08f2ff52dd836f00b26382b082c22f20b"),
-    (Height(300), "77fa2c5ce7a25721088804210eae77772c1f3a56918fb0dcc840cff50b264845"),
-    (Height(499), "62ed32ae196edb90f5b2621b853320d76dd168fa89dd31f1c700c02bfa427825"),
-    (Height(500), "e378761085abc4a673c3a71a11abdbe19dad58c1370084494ac0a497f6976868"),
+    (Height(0), "fb0f4a78a426c9ccd8d731a9b11ed62e062cb9d58aa2961c6bcc00934831a817"),
+    (Height(1), "9e3c468e15ce795ded924c970bea4d73e577fded8b96f0ebd832eabad6d7a605"),
+    (Height(2), "daaef8263c3f45600e7334c243d1939ae250e8441accbbccbca255164af9f500"),
+    (Height(10), "c8f6cd3cec1dfe196197e9aa1c7f1513eb5de1635f8b788596426bafeb02d960"),
+    (Height(50), "e1950ffdb86f10bfb1db1c0c486f682a4cea27ec351d8ff3459016c52f9cb455"),
+    (Height(100), "2a8baa4af4c53ab0b39466036dab37cb71b598cc6bedec940ea3e22f94db6c5c"),
+    (Height(200), "5776f86976d0b2faaba3c36faee1efffb8e727ee448d702f8a66407abc7f84a5"),
+    (Height(300), "1b0d4bb1a9d7d8512f2aea0c5448c854c2778ab021a2dde926ab60ce8ca17dcf"),
+    (Height(499), "5f2e21666dde8ca668b1f59f3c5fa688819a42b759a658b244ceaf6df2d9c533"),
+    (Height(500), "6b90b05e744062127e28634fd629b187225f2dcedeabf99eb53ddf2551f4d1e4"),
 ];

@@ -10,9 +10,9 @@ use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
     Act, AssetLicence, Blob, Blueprint, BodyShape, Build, BuiltMaterial, Digest, Ed25519, Emote,
     Envelope, Evidence, HandShape, HatShape, HeadShape, Header, HeaderId, Height, Lane, Look,
-    Millis, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId, PublicKey, Root, Round,
-    ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, TicketOrder, Turn, TurnBody,
-    ValidatorSet, Vote, VoteKind, Wearable, wire,
+    Millis, NodeContact, ObjectId, Offer, Outcome, Outline, OutlinePart, OutlineParts, PackageId,
+    PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey,
+    TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, Wearable, wire,
 };
 
 /// Turns of the log.
@@ -204,7 +204,7 @@ impl Teller {
         let name = NAMES[usize::from(visitor)].to_owned();
         let licence = *dice.pick(&AssetLicence::ALL).expect("there are some");
         let color = look(dice).color;
-        match dice.below(27) {
+        match dice.below(30) {
             0..=5 => Build::Place(Blueprint {
                 kind: "thing".to_owned(),
                 name,
@@ -215,8 +215,15 @@ impl Teller {
                 position,
                 angle,
                 licence,
+                parts: match dice.below(4) {
+                    0 => of_two(outline),
+                    _ => OutlineParts::default(),
+                },
             }),
             6 => Build::Move { object, position },
+            27 | 28 => {
+                Build::Unite { objects: own.iter().rev().take(2).map(|seen| seen.id).collect() }
+            }
             7 => Build::Rotate { object, angle },
             8 => Build::Resize { object, outline },
             9 | 25 => Build::Recolor { object, color },
@@ -523,6 +530,14 @@ fn kind(act: &Act) -> &'static str {
             Build::Join { .. } => "Join",
             Build::Unjoin { .. } => "Unjoin",
             Build::MakeOf { .. } => "MakeOf",
+            Build::Unite { .. } => "Unite",
         },
     }
+}
+
+/// Returns the part that makes a thing one of two: an outline beside the first.
+fn of_two(outline: Outline) -> OutlineParts {
+    let offset = Vec2::new(Fx::ONE, Fx::HALF);
+    let part = OutlinePart { outline, offset, angle: Angle::EIGHTH };
+    OutlineParts::new(vec![part]).expect("two parts")
 }

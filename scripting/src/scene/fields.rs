@@ -2,9 +2,10 @@
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::{
-    CornerCountError, ObjectId, Outline, OutlineCorners, limits::OUTLINE_CORNERS_MAX,
+    CornerCountError, ObjectId, Outline, OutlineCorners, OutlinePart, OutlineParts, PartCountError,
+    limits::{MORE_PARTS_MAX, OUTLINE_CORNERS_MAX},
 };
 
 use super::short;
@@ -12,6 +13,9 @@ use crate::{ErrorKind, HostFault, SurfaceRule, ThingMaterial, Value, suggest::cl
 
 /// The radius of a spawned thing that says nothing of its size.
 const USUAL_RADIUS: Fx = Fx::from_ratio(1, 4);
+
+/// What a part of a spawned thing may say of itself.
+const PART_FIELDS: [&str; 6] = ["radius", "size", "length", "corners", "pos", "angle"];
 
 /// Returns the fault of a value out of its range.
 pub(super) fn refused(message: String) -> HostFault {
@@ -139,6 +143,34 @@ impl<'a> Fields<'a> {
                     .into(),
             )),
         }
+    }
+
+    /// Returns the parts of a thing besides the first. Each says where its centre is from that of the first.
+    pub(super) fn parts(&self) -> Result<OutlineParts, HostFault> {
+        let parts = match self.said("parts") {
+            None => return Ok(OutlineParts::default()),
+            Some(Value::Array(parts)) => parts,
+            Some(other) => return Err(wrong_kind("parts", "an array of maps", other)),
+        };
+        let told = |error: PartCountError| refused(format!("a thing has {error}"));
+        // A longer list is refused by its length, whatever is in it.
+        if parts.len() > MORE_PARTS_MAX {
+            return Err(told(PartCountError(parts.len().saturating_add(1))));
+        }
+        let part = |value: &Value| match value {
+            Value::Map(fields) => Fields::new("a part", &PART_FIELDS, fields)?.part(),
+            other => Err(wrong_kind("one of parts", "a map", other)),
+        };
+        OutlineParts::new(parts.iter().map(part).collect::<Result<_, _>>()?).map_err(told)
+    }
+
+    /// Returns what the fields describe as a part of a thing.
+    fn part(&self) -> Result<OutlinePart, HostFault> {
+        Ok(OutlinePart {
+            outline: self.outline()?,
+            offset: self.vec2("pos")?.unwrap_or(Vec2::ZERO),
+            angle: self.number("angle")?.map_or(Angle::ZERO, Angle::from_radians),
+        })
     }
 
     /// Returns what a thing is made of.

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What a spawned thing may say of itself.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "name",
     "kind",
     "text",
@@ -25,6 +25,7 @@ const FIELDS: [&str; 18] = [
     "size",
     "length",
     "corners",
+    "parts",
     "pos",
     "angle",
     "movable",
@@ -65,6 +66,7 @@ impl ScriptContext {
             position,
             angle,
             licence: own.licence,
+            parts: fields.parts()?,
         };
         let scripted = fields.bool("scripted")?;
         let tag = fields.text("tag", TOPIC_BYTES_MAX)?.unwrap_or_default();

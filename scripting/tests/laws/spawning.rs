@@ -5,7 +5,9 @@ use metatopia_scripting::{
     ErrorKind, Event, ScriptEffect, ScriptError, ScriptOutput, ScriptState, SurfaceRule,
     ThingMaterial, Value, limits::SPAWN_REACH,
 };
-use metatopia_types::{AssetLicence, Blueprint, ObjectId, Outline, OutlineCorners};
+use metatopia_types::{
+    AssetLicence, Blueprint, ObjectId, Outline, OutlineCorners, OutlinePart, OutlineParts,
+};
 
 use crate::stage::{ME, World, fx, handler, point, run_in, world};
 
@@ -36,6 +38,7 @@ fn a_thing_is_as_its_fields_say_and_otherwise_as_its_spawner() {
         position: Vec2::ZERO,
         angle: Angle::ZERO,
         licence: AssetLicence::Cc0,
+        parts: OutlineParts::default(),
     };
     let effect = |thing: Blueprint, scripted: bool, tag: &str| ScriptEffect::Spawn {
         thing: Box::new(thing),
@@ -179,6 +182,48 @@ fn what_is_spawned_is_a_rod_or_a_polygon_as_well() {
     let corners = [point("0", "0"), point("2", "0"), point("2", "1")];
     let ramp = Outline::Polygon(OutlineCorners::new(&corners).expect("three"));
     assert_eq!(outline("corners: [vec2(0, 0), vec2(2, 0), vec2(2, 1)]"), ramp);
+}
+
+#[test]
+fn what_is_spawned_has_as_many_parts_as_its_fields_say() {
+    let parts = |fields: &str| -> Result<Vec<OutlinePart>, ScriptError> {
+        let output = touched(world(), &format!("spawn(#{{ size: vec2(2, 1), {fields} }});"))?;
+        match output.effects.as_slice() {
+            [ScriptEffect::Spawn { thing, .. }] => Ok(thing.parts.as_slice().to_vec()),
+            other => panic!("one thing, not {other:?}"),
+        }
+    };
+
+    assert_eq!(parts("parts: []").unwrap(), []);
+    assert_eq!(parts("parts: ()").unwrap(), []);
+    let wheel = OutlinePart {
+        outline: Outline::Disc { radius: fx("0.5") },
+        offset: point("1", "-1"),
+        angle: Angle::ZERO,
+    };
+    let fin = OutlinePart {
+        outline: Outline::Box { half: point("0.25", "1") },
+        offset: point("0", "0"),
+        angle: Angle::from_radians(fx("0.5")),
+    };
+    let both = "parts: [#{ radius: 0.5, pos: vec2(1, -1) }, #{ size: vec2(0.5, 2), angle: 0.5 }]";
+    assert_eq!(parts(both).unwrap(), [wheel, fin]);
+    assert_eq!(parts("parts: [#{}, #{}, #{}, #{}, #{}, #{}, #{}]").unwrap().len(), 7);
+    for (fields, kind, told) in [
+        ("parts: 1", ErrorKind::Type, "parts is an array of maps"),
+        ("parts: [1]", ErrorKind::Type, "one of parts is a map"),
+        ("parts: [#{ name: \"x\" }]", ErrorKind::Argument, "a part has no field name"),
+        ("parts: [#{ radius: 1, size: vec2(1, 1) }]", ErrorKind::Argument, "not two of them"),
+        (
+            "parts: [#{}, #{}, #{}, #{}, #{}, #{}, #{}, #{}]",
+            ErrorKind::Argument,
+            "9 parts where at most 8",
+        ),
+    ] {
+        let error = parts(fields).expect_err("no thing");
+        assert_eq!(error.kind, kind, "{fields}");
+        assert!(error.report.message.contains(told), "{fields}: {error}");
+    }
 }
 
 #[test]

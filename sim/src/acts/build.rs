@@ -1,11 +1,11 @@
 //! Building: decides what may be made, changed and given away, and where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Body, BodySpec, Motion, Polygon, PolygonError, Shape, limits::SIZE_MIN};
+use metatopia_physics::{Body, BodySpec, Motion, Shape};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
-    Blueprint, BodyShape, Build, BuiltMaterial, COLOR_MAX, Look, ObjectId, Outline, PackageId,
-    PublicKey, Refusal, ScriptId,
+    Blueprint, Build, BuiltMaterial, COLOR_MAX, Look, ObjectId, PackageId, PublicKey, Refusal,
+    ScriptId,
 };
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
     materials::{mass_reshaped, of_material},
+    outline::{check_shape, drawn, footprint_of, shape},
     quota::QuotaUse,
     request::footprint_after,
 };
@@ -44,6 +45,7 @@ impl ActContext<'_> {
         let change = match build {
             Build::Undo { skip } => self.undo(*skip)?,
             Build::Place(blueprint) => self.place(blueprint)?,
+            Build::Unite { objects } => return self.unite(objects, player),
             Build::Copy { object, position } => self.copy(*object, *position)?,
             Build::Give { object, to } => match self.give(*object, to)? {
                 Some(edit) => on(*object, edit),
@@ -177,7 +179,7 @@ impl ActContext<'_> {
     }
 
     /// Decides whether a new object with this body and these scripts may be made.
-    fn create(
+    pub(super) fn create(
         &self,
         object: Object,
         body: BodySpec,
@@ -273,17 +275,15 @@ pub(super) fn made(
     blueprint: &Blueprint,
     owner: Option<PublicKey>,
 ) -> Result<(Object, BodySpec), Refusal> {
-    let Blueprint { kind, name, text, color, outline, movable, position, angle, licence } =
-        blueprint;
+    let Blueprint { kind, name, text, color, outline, movable, licence, .. } = blueprint;
     if !is_name(kind) || kind == AVATAR || !is_name(name) {
         return Err(Refusal::BadText);
     }
     check_text(text)?;
     check_color(*color)?;
     let motion = if *movable { Motion::Dynamic } else { Motion::Static };
-    let shape = shape(*outline)?;
-    let mut body = BodySpec::new(shape, motion, *position);
-    body.pose.angle = *angle;
+    let Footprint { shape, pose } = footprint_of(blueprint)?;
+    let body = BodySpec { pose, ..BodySpec::new(shape, motion, pose.position) };
     let body = of_material(BuiltMaterial::Wood, body);
     let object = Object {
         kind: kind.clone(),
@@ -320,52 +320,4 @@ fn check_color(color: u32) -> Result<(), Refusal> {
 /// Checks that a text is one line that is not too long.
 fn check_text(text: &str) -> Result<(), Refusal> {
     if text.len() > SIGN_BYTES_MAX || !is_line(text) { Err(Refusal::BadText) } else { Ok(()) }
-}
-
-/// Checks that an outline is a shape, neither too small nor too large.
-pub(super) fn check_size(rules: &BuildingParameters, outline: Outline) -> Result<(), Refusal> {
-    check_shape(rules, shape(outline)?)
-}
-
-/// Checks that a shape is neither too small nor too large.
-fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> {
-    let (least, most) = match shape {
-        Shape::Circle { radius } => (radius, radius),
-        Shape::Rect { half } => (half.x.min(half.y), half.x.max(half.y)),
-        Shape::Capsule { half, radius } => (radius.min(half), half.saturating_add(radius)),
-        // Physics knows no thinner polygon, and no thinner part.
-        Shape::Polygon(_) | Shape::Compound(_) => (SIZE_MIN, shape.reach()),
-        // Nobody builds a thin line.
-        Shape::Segment(_) => return Err(Refusal::BadSize),
-    };
-    if least < SIZE_MIN || most > rules.size_max.saturating_mul(Fx::HALF) {
-        return Err(Refusal::BadSize);
-    }
-    Ok(())
-}
-
-/// Returns the shape of the body of an outline.
-///
-/// # Errors
-/// When its corners are no convex polygon, or it is too thin or too far across for one.
-pub(super) fn shape(outline: Outline) -> Result<Shape, Refusal> {
-    Ok(match outline {
-        Outline::Disc { radius } => Shape::Circle { radius },
-        Outline::Box { half } => Shape::Rect { half },
-        Outline::Capsule { half, radius } => Shape::Capsule { half, radius },
-        Outline::Polygon(corners) => {
-            Shape::Polygon(Polygon::new(corners.points()).map_err(|error| match error {
-                PolygonError::Far(_) | PolygonError::Thin(_) => Refusal::BadSize,
-                PolygonError::Corners(_) | PolygonError::NotConvex(_) => Refusal::BadCorners,
-            })?)
-        }
-    })
-}
-
-/// Returns how an outline is drawn.
-fn drawn(outline: Outline) -> BodyShape {
-    match outline {
-        Outline::Disc { .. } => BodyShape::Round,
-        Outline::Box { .. } | Outline::Capsule { .. } | Outline::Polygon(_) => BodyShape::Square,
-    }
 }

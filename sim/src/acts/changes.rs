@@ -430,7 +430,10 @@ fn apply_step(
 ) -> Result<(), Refusal> {
     let makes = matches!(step, BuildStep::Create(..));
     let entry = state.apply_build(step).map_err(body_refusal)?;
-    effects.made = makes.then_some(entry.object);
+    // What unites things makes one first, and deletes them after it.
+    if makes {
+        effects.made = Some(entry.object);
+    }
     state.record_build(author, entry);
     // A step that shrinks the state is allowed in a full world too, where this takes nothing.
     state.byte_budget.take(BUILD_BYTES_MAX);

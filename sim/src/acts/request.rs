@@ -4,9 +4,9 @@ use metatopia_physics::{Body, Pose};
 use metatopia_types::{Act, Build, ClubOrder, LandOrder, ObjectId, Refusal};
 
 use super::{
-    build::{check_size, shape},
     context::ActContext,
     history::Inverse,
+    outline::{check_shape, footprint_of, shape},
 };
 use crate::{
     rules::{ActGround, ActTarget, Right},
@@ -106,10 +106,15 @@ impl ActContext<'_> {
         match build {
             Build::Place(blueprint) => {
                 // Without a size that a thing may have there is no ground to ask for.
-                check_size(self.rules(), blueprint.outline)?;
-                let pose = Pose { position: blueprint.position, angle: blueprint.angle };
-                let area = Footprint { shape: shape(blueprint.outline)?, pose }.area();
-                Ok((Right::Build, ActTarget { ground: Some(area), ..ActTarget::SIM }))
+                let footprint = footprint_of(blueprint)?;
+                check_shape(self.rules(), footprint.shape.clone())?;
+                let ground = Some(footprint.area());
+                Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
+            }
+            // Each of the things is asked for when it is decided: there may be many.
+            Build::Unite { objects } => {
+                let ground = Some(self.united_footprint(objects)?.area());
+                Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
             }
             // Whether a thing may be copied is a matter of its licence, and whether one is put down of whose
             // hands it is in: not of whose it is.
@@ -117,7 +122,7 @@ impl ActContext<'_> {
                 Ok((Right::Build, ActTarget { ground: Some(ground(object)?), ..ActTarget::SIM }))
             }
             Build::Resize { object, outline } => {
-                check_size(self.rules(), *outline)?;
+                check_shape(self.rules(), shape(*outline)?)?;
                 Ok((Right::Build, onto(object)?))
             }
             Build::Move { object, .. } | Build::Rotate { object, .. } => {

@@ -8,10 +8,7 @@ use metatopia_physics::{BodySpec, CombineRule};
 use metatopia_scripting::{SurfaceRule, ThingMaterial};
 use metatopia_types::{Blueprint, ObjectId, PackageId, Refusal};
 
-use super::{
-    build::{check_size, made},
-    quota::QuotaUse,
-};
+use super::{build::made, outline::check_shape, quota::QuotaUse};
 use crate::{
     limits::{BUILD_BYTES_MAX, ORPHANS_PER_TICK, SPAWNED_PER_OBJECT_MAX},
     rules::{ActTarget, Right},
@@ -37,13 +34,14 @@ impl State {
         if maker.spawner.is_some() || self.spawned_by(spawner).count() >= SPAWNED_PER_OBJECT_MAX {
             return Err(Refusal::TooManyObjects);
         }
-        check_size(&self.charter.parameters.building, blueprint.outline)?;
         let (mut object, body) = made(blueprint, owner)?;
+        check_shape(&self.charter.parameters.building, body.shape.clone())?;
         let body = made_of(material, body);
         object.spawner = Some(spawner);
         let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_ground(&footprint, body.motion)?;
         self.check_slots(body.motion)?;
+        self.check_more_compounds(usize::from(body.shape.is_compound()))?;
         if let Some(owner) = owner {
             let ground = ActTarget { ground: Some(footprint.area()), ..ActTarget::SIM };
             self.may(&owner, Right::Build, &ground)?;

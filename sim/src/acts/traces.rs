@@ -15,8 +15,9 @@ impl State {
     pub(super) fn note_act(&mut self, envelope: &Envelope, made: Option<ObjectId>) {
         let by = envelope.author;
         match &envelope.act {
-            // What was copied is as it was. An undo notes itself, because only it knows its thing.
-            Act::Build(build @ (Build::Place(_) | Build::Copy { .. })) => {
+            // What was copied is as it was, and what was united is gone. An undo notes itself, because only it
+            // knows its thing.
+            Act::Build(build @ (Build::Place(_) | Build::Copy { .. } | Build::Unite { .. })) => {
                 if let Some(made) = made {
                     self.note_change(made, by, build_word(build).0);
                 }

@@ -375,6 +375,7 @@ fn whatever_is_done_to_a_thing_under_way_is_refused_and_its_place_is_kept() {
         position: at(20, 4),
         angle: metatopia_math::Angle::ZERO,
         licence: metatopia_types::AssetLicence::Cc0,
+        parts: metatopia_types::OutlineParts::default(),
     };
     let act = town[0].act(public(ADMIN), 1, Act::Build(Build::Place(blueprint)));
     town[0].play(50);

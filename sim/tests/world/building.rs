@@ -9,7 +9,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, AssetLicence, Blueprint, BodyShape, Build, Digest, Look, ObjectId, Origin, Outcome,
-    Outline, PackageId, Refusal, ScriptId, Title,
+    Outline, OutlineParts, PackageId, Refusal, ScriptId, Title,
 };
 
 use crate::yard::{Builder, Yard, public, vec2};
@@ -26,6 +26,7 @@ pub(crate) fn block(x: i32, y: i32) -> Blueprint {
         position: vec2(x, y),
         angle: Angle::ZERO,
         licence: AssetLicence::CcBySa,
+        parts: OutlineParts::default(),
     }
 }
 

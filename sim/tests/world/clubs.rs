@@ -9,8 +9,8 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, BlobId, Blueprint, Build, ClubId, ClubOrder, Digest, GovernOrder,
-    GroundArea, Look, LotId, LotOrder, NewKeyWord, Outcome, Outline, Pass, Refusal, RoleRight,
-    Rotation, limits::CHAT_BYTES_MAX,
+    GroundArea, Look, LotId, LotOrder, NewKeyWord, Outcome, Outline, OutlineParts, Pass, Refusal,
+    RoleRight, Rotation, limits::CHAT_BYTES_MAX,
 };
 
 use crate::yard::{Builder, T0, Yard, key, public, vec2};
@@ -428,6 +428,7 @@ fn the_members_of_a_club_build_on_a_lot_that_is_open_to_it_until_either_ends() {
             text: String::new(),
             movable: false,
             licence: AssetLicence::Cc0,
+            parts: OutlineParts::default(),
         }))
     };
     let closed = Outcome::Refused(Refusal::ClosedLand);

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A hammer: a handle of a metre, and a head across its end.
-fn hammer() -> Shape {
+pub(crate) fn hammer() -> Shape {
     let bar = |x: i64, y: i64| {
         CompoundPart::new(Shape::Rect {
             half: Vec2::new(Fx::from_ratio(x, 10), Fx::from_ratio(y, 10)),

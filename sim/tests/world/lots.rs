@@ -11,7 +11,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, AssetLicence, Blueprint, Build, GroundArea, LotId, LotOrder, ObjectId, Outcome, Outline,
-    Refusal,
+    OutlineParts, Refusal,
 };
 
 use crate::yard::{Builder, Yard, public, vec2};
@@ -71,6 +71,7 @@ fn wall(at: (i32, i32), half: (i32, i32)) -> Act {
         text: String::new(),
         movable: false,
         licence: AssetLicence::Cc0,
+        parts: OutlineParts::default(),
     }))
 }
 

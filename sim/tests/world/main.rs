@@ -65,6 +65,7 @@ mod undo_of;
 mod undo_of_escapes;
 mod undo_of_hands;
 mod undoing;
+mod uniting;
 mod voices;
 mod words_forgotten;
 mod yard;

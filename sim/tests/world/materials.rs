@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The body of a thing, as one would found a sim with it.
-fn body(yard: &Yard, id: ObjectId) -> BodySpec {
+pub(crate) fn body(yard: &Yard, id: ObjectId) -> BodySpec {
     let specs = yard.world.specs();
     specs.into_iter().find(|(found, _)| *found == id).expect("it is there").1.body
 }

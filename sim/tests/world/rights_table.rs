@@ -10,9 +10,9 @@ use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, World, group_key};
 use metatopia_types::{
     ACT_NUMBERS, Act, AssetLicence, Blob, BlobId, Blueprint, Build, BuiltJoint, BuiltMaterial,
     ClubId, ClubOrder, Digest, Emote, Evidence, GovernOrder, GroundArea, HeaderId, Height, LeafKey,
-    Look, LotId, LotOrder, NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId,
-    Refusal, ReportSubject, RoleRight, Round, Ruling, ScriptId, SetChange, SimId, TicketOrder,
-    Title, Vote, VoteKind, wire,
+    Look, LotId, LotOrder, NewKeyWord, NodeContact, ObjectId, Offer, Outcome, Outline,
+    OutlineParts, PackageId, Refusal, ReportSubject, RoleRight, Round, Ruling, ScriptId, SetChange,
+    SimId, TicketOrder, Title, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -122,6 +122,7 @@ fn building(thing: ObjectId) -> Vec<Row> {
         text: String::new(),
         movable: false,
         licence: AssetLicence::Cc0,
+        parts: OutlineParts::default(),
     };
     let package = PackageId(Digest::ZERO);
     let kind = BuiltJoint::Hinge;

@@ -2,7 +2,8 @@
 
 use metatopia_sim::limits::SEAT_TICKS;
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, Emote, Look, Outcome, Outline, Refusal, SetChange,
+    Act, AssetLicence, Blueprint, Build, Emote, Look, Outcome, Outline, OutlineParts, Refusal,
+    SetChange,
 };
 
 use crate::yard::{Builder, Yard, public, vec2};
@@ -111,6 +112,7 @@ fn who_lost_a_seat_can_still_take_back_what_was_built() {
         position: vec2(10, 0),
         angle: metatopia_math::Angle::default(),
         licence: AssetLicence::default(),
+        parts: OutlineParts::default(),
     };
     let built = yard.try_act(1, Act::Build(Build::Place(blueprint.clone())));
     assert!(built.is_done(), "{built}");

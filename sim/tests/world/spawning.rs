@@ -48,7 +48,7 @@ fn orchard(source: &str) -> (Yard, ObjectId) {
 }
 
 /// A tree that player 1 planted at (2, 0).
-fn own_tree(builder: &mut Builder, source: &str) -> (Yard, ObjectId) {
+pub(crate) fn own_tree(builder: &mut Builder, source: &str) -> (Yard, ObjectId) {
     let package = builder.package("tree", source);
     let mut yard = site(builder);
     let tree = place(&mut yard, 1, block(2, 0));
@@ -61,12 +61,12 @@ fn attach(yard: &mut Yard, object: ObjectId, package: PackageId) {
     yard.play();
 }
 
-fn touch(yard: &mut Yard, n: u8, object: ObjectId) {
+pub(crate) fn touch(yard: &mut Yard, n: u8, object: ObjectId) {
     assert_eq!(yard.try_act(n, Act::Touch { object }), Outcome::Ok);
     yard.play();
 }
 
-fn called(yard: &Yard, name: &str) -> Vec<WorldObject> {
+pub(crate) fn called(yard: &Yard, name: &str) -> Vec<WorldObject> {
     yard.world.objects().filter(|object| object.name == name).collect()
 }
 

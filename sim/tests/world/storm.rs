@@ -9,8 +9,8 @@ use metatopia_scripting::{EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::World;
 use metatopia_types::{
     Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Digest, Emote, Evidence, HatShape,
-    HeaderId, Height, Look, NodeContact, ObjectId, Outline, PackageId, Round, ScriptId, SetChange,
-    Sound, Vote, VoteKind, Wearable,
+    HeaderId, Height, Look, NodeContact, ObjectId, Outline, OutlinePart, OutlineParts, PackageId,
+    Round, ScriptId, SetChange, Sound, Vote, VoteKind, Wearable,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -95,8 +95,17 @@ fn build(dice: &mut Stream, world: &World) -> Build {
         1 => Outline::Disc { radius: small(dice) },
         _ => Outline::Box { half: Vec2::new(small(dice), small(dice)) },
     };
+    let parts = |dice: &mut Stream| {
+        let count = if dice.below(3) == 0 { dice.below(8) } else { 0 };
+        let part = |_| OutlinePart {
+            outline: outline(dice),
+            offset: point(dice),
+            angle: Angle::from_bits(dice.next_u64() as u32),
+        };
+        OutlineParts::new((0..count).map(part).collect()).expect("seven at most")
+    };
     let package = world.object(ObjectId(1)).and_then(|seen| Some(seen.scripts.first()?.1));
-    match dice.below(14) {
+    match dice.below(15) {
         0..=2 => Build::Place(Blueprint {
             kind: ["box", "avatar", ""][dice.below(5).min(2) as usize].to_owned(),
             name: "thing".to_owned(),
@@ -107,6 +116,7 @@ fn build(dice: &mut Stream, world: &World) -> Build {
             position: point(dice),
             angle: Angle::from_bits(dice.next_u64() as u32),
             licence: AssetLicence::ALL[dice.below(4) as usize],
+            parts: parts(dice),
         }),
         3 => Build::Move { object, position: point(dice) },
         4 => Build::Rotate { object, angle: Angle::from_bits(dice.next_u64() as u32) },
@@ -118,6 +128,9 @@ fn build(dice: &mut Stream, world: &World) -> Build {
         10 => Build::Give { object, to: public(dice.below(4) as u8) },
         11 => Build::Attach { object, package: package.unwrap_or(PackageId(Digest::ZERO)) },
         12 => Build::Detach { object, script: ScriptId(dice.below(40)) },
+        13 => {
+            Build::Unite { objects: (0..dice.below(4)).map(|_| ObjectId(dice.below(30))).collect() }
+        }
         _ => Build::Undo { skip: dice.below(3) as u8 },
     }
 }

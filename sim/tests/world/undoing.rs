@@ -241,7 +241,7 @@ fn random_build(dice: &mut Stream, own: &[WorldObject], column: i32, package: Pa
         return Build::Place(Blueprint { position, angle, ..block(0, 0) });
     };
     let object = thing.id;
-    match dice.below(12) {
+    match dice.below(13) {
         0 | 1 => {
             let (position, angle) = (place(dice), angle(dice));
             Build::Place(Blueprint { position, angle, ..block(0, 0) })
@@ -261,6 +261,7 @@ fn random_build(dice: &mut Stream, own: &[WorldObject], column: i32, package: Pa
             Some((script, _)) if dice.below(2) == 0 => Build::Detach { object, script: *script },
             _ => Build::Attach { object, package },
         },
+        11 => Build::Unite { objects: own.iter().take(2).map(|seen| seen.id).collect() },
         _ => Build::Delete { object },
     }
 }
@@ -286,19 +287,25 @@ fn undoing_all_of_ones_deeds_restores_ones_things_exactly() {
         let players = [1_u8, 2, 100];
         let column =
             |n: u8| players.iter().position(|player| *player == n).map_or(0, |at| at as i32);
-        let mut own: BTreeMap<u8, Vec<Vec<WorldObject>>> = BTreeMap::new();
+        // What was before each step; nothing where a deed was in the midst of its steps.
+        let mut own: BTreeMap<u8, Vec<Option<Vec<WorldObject>>>> = BTreeMap::new();
         for _ in 0..60 {
             let n = *dice.pick(&players).expect("three");
             let before: Vec<WorldObject> =
                 yard.world.things(&public(n)).map(but_for_change).collect();
             let build = random_build(&mut dice, &before, column(n) * 2 - 2, package);
+            // What is made one is deleted, one step each.
+            let deleted = if let Build::Unite { objects } = &build { objects.len() } else { 0 };
             if built(&mut yard, n, build).is_done() {
-                own.entry(n).or_default().push(before);
+                let steps = own.entry(n).or_default();
+                steps.push(Some(before));
+                steps.extend(std::iter::repeat_n(None, deleted));
             }
         }
         for (n, history) in own {
             for before in history.into_iter().rev().take(UNDO_ENTRIES_MAX) {
                 assert_eq!(undo(&mut yard, n), Outcome::Ok, "seed {seed}, player {n}");
+                let Some(before) = before else { continue };
                 let after: Vec<WorldObject> =
                     yard.world.things(&public(n)).map(but_for_change).collect();
                 assert_eq!(after, before, "seed {seed}, player {n}");

@@ -1,12 +1,15 @@
 //! What builders do to the things of a world.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::{fmt, str::FromStr};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PackageId, PublicKey, ScriptId, limits::OUTLINE_CORNERS_MAX};
+use crate::{
+    ObjectId, PackageId, PublicKey, ScriptId,
+    limits::{MORE_PARTS_MAX, OUTLINE_CORNERS_MAX},
+};
 
 /// What a builder wants done. A thing is changed by its owner, or an admin, and stays where its
 /// builder may build.
@@ -159,6 +162,12 @@ pub enum Build {
         /// What it is made of from now on.
         material: BuiltMaterial,
     },
+    /// Makes one thing of several parts in the place of things of the author, which are deleted with their
+    /// scripts. It is as the first of them, and its licence is the strictest of theirs.
+    Unite {
+        /// The things: two or more, with no more parts together than a thing may have.
+        objects: Vec<ObjectId>,
+    },
 }
 
 /// A material that builders make things of.
@@ -240,7 +249,7 @@ impl Build {
     #[must_use]
     pub const fn object(&self) -> Option<ObjectId> {
         match self {
-            Self::Place(_) | Self::Undo { .. } => None,
+            Self::Place(_) | Self::Undo { .. } | Self::Unite { .. } => None,
             Self::Move { object, .. }
             | Self::Rotate { object, .. }
             | Self::Resize { object, .. }
@@ -276,16 +285,72 @@ pub struct Blueprint {
     pub text: String,
     /// The color as 0xRRGGBB.
     pub color: u32,
-    /// Its shape and size.
+    /// Its shape and size; of a thing of several parts, those of the first.
     pub outline: Outline,
     /// Can it be pushed? Otherwise it stays where it is put.
     pub movable: bool,
-    /// Its centre, in metres.
+    /// The centre of `outline`, in metres.
     pub position: Vec2,
     /// Which way it faces.
     pub angle: Angle,
     /// What everybody may do with it.
     pub licence: AssetLicence,
+    /// The other parts of it.
+    pub parts: OutlineParts,
+}
+
+/// One more part of a thing: an outline that is one with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutlinePart {
+    /// Its shape and size.
+    pub outline: Outline,
+    /// Where its centre is, in metres from that of the first outline, before the thing is turned.
+    pub offset: Vec2,
+    /// How far it is turned against the first outline.
+    pub angle: Angle,
+}
+
+/// The parts of a thing besides the first: at most [`MORE_PARTS_MAX`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<OutlinePart>", into = "Vec<OutlinePart>")]
+pub struct OutlineParts(Box<[OutlinePart]>);
+
+/// The count of parts that no thing has, of which one is the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} parts where at most {most} are allowed", most = MORE_PARTS_MAX + 1)]
+pub struct PartCountError(pub usize);
+
+impl OutlineParts {
+    /// Returns the parts of a thing besides the first.
+    ///
+    /// # Errors
+    /// When they are more than [`MORE_PARTS_MAX`].
+    pub fn new(parts: Vec<OutlinePart>) -> Result<Self, PartCountError> {
+        if parts.len() > MORE_PARTS_MAX {
+            return Err(PartCountError(parts.len().saturating_add(1)));
+        }
+        Ok(Self(parts.into_boxed_slice()))
+    }
+
+    /// Returns the parts.
+    #[must_use]
+    pub fn as_slice(&self) -> &[OutlinePart] {
+        &self.0
+    }
+}
+
+impl TryFrom<Vec<OutlinePart>> for OutlineParts {
+    type Error = PartCountError;
+
+    fn try_from(parts: Vec<OutlinePart>) -> Result<Self, Self::Error> {
+        Self::new(parts)
+    }
+}
+
+impl From<OutlineParts> for Vec<OutlinePart> {
+    fn from(parts: OutlineParts) -> Self {
+        parts.0.into_vec()
+    }
 }
 
 /// A shape with its size, around the centre.

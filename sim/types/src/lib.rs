@@ -79,7 +79,7 @@ pub use act::{Act, Emote, Envelope, NodeContact, SetChange, SignedEnvelope};
 pub use act_encoding::ACT_NUMBERS;
 pub use build::{
     AssetLicence, Blueprint, Build, BuiltJoint, BuiltMaterial, CornerCountError, Outline,
-    OutlineCorners, ParseAssetLicenceError,
+    OutlineCorners, OutlinePart, OutlineParts, ParseAssetLicenceError, PartCountError,
 };
 pub use certificate::{Certificate, CertificateError};
 pub use club::{ClubName, ClubOrder};

@@ -14,12 +14,16 @@ pub const SET_LAG: u64 = ROOT_LAG + 1;
 /// It also bounds how long a lane's window must be remembered.
 pub const EXPIRY_HEIGHTS_MAX: u64 = 1_200;
 
-/// Largest encoded signed envelope. The largest act makes a thing with the longest words there
-/// may be: about 500 B.
+/// Largest encoded signed envelope. An act that makes a thing of one part with the longest words there may be
+/// takes about 500 B. Each corner of a polygon takes 10 to 14 B, so that not all eight parts of a thing can
+/// have eight.
 pub const ENVELOPE_BYTES_MAX: usize = 1_024;
 
 /// Corners of the outline of a thing, as many as a body of the physics has.
 pub const OUTLINE_CORNERS_MAX: usize = 8;
+
+/// Parts of a thing besides the first: with it there are as many as a body of the physics has.
+pub const MORE_PARTS_MAX: usize = 7;
 
 /// Acts in one turn: 200 clients at 10 acts a second fill 100 of a 20th of a second; ten times that.
 ///

@@ -301,8 +301,8 @@ pub enum Refusal {
     /// A joint holds the thing.
     #[error("a joint holds it, or somebody who sits there")]
     Joined,
-    /// Two things that are to be joined have different owners.
-    #[error("only things of the same owner are joined")]
+    /// Things that are to be joined or united have different owners.
+    #[error("only things of the same owner are joined or united")]
     OwnersDiffer,
     /// Both ends of a joint are the same thing.
     #[error("a thing is not joined to itself")]
@@ -436,6 +436,14 @@ pub enum Refusal {
     /// A thing of several parts has no outline that could get another size.
     #[error("a thing of several parts keeps its size")]
     OfParts,
+    /// Things cannot be one: they are too few, have too many parts together, or one of them is a line.
+    #[error("one thing is made of two different ones or more, of eight parts in all and no line")]
+    BadParts,
+    /// Somebody else made a thing that is to be a part, and its licence wants her named.
+    #[error(
+        "somebody else made one of them, and a thing has one author: only what is CC0-1.0 becomes a part"
+    )]
+    OtherAuthor,
 }
 
 impl core::fmt::Display for Outcome {

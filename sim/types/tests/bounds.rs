@@ -1,14 +1,15 @@
 //! The bounds that more than one crate agrees on: each is reached, and one more is refused by its name.
 
-use metatopia_math::Vec2;
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::{
     Act, Blob, BodyError, CornerCountError, Digest, Envelope, Header, Height, Lane, Look, Member,
-    NodeContact, OutlineCorners, PublicKey, Roster, RosterError, Round, Seq, SetChange, Sign,
-    SignedEnvelope, SigningKey, SimId, TurnBody, Validator, ValidatorSet, ValidatorSetError,
+    NodeContact, Outline, OutlineCorners, OutlinePart, OutlineParts, PartCountError, PublicKey,
+    Roster, RosterError, Round, Seq, SetChange, Sign, SignedEnvelope, SigningKey, SimId, TurnBody,
+    Validator, ValidatorSet, ValidatorSetError,
     limits::{
         ABSENT_STRIKES, ACTS_BYTES_MAX, BLOB_BYTES_MAX, BLOBS_BYTES_MAX, BLOBS_PER_TURN_MAX,
         CONTACT_BYTES_MAX, DEMOTION_HEIGHTS_FIRST, DEMOTION_STRIKES_MAX, DISPATCHES_BYTES_MAX,
-        OUTLINE_CORNERS_MAX, STANDBYS_MAX, VALIDATORS_MAX, VALIDATORS_MIN,
+        MORE_PARTS_MAX, OUTLINE_CORNERS_MAX, STANDBYS_MAX, VALIDATORS_MAX, VALIDATORS_MIN,
     },
     wire,
 };
@@ -267,6 +268,24 @@ fn what_was_heard_of_neighbours_takes_half_of_a_turns_blobs_at_most() {
     assert_eq!(body(&[half, half]), Ok(2));
     let long = BodyError::LongDispatches(DISPATCHES_BYTES_MAX + 1);
     assert_eq!(body(&[half, half, 1]), Err(long));
+}
+
+#[test]
+fn a_thing_has_eight_parts_at_most_also_from_a_peer() {
+    let part = OutlinePart {
+        outline: Outline::Disc { radius: Fx::ONE },
+        offset: Vec2::ZERO,
+        angle: Angle::ZERO,
+    };
+    for count in [MORE_PARTS_MAX + 1, 1_000] {
+        assert_eq!(OutlineParts::new(vec![part; count]), Err(PartCountError(count + 1)));
+        let bytes = wire::encode(&vec![part; count]);
+        wire::decode::<OutlineParts>(&bytes, bytes.len()).expect_err("no thing");
+    }
+    let parts = OutlineParts::new(vec![part; MORE_PARTS_MAX]).expect("a thing");
+    assert_eq!(parts.as_slice().len(), MORE_PARTS_MAX);
+    let bytes = wire::encode(&parts);
+    assert_eq!(wire::decode(&bytes, bytes.len()), Ok(parts));
 }
 
 #[test]

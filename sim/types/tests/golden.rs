@@ -100,6 +100,7 @@ fn builds() -> Vec<Build> {
         position: Vec2::new(Fx::MIN, Fx::MAX),
         angle: Angle::from_bits(u32::MAX),
         licence: AssetLicence::Reserved,
+        parts: OutlineParts::default(),
     };
     let disc = Outline::Disc { radius: Fx::HALF };
     let small = Blueprint {
@@ -111,9 +112,13 @@ fn builds() -> Vec<Build> {
         position,
         angle: Angle::QUARTER,
         licence: AssetLicence::CcBySa,
+        parts: OutlineParts::default(),
         ..blueprint
     };
     let package = PackageId(Digest([5; 32]));
+    let part = OutlinePart { outline: disc, offset: half, angle: Angle::QUARTER };
+    let parts = OutlineParts::new(vec![part; limits::MORE_PARTS_MAX]).expect("eight in all");
+    let of_parts = Blueprint { parts, ..small.clone() };
     vec![
         Build::Place(blueprint),
         Build::Place(small),
@@ -131,6 +136,8 @@ fn builds() -> Vec<Build> {
         Build::Resume { object, script: ScriptId(9) },
         Build::Undo { skip: 1 },
         Build::Write { object, text: "t".repeat(256) },
+        Build::Place(of_parts),
+        Build::Unite { objects: vec![object, ObjectId(7)] },
     ]
 }
 

@@ -98,13 +98,30 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
 
   const chooser = panel.locator('input[type=file]');
   await chooser.setInputFiles({ name: 'bad.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify({ ...file, things: [{ ...file.things[0], w: 0 }] })) });
-  await panel.getByText(t('group.bad.field', { n: 1, field: 'w', rule: t('group.rule.side', { side: 0.1, most: 1000 }) }), { exact: true }).waitFor();
+  await panel.getByText('thing 1: `w` must be a number of metres from 0.1 to 1000', { exact: true }).waitFor();
   await chooser.setInputFiles(path);
   await ada.read((page) => page.tools.point(page.tools.own().x, page.tools.own().y - 4));
   await ada.picture('build-file');
   await ada.page.keyboard.press('Enter');
   await owns(ada, 10);
   await ada.page.keyboard.press('Escape');
+
+  // The three copies become one thing, which a file keeps with its parts.
+  await panel.getByRole('button', { name: t('join.unite'), exact: true }).click();
+  const whole = (await owns(ada, 8)).at(-1);
+  await ada.picture('build-unite');
+  await ada.page.locator('#view').focus();
+  await ada.page.keyboard.press('Control+z');
+  await owns(ada, 10);
+  assert.ok(!(await own(ada)).some(({ id }) => id === whole?.id), 'each of its parts is back');
+  await ada.read((page) => page.group.add([...page.client.sight.objects.keys()].slice(-3)));
+  await panel.getByRole('button', { name: t('join.unite'), exact: true }).click();
+  const again = (await owns(ada, 8)).at(-1);
+  await ada.read((page, id) => page.group.add([id]), /** @type {number} */ (again?.id));
+  const saved = ada.page.waitForEvent('download');
+  await panel.getByRole('button', { name: t('group.save'), exact: true }).click();
+  const { things } = JSON.parse(await readFile(/** @type {string} */ (await (await saved).path()), 'utf8'));
+  assert.deepEqual(things.map((/** @type {any} */ thing) => thing.parts.length), [2]);
 });
 
 journey('on a phone thirty parts fit, and taps choose several things', async ({ plaza, open }) => {

@@ -5,7 +5,7 @@ use metatopia_math::{Angle, Vec2};
 use metatopia_sim::Body;
 use metatopia_types::{
     Act, AssetLicence, Blueprint, Build, BuiltMaterial, ObjectId, Outline, OutlineCorners,
-    PackageId, ScriptId,
+    OutlinePart, OutlineParts, PackageId, ScriptId,
 };
 use serde::Deserialize;
 
@@ -121,6 +121,10 @@ pub(super) enum BuildCommand {
     Unjoin {
         object: ObjectId,
     },
+    /// Makes one thing of several.
+    Unite {
+        objects: Vec<ObjectId>,
+    },
     /// Takes the last deed back.
     Undo,
 }
@@ -133,6 +137,20 @@ pub(super) struct PlaceSpec {
     #[serde(default)]
     text: String,
     color: u32,
+    #[serde(flatten)]
+    first: PartSpec,
+    /// Corners as somebody wrote them, which come before those of the first part.
+    outline: Option<String>,
+    /// More parts, each where it is from the middle of the first.
+    #[serde(default)]
+    parts: Vec<PartSpec>,
+    movable: Option<bool>,
+    licence: Option<String>,
+}
+
+/// A part of a thing to be made, with its place.
+#[derive(Debug, Deserialize)]
+struct PartSpec {
     #[serde(default)]
     round: bool,
     /// A rod with round ends, as long as `w`.
@@ -141,15 +159,11 @@ pub(super) struct PlaceSpec {
     /// The corners of a polygon, which say its size.
     #[serde(default)]
     corners: Vec<[PageNumber; 2]>,
-    /// Corners as somebody wrote them, which come before those.
-    outline: Option<String>,
     w: PageNumber,
     h: Option<PageNumber>,
-    movable: Option<bool>,
     x: PageNumber,
     y: PageNumber,
     angle: Option<PageNumber>,
-    licence: Option<String>,
 }
 
 /// Deeds that could not be taken back, and are passed over from now on.
@@ -179,24 +193,32 @@ const OUT_OF_RANGE: BuildFault = "OutOfRange";
 /// A key, package or licence that is none.
 pub(super) const BAD_NAME: BuildFault = "BadName";
 
-impl PlaceSpec {
-    fn blueprint(self) -> Result<Blueprint, BuildFault> {
+impl PartSpec {
+    fn part(&self) -> Result<OutlinePart, BuildFault> {
         let size = to_vec(self.w, self.h.unwrap_or(self.w)).ok_or(OUT_OF_RANGE)?;
-        let outline = match (self.outline.as_deref(), self.corners.as_slice()) {
-            (Some(written), _) => {
-                let words: Vec<&str> = written.split_whitespace().collect();
-                Outline::Polygon(corners(&words).map_err(|error| error.code())?)
-            }
-            (None, []) if self.round => outline(PartForm::Disc, size),
-            (None, []) if self.rod => outline(PartForm::Rod, size),
-            (None, []) => outline(PartForm::Box, size),
-            (None, points) => {
+        let outline = match self.corners.as_slice() {
+            [] if self.round => outline(PartForm::Disc, size),
+            [] if self.rod => outline(PartForm::Rod, size),
+            [] => outline(PartForm::Box, size),
+            points => {
                 let points = points.iter().map(|[x, y]| to_vec(*x, *y)).collect::<Option<Vec<_>>>();
                 let corners = OutlineCorners::new(&points.ok_or(OUT_OF_RANGE)?);
                 Outline::Polygon(corners.map_err(|_| "BadCorners")?)
             }
         };
         let angle = self.angle.map_or(Some(Angle::ZERO), to_angle).ok_or(OUT_OF_RANGE)?;
+        Ok(OutlinePart { outline, offset: place(self.x, self.y)?, angle })
+    }
+}
+
+impl PlaceSpec {
+    pub(super) fn blueprint(self) -> Result<Blueprint, BuildFault> {
+        let mut first = self.first.part()?;
+        if let Some(written) = self.outline.as_deref() {
+            let words: Vec<&str> = written.split_whitespace().collect();
+            first.outline = Outline::Polygon(corners(&words).map_err(|error| error.code())?);
+        }
+        let parts = self.parts.iter().map(PartSpec::part).collect::<Result<_, _>>()?;
         let licence = match self.licence.as_deref() {
             None | Some("CcBySa") => AssetLicence::CcBySa,
             Some("Cc0") => AssetLicence::Cc0,
@@ -209,11 +231,12 @@ impl PlaceSpec {
             name: self.name,
             text: self.text,
             color: self.color,
-            outline,
+            outline: first.outline,
             movable: self.movable.unwrap_or(true),
-            position: place(self.x, self.y)?,
-            angle,
+            position: first.offset,
+            angle: first.angle,
             licence,
+            parts: OutlineParts::new(parts).map_err(|_| "TooManyParts")?,
         })
     }
 }
@@ -322,6 +345,7 @@ impl ClientCore {
                 self.joined(object, to, (&kind, rate))?
             }
             BuildCommand::Unjoin { object } => Build::Unjoin { object, from: None },
+            BuildCommand::Unite { objects } => Build::Unite { objects },
             BuildCommand::Undo => Build::Undo { skip: self.undoing.passed },
         })
     }

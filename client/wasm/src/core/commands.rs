@@ -212,7 +212,7 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 21] = [
+const BUILDING: [&str; 22] = [
     "place",
     "move",
     "rotate",
@@ -231,13 +231,14 @@ const BUILDING: [&str; 21] = [
     "let_travel",
     "join",
     "unjoin",
+    "unite",
     "take",
     "put_down",
     "undo",
 ];
 
 /// Words of commands of authors.
-const WRITING: [&str; 4] = ["check", "reference", "publish", "sketch"];
+const WRITING: [&str; 6] = ["check", "reference", "publish", "sketch", "group_file", "read_group"];
 
 /// Words of commands that ask.
 const ASKING: [&str; 22] = [

@@ -82,6 +82,25 @@ impl ClientCore {
         }
     }
 
+    /// Returns the packages that came of these imports and of what they import, by their ids.
+    pub(super) fn known_imports(
+        &self,
+        imports: BTreeMap<String, String>,
+    ) -> BTreeMap<PackageId, Vec<u8>> {
+        let kept = &self.inquiries.imported;
+        let mut ahead: Vec<PackageId> =
+            imports.into_values().filter_map(|id| id.parse().ok()).collect();
+        let mut found = BTreeMap::new();
+        while let Some(id) = ahead.pop() {
+            let Some(package) = kept.get(&id).filter(|_| !found.contains_key(&id)) else {
+                continue;
+            };
+            found.insert(id, package.encode());
+            ahead.extend(package.manifest().imports.values());
+        }
+        found
+    }
+
     /// Returns the question for the next package that is imported and not known here; or else what is wrong with the
     /// source.
     fn look_with_imports(&self, task: &mut ImportingSource) -> Result<Question, Value> {

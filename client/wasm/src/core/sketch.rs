@@ -5,6 +5,8 @@
 //! certified roots. It lacks all that no tile holds: scripts with their states, joints, other people, and what
 //! acts changed of the rules.
 
+use std::collections::BTreeMap;
+
 use data_encoding::BASE64;
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::limits::BODIES_MAX;
@@ -15,8 +17,15 @@ use serde_json::{Value, json};
 use super::ClientCore;
 
 impl ClientCore {
-    /// Tells the page of a sketch of the sim, and by which number the thing goes in it.
-    pub(super) fn sketch(&mut self, command: u64, thing: ObjectId) {
+    /// Tells the page of a sketch of the sim, and by which number the thing goes in it. It has the packages that are
+    /// imported, as far as they came when the draft was looked over; a draft is told of others when it is tried.
+    pub(super) fn sketch(
+        &mut self,
+        command: u64,
+        thing: ObjectId,
+        imports: BTreeMap<String, String>,
+    ) {
+        let packages = self.known_imports(imports);
         let sight = self.session.sight();
         // What is only seen from afar is in no tile, so nothing proves it.
         let seen = || sight.things().filter(|(_, _, far)| !far).map(|(entry, ..)| entry);
@@ -37,7 +46,7 @@ impl ClientCore {
             return self.failed(command, "NotInSight", &Value::Null);
         };
         let specs = things.into_iter().map(|(_, spec)| spec).collect();
-        let genesis = sketch_of(&self.genesis, specs, self.key, at);
+        let genesis = Genesis { packages, ..sketch_of(&self.genesis, specs, self.key, at) };
         let told = json!({
             "genesis": BASE64.encode(&genesis.encode()), "sim": genesis.id().to_string(),
             // The objects of a genesis are numbered from 1.

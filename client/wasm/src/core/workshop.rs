@@ -36,8 +36,16 @@ pub(super) enum WorkshopCommand {
     Reference,
     /// Makes a package, and publishes it.
     Publish { draft: Box<PageDraft> },
-    /// Asks for a sketch of the sim, in which a draft is tried on a thing.
-    Sketch { object: ObjectId },
+    /// Asks for a sketch of the sim, in which a draft that imports these packages is tried on a thing.
+    Sketch {
+        object: ObjectId,
+        #[serde(default)]
+        imports: BTreeMap<String, String>,
+    },
+    /// Asks for a file with these things.
+    GroupFile { name: String, objects: Vec<ObjectId> },
+    /// Asks what things are in a file.
+    ReadGroup { text: String },
 }
 
 impl ClientCore {
@@ -52,7 +60,11 @@ impl ClientCore {
             }
             WorkshopCommand::Reference => self.done(command, &reference()),
             WorkshopCommand::Publish { draft } => self.publish(command, *draft),
-            WorkshopCommand::Sketch { object } => self.sketch(command, object),
+            WorkshopCommand::Sketch { object, imports } => self.sketch(command, object, imports),
+            WorkshopCommand::GroupFile { name, objects } => {
+                self.group_file(command, &name, &objects);
+            }
+            WorkshopCommand::ReadGroup { text } => self.read_group(command, &text),
         }
     }
 

@@ -9,7 +9,11 @@ use metatopia_types::*;
 use metatopia_wasm::{ScriptTrial, TrialEvent};
 use serde_json::{Value, json};
 
-use crate::{page::Page, stand::Stand};
+use crate::{
+    core_workshop::{look, package},
+    page::Page,
+    stand::Stand,
+};
 
 /// Asks for a sketch, and returns what came of it.
 fn asked(page: &mut Page, object: u64) -> Value {
@@ -78,6 +82,43 @@ fn a_draft_is_tried_in_a_sketch_where_the_author_stands_also_on_a_thing_of_the_s
     let avatar = trial.world().avatar(&author).expect("she came");
     let came = trial.world().place(avatar).expect("she stands somewhere");
     assert_eq!(came, stands);
+}
+
+/// A draft that imports something was refused in every sketch.
+#[test]
+fn a_draft_is_tried_in_a_sketch_with_the_packages_that_came_when_it_was_looked_over() {
+    let mut page = Page::new();
+    page.see();
+    let author = Stand::visitor().public();
+    let sums = package("sums", "fn sum(a, b) { a + b }", &[]);
+    let uses = "import \"sums\" as sums;\nfn add(n) { sums::sum(n, 1) }";
+    let scores = package("scores", uses, &[("sums", &sums)]);
+    let source = "import \"scores\" as s;\nfn on_start() { log(`it is ${s::add(41)}`); }";
+    let told = look(&mut page, source, &scores, &[&sums, &scores]);
+    assert_eq!(told["mistakes"], json!([]));
+    let avatar = page.stand.world().avatar(&author).expect("she came");
+    let stands = page.stand.world().place(avatar).expect("she stands");
+    let things = page.stand.world().objects().filter(|object| object.player.is_none());
+    let nearest = things.min_by_key(|thing| thing.position.distance(stands)).expect("a thing").id.0;
+    let imports = json!({ "scores": scores.id().to_string(), "none": "ab".repeat(32) });
+    let ask = json!({ "do": "sketch", "object": nearest, "imports": imports });
+    let id = page.command(ask);
+    let sketch = page.result(id).expect("at once")["result"].clone();
+    let task = json!({
+        "do": "begin", "author": author.to_string(), "name": sketch["name"], "script": null,
+        "object": sketch["object"],
+        "draft": {
+            "name": "lamp", "version": "1.0.0", "entry": "lamp.rhai",
+            "files": { "lamp.rhai": source }, "licence": "AGPL-3.0-or-later",
+            "imports": { "scores": scores.id().to_string() },
+        },
+    });
+
+    let mut trial = ScriptTrial::new(&world_of(&sketch), task.to_string().as_bytes());
+
+    let report = trial.as_mut().expect("a try").run(2);
+    let TrialEvent::Logged { text, .. } = &report.lines[0].what else { panic!("{report:?}") };
+    assert_eq!(text, "it is 42");
 }
 
 #[test]

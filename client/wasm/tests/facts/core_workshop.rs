@@ -133,7 +133,7 @@ fn a_draft_keeps_its_imports_and_the_sim_judges_what_it_says_of_them() {
 }
 
 /// A package with this source, which imports these.
-fn package(name: &str, source: &str, imports: &[(&str, &Package)]) -> Package {
+pub(crate) fn package(name: &str, source: &str, imports: &[(&str, &Package)]) -> Package {
     let imports = imports.iter().map(|(name, package)| ((*name).to_owned(), package.id()));
     let draft = Draft {
         name: name.into(),
@@ -150,7 +150,7 @@ fn package(name: &str, source: &str, imports: &[(&str, &Package)]) -> Package {
 }
 
 /// Looks over a source with one import; the sim has these packages, and each is asked for once at most.
-fn look(page: &mut Page, source: &str, import: &Package, sim: &[&Package]) -> Value {
+pub(crate) fn look(page: &mut Page, source: &str, import: &Package, sim: &[&Package]) -> Value {
     let imports = json!({ "scores": import.id().to_string() });
     let id = page.command(json!({ "do": "check", "source": source, "imports": imports }));
     for _ in 0..=sim.len() {

@@ -2,7 +2,9 @@
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, JOINTS_PER_ANSWER_MAX, JointEntry, JointEntryKind, Question};
-use metatopia_types::{Act, AssetLicence, Blueprint, Build, BuiltJoint, ObjectId, Outline, wire};
+use metatopia_types::{
+    Act, AssetLicence, Blueprint, Build, BuiltJoint, ObjectId, Outline, OutlineParts, wire,
+};
 
 use super::people::{ADMIN, governed, public, turn};
 
@@ -22,6 +24,7 @@ fn a_server_tells_the_joints_near_a_place() {
         position: at,
         angle: Angle::ZERO,
         licence: AssetLicence::Cc0,
+        parts: OutlineParts::default(),
     };
     admin.acts(&mut server, Act::Build(Build::Place(blueprint)), 101);
     turn(&mut server);

@@ -2,7 +2,7 @@
 
 use metatopia_client::{Scene, text};
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_types::{Act, AssetLicence, Blob, Blueprint, Build, Emote, Outline};
+use metatopia_types::{Act, AssetLicence, Blob, Blueprint, Build, Emote, Outline, OutlineParts};
 
 /// The distance from its start at which a bot turns back.
 const ROAM: Fx = Fx::from_int(12);
@@ -91,6 +91,7 @@ impl Pattern {
             position: here.saturating_add(beside),
             angle: Angle::ZERO,
             licence: AssetLicence::default(),
+            parts: OutlineParts::default(),
         })
     }
 

@@ -2,7 +2,9 @@
 
 use metatopia_client::Scene;
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::{Act, AssetLicence, Blueprint, Build, ObjectId, Outline, PublicKey};
+use metatopia_types::{
+    Act, AssetLicence, Blueprint, Build, ObjectId, Outline, OutlineParts, PublicKey,
+};
 
 /// Scenes after which acts that nothing came of are sent again.
 const PATIENCE: u32 = 40;
@@ -53,6 +55,7 @@ impl Burden {
             position: here.saturating_add(Vec2::new(beside.x, beside.y)),
             angle: Angle::ZERO,
             licence: AssetLicence::default(),
+            parts: OutlineParts::default(),
         })))
     }
 }

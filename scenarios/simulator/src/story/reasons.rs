@@ -153,6 +153,8 @@ reasons! {
         Refusal::ProfilesFull => "profiles-full",
         Refusal::TooManyCompounds => "too-many-compounds",
         Refusal::OfParts => "of-parts",
+        Refusal::BadParts => "bad-parts",
+        Refusal::OtherAuthor => "other-author",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

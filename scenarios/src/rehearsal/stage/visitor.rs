@@ -6,8 +6,8 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::Value;
 use metatopia_sim::{ShownForm, WorldObject, is_name};
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, Envelope, Form, Height, Lane, Look, Outline, Permission,
-    PublicKey, Seq, ShownOffer, Sign as _, SignedEnvelope, SigningKey, SimId,
+    Act, AssetLicence, Blueprint, Build, Envelope, Form, Height, Lane, Look, Outline, OutlineParts,
+    Permission, PublicKey, Seq, ShownOffer, Sign as _, SignedEnvelope, SigningKey, SimId,
     limits::TICKS_PER_SECOND,
 };
 
@@ -104,6 +104,7 @@ impl RehearsalStage {
             position: point(place)?,
             angle: Angle::ZERO,
             licence: AssetLicence::Cc0,
+            parts: OutlineParts::default(),
         };
         self.act(Act::Build(Build::Place(ball)), None)
     }

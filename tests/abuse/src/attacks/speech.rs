@@ -5,8 +5,8 @@ use std::time::Duration;
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{
-    Act, AssetLicence, Blob, Blueprint, Build, ObjectId, Outcome, Outline, PackageId, ScriptId,
-    Sign as _,
+    Act, AssetLicence, Blob, Blueprint, Build, ObjectId, Outcome, Outline, OutlineParts, PackageId,
+    ScriptId, Sign as _,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -126,6 +126,7 @@ async fn put_up(
             position,
             angle: Angle::ZERO,
             licence: AssetLicence::default(),
+            parts: OutlineParts::default(),
         };
         let act = Act::Build(Build::Place(disc));
         match client.perform(author, act, Vec::new()).await? {

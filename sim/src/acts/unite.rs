@@ -1,0 +1,129 @@
+//! Uniting: decides whether several things become one thing of several parts.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{
+    Body, BodySpec, Compound, CompoundPart, Pose, Shape, limits::COMPOUND_PARTS_MAX,
+};
+use metatopia_types::{AssetLicence, ObjectId, Refusal};
+
+use super::{
+    building::{BuildStep, ObjectEdit},
+    changes::StateChange,
+    context::{ActContext, ActResult},
+    materials::mass_reshaped,
+    outline::{bad_compound, check_shape},
+};
+use crate::{
+    limits::BUILD_BYTES_MAX,
+    rules::{ActTarget, Right},
+    space::Footprint,
+    state::{Object, Player},
+};
+
+impl ActContext<'_> {
+    /// Returns the ground that one thing covers in the place of these.
+    ///
+    /// # Errors
+    /// [`Refusal::BadParts`] if they are too few or too many, one of them twice, or a line;
+    /// [`Refusal::BadSize`] if they are too far from each other.
+    pub(super) fn united_footprint(&self, ids: &[ObjectId]) -> Result<Footprint, Refusal> {
+        let is_twice = |n: usize, id| ids.iter().take(n).any(|other| other == id);
+        // Many ids are refused before anything is looked up.
+        let is_count = (2..=COMPOUND_PARTS_MAX).contains(&ids.len());
+        if !is_count || ids.iter().enumerate().any(|(n, id)| is_twice(n, id)) {
+            return Err(Refusal::BadParts);
+        }
+        let bodies = ids.iter().map(|id| self.state.bodies.body(*id).ok_or(Refusal::NoObject));
+        let bodies = bodies.collect::<Result<Vec<&Body>, Refusal>>()?;
+        let first = bodies[0].pose();
+        let parts: Vec<CompoundPart> =
+            bodies.into_iter().flat_map(|body| parts_around(body, first)).collect();
+        let compound = Compound::new(&parts).map_err(bad_compound)?;
+        // The frame is that of the first thing, and its origin moved to the centre of mass.
+        let moved = |compound: &Compound| {
+            let now = compound.parts().next()?.offset;
+            Some(parts.first()?.offset.saturating_sub(now))
+        };
+        let centre = moved(&compound).unwrap_or(Vec2::ZERO);
+        let position = first.position.saturating_add(centre.rotate(first.angle));
+        let shape = Shape::Compound(compound);
+        check_shape(self.rules(), shape.clone())?;
+        Ok(Footprint { shape, pose: Pose { position, ..first } })
+    }
+
+    /// Decides whether the author's things become one, which is as the first of them: it takes their place, and
+    /// they are deleted in the order of `ids`. Each is a step of building of its own, so that each can be undone.
+    pub(super) fn unite(&self, ids: &[ObjectId], renewed: Player) -> ActResult {
+        let Footprint { shape, pose } = self.united_footprint(ids)?;
+        let mut licence = AssetLicence::Cc0;
+        for id in ids {
+            let (_, thing) = self.within_reach(*id)?;
+            self.check_part(*id, thing)?;
+            licence = licence.max(thing.licence);
+        }
+        let (body, source) = self.within_reach(ids[0])?;
+        let object = Object {
+            author: Some(self.author()),
+            licence,
+            scripts: Vec::new(),
+            birth: None,
+            parent: None,
+            guest: None,
+            spawner: None,
+            held: None,
+            seat: None,
+            changed: None,
+            ..source.clone()
+        };
+        let mass = mass_reshaped(body, shape.clone());
+        let still = BodySpec { velocity: Vec2::ZERO, spin: Fx::ZERO, ..source.spec_of(body) };
+        let made = self.create(object, BodySpec { shape, pose, mass, ..still }, Vec::new())?;
+        if !self.state.byte_budget.has(BUILD_BYTES_MAX) {
+            return Err(Refusal::Full);
+        }
+        let delete = |id: &ObjectId| BuildStep::Edit(*id, ObjectEdit::Delete);
+        let deleted = ids.iter().map(|id| StateChange::Build(Box::new(delete(id))));
+        // Physics may have no room for the body, so it comes first: what fails changes nothing.
+        let mut changes = vec![made];
+        changes.extend(deleted);
+        changes.push(StateChange::Player(self.author(), renewed));
+        Ok(changes)
+    }
+
+    /// Checks that a thing may become a part of one of the author's.
+    fn check_part(&self, id: ObjectId, thing: &Object) -> Result<(), Refusal> {
+        let author = self.author();
+        if thing.owner != Some(author) {
+            return Err(Refusal::OwnersDiffer);
+        }
+        let frozen = self.state.people.frozen.contains(&id);
+        let target = ActTarget { thing: Some(thing), frozen, ..ActTarget::SIM };
+        self.state.may(&author, Right::Build, &target)?;
+        if thing.held.is_some() {
+            return Err(Refusal::Held);
+        }
+        // A thing names one author, and nobody's name goes from what she made.
+        if thing.author != Some(author) && thing.licence != AssetLicence::Cc0 {
+            return Err(Refusal::OtherAuthor);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the parts of a body as they are seen from a pose.
+fn parts_around(body: &Body, from: Pose) -> Vec<CompoundPart> {
+    let back = from.angle.wrapping_neg();
+    let (offset, angle) = (
+        body.position().saturating_sub(from.position).rotate(back),
+        body.angle().wrapping_sub(from.angle),
+    );
+    let seen = |part: CompoundPart| CompoundPart {
+        offset: part.offset.rotate(angle).saturating_add(offset),
+        angle: part.angle.wrapping_add(angle),
+        ..part
+    };
+    match body.shape() {
+        Shape::Compound(compound) => compound.parts().map(seen).collect(),
+        shape => vec![seen(CompoundPart::new(shape))],
+    }
+}
