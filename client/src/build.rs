@@ -287,7 +287,8 @@ delete it       with its scripts
 give it to Ada  it is Ada's then; that is not taken back
 attach bell to it, detach bell from it
                 packages that ship with the sim; `source THING` shows what they do
-let it travel   over a border, when it is pushed there; `let it stay` ends that
+let it travel   over a border, when it is pushed there, with all of yours that is joined to it;
+                `let it stay` ends that
 take it         carries what can be pushed, four things at most; `put it down` puts it before you
 hands           lists what you hold
 join crate to wall

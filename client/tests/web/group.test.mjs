@@ -29,7 +29,7 @@ function stage(things, { grid = 0.1, outcome = () => ({ ok: true }) } = {}) {
     toasts: Object.assign(new EventTarget(), { say: (text) => said.push(text), watch: async (what, done) => done }),
     client: {
       me: null, sight: { objects, at: (id) => (objects.has(id) ? { x: 0, y: 0, angle: 0, ...things.find((thing) => thing.id === id).at } : null) },
-      build: Object.fromEntries(['move', 'copy', 'color', 'remove', 'place', 'undo', 'unite', 'rotate', 'resize'].map((what) => [what, act(what)])),
+      build: Object.fromEntries(['move', 'copy', 'color', 'remove', 'place', 'undo', 'unite', 'letTravel', 'rotate', 'resize'].map((what) => [what, act(what)])),
     },
     renderer: { camera: { zoom: 40, ground: (px, py) => ({ x: px, y: py }) }, pick: (px, py) => things.find(({ at }) => Math.hypot(at.x - px, at.y - py) < 0.6)?.id ?? null },
     select: () => {},
@@ -140,6 +140,16 @@ test('things become one, and an undo brings each of them back', async () => {
   page.asked.length = 0;
   await page.group.undo();
   assert.deepEqual(page.asked.map(([what]) => what), ['undo', 'undo', 'undo', 'undo']);
+});
+
+test('a thing travels with all of one\u2019s own that is joined to it, and an undo takes all of it back', async () => {
+  const page = stage([...row(4), { id: 9, owner: 'bob', at: { x: 0, y: 9, angle: 0 } }]);
+  page.client.joints = [{ a: 2, b: 1 }, { a: null, b: 2 }, { a: 3, b: 2 }, { a: 3, b: 9 }, { a: null, b: 4 }];
+  await page.group.travel(1, true);
+  assert.deepEqual(page.asked, [[1, true], [2, true], [3, true]].map((fields) => ['letTravel', ...fields]));
+  page.asked.length = 0;
+  await page.group.undo();
+  assert.equal(page.asked.length, 3);
 });
 
 test('a group is saved as the core writes it, under its name', async () => {

@@ -10,7 +10,8 @@ import { emptyDocument } from './elements.mjs';
 function toolsOf(more) {
   const asked = [];
   const page = {
-    client: { joints: more.joints ?? [], sight: { at: () => ({ x: 1, y: 2, angle: 0 }) }, build: { letTravel: (...fields) => asked.push(fields), unjoin: (...fields) => asked.push(fields) } },
+    group: { travel: (...fields) => asked.push(fields) },
+    client: { joints: more.joints ?? [], sight: { at: () => ({ x: 1, y: 2, angle: 0 }) }, build: { unjoin: (...fields) => asked.push(fields) } },
     toasts: { watch: (what) => asked.push(what) },
   };
   const thing = { id: 7, name: 'lantern', text: '', look: { color: 1 }, round: true, hx: 0.2, hy: 0.2, movable: true, travels: false, ...more };
@@ -22,12 +23,12 @@ function toolsOf(more) {
 test('a thing that can be pushed is let travel, and kept again', () => {
   const stays = toolsOf({ travels: false });
   stays.named('own.travel').click();
-  assert.deepEqual(stays.asked, [[7, true], 'travel']);
+  assert.deepEqual(stays.asked, [[7, true]]);
   assert.equal(stays.named('own.stay'), undefined);
 
   const travels = toolsOf({ travels: true });
   travels.named('own.stay').click();
-  assert.deepEqual(travels.asked, [[7, false], 'travel']);
+  assert.deepEqual(travels.asked, [[7, false]]);
   assert.equal(travels.named('own.travel'), undefined);
 });
 

@@ -56,6 +56,9 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         Building::PutDown(thing) => return hands::put_down(room, thing).await,
         Building::Hands => return hands::list(room).await,
         Building::Unite(things) => return unite::unite(room, things).await,
+        Building::LetTravel(thing, travels) => {
+            return joints::let_travel(room, thing, *travels).await;
+        }
         Building::Undo(skip) => {
             return perform(room, Build::Undo { skip: *skip }, "You take it back.").await;
         }
@@ -79,7 +82,6 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         | Building::Delete(thing)
         | Building::Give(thing, _)
         | Building::Attach(_, thing)
-        | Building::LetTravel(thing, _)
         | Building::Detach(_, thing) => thing.clone(),
         _ => return Ok(()),
     };
@@ -139,10 +141,6 @@ async fn deed(
             let beside = || beside().saturating_add(Vec2::new(Fx::from_ratio(1, 10), Fx::ZERO));
             let position = way.map_or_else(|| thing.position.saturating_add(beside()), to);
             (Build::Copy { object, position }, format!("You copy {name}."))
-        }
-        Building::LetTravel(_, travels) => {
-            let how = if travels { "may leave over a border" } else { "stays in this sim" };
-            (Build::LetTravel { object, travels }, format!("{name} {how} now."))
         }
         Building::Delete(_) => (Build::Delete { object }, format!("{name} is gone.")),
         Building::Give(_, whom) => {

@@ -1,6 +1,6 @@
 //! Joints in words: what holds a thing, and how a builder joins and frees things.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_client::{
     build::{JOINT_KINDS, joined},
@@ -87,6 +87,53 @@ pub(super) async fn join(
     let to = to.map_or_else(|| "the ground".to_owned(), |to| printable(&to.name));
     let done = format!("A {kind} joins {} to {to}.", printable(&thing.name));
     perform(room, build, &done).await
+}
+
+/// Returns a thing and all that joints hold to it.
+fn joined_to(thing: ObjectId, joints: &[JointEntry]) -> BTreeSet<ObjectId> {
+    let mut whole = BTreeSet::from([thing]);
+    loop {
+        let before = whole.len();
+        // What is joined to the ground is at its end alone.
+        for (a, b) in joints.iter().filter_map(|joint| Some((joint.a?, joint.b))) {
+            if whole.contains(&a) || whole.contains(&b) {
+                whole.extend([a, b]);
+            }
+        }
+        if whole.len() == before {
+            return whole;
+        }
+    }
+}
+
+/// Lets a thing leave over borders with all of the person's that joints hold to it, or has them stay.
+pub(super) async fn let_travel(
+    room: &mut TextClient,
+    typed: &str,
+    travels: bool,
+) -> Result<(), TextClientError> {
+    let Some(thing) = meant(room, typed).await? else {
+        return Ok(());
+    };
+    room.it = Some(thing.id);
+    let scene = room.look_around().await?;
+    let near = scene.as_ref().and_then(position).unwrap_or_default();
+    let whole = joined_to(thing.id, &joints(room, near).await?);
+    let author = Some(room.driver.author());
+    let others = scene.iter().flat_map(|scene| &scene.objects).filter(|other| {
+        other.id != thing.id
+            && other.owner == author
+            && other.travels != travels
+            && whole.contains(&other.id)
+    });
+    let others: Vec<(ObjectId, String)> =
+        others.map(|other| (other.id, printable(&other.name))).collect();
+    for (object, name) in [(thing.id, printable(&thing.name))].into_iter().chain(others) {
+        let how = if travels { "may leave over a border" } else { "stays in this sim" };
+        let done = format!("{name} {how} now.");
+        perform(room, Build::LetTravel { object, travels }, &done).await?;
+    }
+    Ok(())
 }
 
 /// Takes joints off a thing.

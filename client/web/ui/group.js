@@ -13,7 +13,7 @@ const ACTS_AT_ONCE = 6;
 const UNDO_MAX = 16;
 
 /** Acts that are steps to be taken back. */
-const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin']);
+const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin', 'travel', 'material']);
 
 /** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number}}} Placed */
 
@@ -133,6 +133,15 @@ export class Group extends EventTarget {
   async remove() {
     await this.each('remove', this.placed(), ({ id }) => this.page.client.build.remove(id));
     this.clear();
+  }
+
+  /** Lets a thing of one's own leave over borders with all that joints hold to it, or has them stay. @param {number} id @param {boolean} travels */
+  travel(id, travels) {
+    const { build, joints } = this.page.client;
+    const whole = new Set([id]);
+    // What is joined to the ground is at its end alone.
+    for (const one of whole) for (const { a, b } of joints) if (a && (a === one || b === one)) whole.add(a).add(b);
+    return this.each('travel', this.placed(whole).filter(({ thing }) => thing.travels !== travels), (each) => build.letTravel(each.id, travels));
   }
 
   /** Makes one thing of those that are chosen. */

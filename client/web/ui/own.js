@@ -55,7 +55,7 @@ export function ownTools(page, thing) {
     el('p', { class: 'row' },
       button({ icon: 'copy', text: t('own.copy'), click: () => toasts.watch('copy', build.copy(id, at.x + thing.hx * 2 + 0.3, at.y)) }),
       // Nothing else leaves over a border.
-      thing.movable && button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => toasts.watch('travel', build.letTravel(id, !thing.travels)) }),
+      thing.movable && button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => page.group.travel(id, !thing.travels) }),
       client.joints.some(({ a, b }) => a === id || b === id) && button({ text: t('own.unjoin'), click: () => toasts.watch('unjoin', build.unjoin(id)) }),
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
       button({ icon: 'undo', text: t('what.undo'), click: () => page.undo() })),

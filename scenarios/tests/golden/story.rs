@@ -215,15 +215,10 @@ impl Teller {
                 position,
                 angle,
                 licence,
-                parts: match dice.below(4) {
-                    0 => of_two(outline),
-                    _ => OutlineParts::default(),
-                },
+                parts: maybe_two(outline, dice),
             }),
             6 => Build::Move { object, position },
-            27 | 28 => {
-                Build::Unite { objects: own.iter().rev().take(2).map(|seen| seen.id).collect() }
-            }
+            27 | 28 => Build::Unite { objects: newest_two(&own) },
             7 => Build::Rotate { object, angle },
             8 => Build::Resize { object, outline },
             9 | 25 => Build::Recolor { object, color },
@@ -535,9 +530,15 @@ fn kind(act: &Act) -> &'static str {
     }
 }
 
-/// Returns the part that makes a thing one of two: an outline beside the first.
-fn of_two(outline: Outline) -> OutlineParts {
+/// Returns the part that makes one thing of four one of two parts: an outline beside the first.
+fn maybe_two(outline: Outline, dice: &mut Stream) -> OutlineParts {
     let offset = Vec2::new(Fx::ONE, Fx::HALF);
     let part = OutlinePart { outline, offset, angle: Angle::EIGHTH };
-    OutlineParts::new(vec![part]).expect("two parts")
+    let parts = if dice.below(4) == 0 { vec![part] } else { Vec::new() };
+    OutlineParts::new(parts).expect("two parts")
+}
+
+/// Returns the things that were made last.
+fn newest_two(own: &[WorldObject]) -> Vec<ObjectId> {
+    own.iter().rev().take(2).map(|seen| seen.id).collect()
 }
