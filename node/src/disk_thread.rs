@@ -137,6 +137,7 @@ mod tests {
     fn with_too_many_questions_all_orders_wait() {
         let (sender, mut orders) = mpsc::channel(ORDERS_MAX);
         (0..ORDERS_MAX as u64).for_each(|n| sender.blocking_send(load(n)).expect("there is room"));
+        sender.try_send(load(0)).expect_err("whoever orders more waits");
         let mut waiting = VecDeque::new();
 
         round(&mut orders, &mut waiting).expect("orders");

@@ -144,3 +144,30 @@ pub fn read_snapshot(
         .map_err(|source| SnapshotFileError::State { path: own(), source: Box::new(source) })?;
     Ok((base, world))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use metatopia_types::{Digest, Ed25519};
+
+    use super::*;
+
+    /// The file has no bytes on the disk: it is as long as was said, and empty.
+    #[test]
+    fn a_snapshot_that_is_longer_than_a_state_with_its_header_is_not_read() {
+        let dir = std::env::temp_dir().join(format!("metatopia-snapshot-{}", std::process::id()));
+        fs::create_dir_all(&dir).expect("a folder");
+        let path = dir.join("long.snapshot");
+        let long = SNAPSHOT_BYTES_MAX + SNAPSHOT_HEADER_BYTES_MAX + 1;
+        fs::File::create(&path).and_then(|made| made.set_len(long)).expect("a file");
+        let tools = Tools::new(Arc::new(Ed25519));
+        let read = read_snapshot(&path, Height(1), Root(Digest::ZERO), &tools).map(drop);
+        fs::remove_dir_all(&dir).expect("its own folder");
+        let Err(SnapshotFileError::File { source, .. }) = read else { panic!("{read:?}") };
+        assert!(
+            matches!(*source, store::ReadSnapshotError::TooLong(bytes) if bytes == long),
+            "{source}"
+        );
+    }
+}

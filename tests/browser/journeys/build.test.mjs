@@ -107,17 +107,23 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   await ada.page.keyboard.press('Escape');
 
   // The three copies become one thing, which a file keeps with its parts.
+  const newest = async (/** @type {number} */ count) => {
+    const ids = (await own(ada)).slice(-count).map(({ id }) => id);
+    await ada.read((page, chosen) => page.group.add(chosen), ids);
+  };
+  await newest(3);
   await panel.getByRole('button', { name: t('join.unite'), exact: true }).click();
-  const whole = (await owns(ada, 8)).at(-1);
+  const whole = /** @type {number} */ ((await owns(ada, 8)).at(-1)?.id);
   await ada.picture('build-unite');
   await ada.page.locator('#view').focus();
   await ada.page.keyboard.press('Control+z');
+  // It goes last, when each of its parts is back.
+  await ada.until('it came apart', (page, id) => !page.client.sight.objects.has(id), whole);
   await owns(ada, 10);
-  assert.ok(!(await own(ada)).some(({ id }) => id === whole?.id), 'each of its parts is back');
-  await ada.read((page) => page.group.add([...page.client.sight.objects.keys()].slice(-3)));
+  await newest(3);
   await panel.getByRole('button', { name: t('join.unite'), exact: true }).click();
-  const again = (await owns(ada, 8)).at(-1);
-  await ada.read((page, id) => page.group.add([id]), /** @type {number} */ (again?.id));
+  await owns(ada, 8);
+  await newest(1);
   const saved = ada.page.waitForEvent('download');
   await panel.getByRole('button', { name: t('group.save'), exact: true }).click();
   const { things } = JSON.parse(await readFile(/** @type {string} */ (await (await saved).path()), 'utf8'));

@@ -98,3 +98,41 @@ impl Questions {
         self.loading.remove(&load)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ClientId;
+
+    fn full(asker: impl Fn(u32) -> Asker, most: usize) -> Questions {
+        let mut questions = Questions::default();
+        for number in 0..most as u32 {
+            assert!(questions.push(asker(number), Question::Governance), "{number}");
+        }
+        questions
+    }
+
+    #[test]
+    fn so_many_questions_wait_and_no_more_until_one_is_answered() {
+        let client = |number: u32| Asker::Client(ClientId(u64::from(number)), number);
+        let mut questions = full(client, QUESTIONS_MAX);
+        assert!(!questions.push(client(0), Question::Governance));
+        assert!(!questions.push(Asker::Driver(1), Question::Governance));
+        // What waits for turns from the log counts as well.
+        let (asker, question) = questions.pop().expect("they wait");
+        let load = questions.load(asker, question);
+        assert!(!questions.push(client(1), Question::Governance));
+        questions.loaded(load).expect("it waits");
+        assert!(questions.push(client(2), Question::Governance));
+        assert_eq!(questions.len(), QUESTIONS_MAX);
+    }
+
+    #[test]
+    fn one_server_has_a_few_questions_wait_whoever_else_asks() {
+        let peer = |key: u8| move |number: u32| Asker::Peer(PublicKey([key; 32]), number);
+        let mut questions = full(peer(1), PEER_QUESTIONS_MAX);
+        assert!(!questions.push(peer(1)(99), Question::Governance));
+        assert!(questions.push(peer(2)(99), Question::Governance));
+        assert!(questions.push(Asker::Driver(1), Question::Governance));
+    }
+}

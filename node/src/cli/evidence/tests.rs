@@ -46,3 +46,21 @@ fn where_nothing_is_found_no_file_is_written() {
     list(&args, Console::quiet()).unwrap();
     assert!(!out.exists());
 }
+
+#[test]
+fn a_file_that_is_too_long_for_evidence_is_not_read() {
+    let kept = FixtureDirectory::write("evidence-long", &decided_records());
+    let file = kept.dir.join("long.evidence");
+    let verified = |bytes: u64| {
+        fs::File::create(&file).and_then(|made| made.set_len(bytes)).unwrap();
+        let args = EvidenceVerifyArgs { file: file.clone(), sim: None };
+        let failure = verify(&args, Console::quiet()).unwrap_err();
+        assert_eq!(failure.exit, Exit::Unverified);
+        failure.to_string()
+    };
+    let most = EVIDENCE_BYTES_MAX as u64;
+    let told = verified(most + 1);
+    assert!(told.ends_with("is too long for a file of evidence"), "{told}");
+    let told = verified(most);
+    assert!(!told.contains("too long for a file"), "{told}");
+}
