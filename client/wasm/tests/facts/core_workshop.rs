@@ -154,11 +154,15 @@ pub(crate) fn look(page: &mut Page, source: &str, import: &Package, sim: &[&Pack
     let imports = json!({ "scores": import.id().to_string() });
     let id = page.command(json!({ "do": "check", "source": source, "imports": imports }));
     for _ in 0..=sim.len() {
-        let asked = page.asked();
-        let [(number, Question::Source { package })] = &asked[..] else { break };
-        let found = sim.iter().find(|there| there.id() == *package);
+        // A page that sees something asks about that as well.
+        let source = page.asked().into_iter().find_map(|(number, question)| match question {
+            Question::Source { package } => Some((number, package)),
+            _ => None,
+        });
+        let Some((number, package)) = source else { break };
+        let found = sim.iter().find(|there| there.id() == package);
         let answer = found.map_or(Answer::Unknown, |there| Answer::Source(there.encode()));
-        page.answer(*number, answer);
+        page.answer(number, answer);
     }
     page.result(id).expect("it came")["result"].clone()
 }
