@@ -150,7 +150,7 @@ export class Group extends EventTarget {
     const outcome = await this.page.toasts.watch('unite', this.page.client.build.unite(ids));
     if (!outcome?.ok) return;
     this.clear();
-    // Each of them was deleted in a step of its own.
+    // An undo takes the whole away, and brings each of them back.
     this.steps = ids.length + 1;
   }
 

@@ -15,9 +15,10 @@ use metatopia_types::{
 
 use super::{
     border::{BorderChange, apply_border_change},
-    building::BuildStep,
+    building::{BuildStep, ObjectEdit},
     chat::SpokenLine,
     hands::{HandStep, apply_hand_step},
+    history::UndoEntry,
     land::{LandChange, apply_land_change},
     offers::Settlement,
     private::MailChange,
@@ -82,6 +83,8 @@ pub(super) enum StateChange {
     Expose(PublicKey),
     /// Builds, and records what undoes it.
     Build(Box<BuildStep>),
+    /// Makes an object with this body, and deletes those in whose place it is.
+    Unite(Box<(Object, BodySpec)>, Vec<ObjectId>),
     /// Has a script run again that was suspended.
     Resume(ScriptId),
     /// Takes a thing in hand, or puts one down.
@@ -311,6 +314,7 @@ pub(super) fn apply_change(
         StateChange::Resume(script) => resume(state, effects, author, script),
         StateChange::Hands(step) => apply_hand_step(state, effects, author, step),
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
+        StateChange::Unite(whole, parts) => unite(state, effects, author, (*whole, parts))?,
         StateChange::Land(change) => apply_land_change(state, *change),
         StateChange::Border(change) => apply_border_change(state, change),
         StateChange::Settle(settled) => state.settle(author, *settled),
@@ -430,15 +434,37 @@ fn apply_step(
 ) -> Result<(), Refusal> {
     let makes = matches!(step, BuildStep::Create(..));
     let entry = state.apply_build(step).map_err(body_refusal)?;
-    // What unites things makes one first, and deletes them after it.
-    if makes {
-        effects.made = Some(entry.object);
+    effects.made = makes.then_some(entry.object);
+    record_step(state, effects, author, entry);
+    Ok(())
+}
+
+/// Makes one object in the place of others. That it is made is recorded last, so that an undo removes it first: with
+/// what comes back in the place that it covers, both would push each other.
+fn unite(
+    state: &mut State,
+    effects: &mut ActEffects,
+    author: PublicKey,
+    ((object, body), parts): ((Object, BodySpec), Vec<ObjectId>),
+) -> Result<(), Refusal> {
+    // Physics may have no room for the body, and nothing changed then.
+    let made = state.apply_build(BuildStep::Create(object, body, Vec::new()));
+    let made = made.map_err(body_refusal)?;
+    effects.made = Some(made.object);
+    for part in parts {
+        let deleted = state.apply_build(BuildStep::Edit(part, ObjectEdit::Delete));
+        record_step(state, effects, author, deleted.expect("a deletion needs no room"));
     }
+    record_step(state, effects, author, made);
+    Ok(())
+}
+
+/// Records a step of building, and counts it.
+fn record_step(state: &mut State, effects: &mut ActEffects, author: PublicKey, entry: UndoEntry) {
     state.record_build(author, entry);
     // A step that shrinks the state is allowed in a full world too, where this takes nothing.
     state.byte_budget.take(BUILD_BYTES_MAX);
     effects.counts.count_build(author);
-    Ok(())
 }
 
 /// Raises the event of a line for the scripts that hear it, at its speaker's expense.

@@ -7,7 +7,6 @@ use metatopia_physics::{
 use metatopia_types::{AssetLicence, ObjectId, Refusal};
 
 use super::{
-    building::{BuildStep, ObjectEdit},
     changes::StateChange,
     context::{ActContext, ActResult},
     materials::mass_reshaped,
@@ -51,8 +50,7 @@ impl ActContext<'_> {
         Ok(Footprint { shape, pose: Pose { position, ..first } })
     }
 
-    /// Decides whether the author's things become one, which is as the first of them: it takes their place, and
-    /// they are deleted in the order of `ids`. Each is a step of building of its own, so that each can be undone.
+    /// Decides whether the author's things become one, which is as the first of them and takes their place.
     pub(super) fn unite(&self, ids: &[ObjectId], renewed: Player) -> ActResult {
         let Footprint { shape, pose } = self.united_footprint(ids)?;
         let mut licence = AssetLicence::Cc0;
@@ -77,17 +75,15 @@ impl ActContext<'_> {
         };
         let mass = mass_reshaped(body, shape.clone());
         let still = BodySpec { velocity: Vec2::ZERO, spin: Fx::ZERO, ..source.spec_of(body) };
-        let made = self.create(object, BodySpec { shape, pose, mass, ..still }, Vec::new())?;
+        let body = BodySpec { shape, pose, mass, ..still };
+        self.check_made(&object, &body, 0)?;
         if !self.state.byte_budget.has(BUILD_BYTES_MAX) {
             return Err(Refusal::Full);
         }
-        let delete = |id: &ObjectId| BuildStep::Edit(*id, ObjectEdit::Delete);
-        let deleted = ids.iter().map(|id| StateChange::Build(Box::new(delete(id))));
-        // Physics may have no room for the body, so it comes first: what fails changes nothing.
-        let mut changes = vec![made];
-        changes.extend(deleted);
-        changes.push(StateChange::Player(self.author(), renewed));
-        Ok(changes)
+        Ok(vec![
+            StateChange::Unite(Box::new((object, body)), ids.to_vec()),
+            StateChange::Player(self.author(), renewed),
+        ])
     }
 
     /// Checks that a thing may become a part of one of the author's.
