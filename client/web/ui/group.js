@@ -156,9 +156,11 @@ export class Group extends EventTarget {
 
   /** Hands the chosen things out as a file. @param {string} name */
   async save(name) {
-    const { text } = await this.page.client.groupFile(name, this.placed().map(({ id }) => id));
+    const { client, toasts } = this.page;
+    const made = await client.groupFile(name, this.placed().map(({ id }) => id)).catch((error) => toasts.say(why(error), 'bad'));
+    if (!made) return;
     const file = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'group';
-    save(new Blob([text], { type: 'application/json' }), `${file}.json`);
+    save(new Blob([made.text], { type: 'application/json' }), `${file}.json`);
   }
 
   /** Takes the last deed back: all of its steps, as far as the servers remember them. */

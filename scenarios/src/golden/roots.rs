@@ -12,6 +12,6 @@ pub const ROOTS: [(Height, &str); 10] = [
     (Height(100), "2a8baa4af4c53ab0b39466036dab37cb71b598cc6bedec940ea3e22f94db6c5c"),
     (Height(200), "5776f86976d0b2faaba3c36faee1efffb8e727ee448d702f8a66407abc7f84a5"),
     (Height(300), "1b0d4bb1a9d7d8512f2aea0c5448c854c2778ab021a2dde926ab60ce8ca17dcf"),
-    (Height(499), "df66abf6d97da46d3dacf8248d35813d64a434955f629c8de432055add72830d"),
-    (Height(500), "d65406e48417b63938fba3e76efdb55f7105a3936ef32c5ef6176b08a227ac50"),
+    (Height(499), "166f1c8e74c4173a76ebede5a02a8ed0d9dd5a600cc2d1e6f8f5b4dda4e180c7"),
+    (Height(500), "918861345d0dc5d849210e981253a28e314e9daa0991ca377292a6e0b9799a77"),
 ];

@@ -185,23 +185,13 @@ impl ActContext<'_> {
         body: BodySpec,
         packages: Vec<PackageId>,
     ) -> Result<StateChange, Refusal> {
-        self.check_made(&object, &body, packages.len())?;
-        Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
-    }
-
-    /// Checks that a new object with this body and so many scripts may be made.
-    pub(super) fn check_made(
-        &self,
-        object: &Object,
-        body: &BodySpec,
-        scripts: usize,
-    ) -> Result<(), Refusal> {
         let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_place(&footprint, body.motion)?;
         self.state.check_slots(body.motion)?;
         self.state.check_more_compounds(usize::from(body.shape.is_compound()))?;
-        let more = QuotaUse::of(object, (body.motion, &body.shape), scripts);
-        self.state.check_quota(&self.author(), more, 1)
+        let more = QuotaUse::of(&object, (body.motion, &body.shape), packages.len());
+        self.state.check_quota(&self.author(), more, 1)?;
+        Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
     }
 
     /// Checks that an object may cover the ground that it covers after this step.

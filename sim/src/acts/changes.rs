@@ -452,8 +452,13 @@ fn unite(
     let made = made.map_err(body_refusal)?;
     effects.made = Some(made.object);
     for part in parts {
+        // A moderator's undo brings it back, whoever had made it and however often it goes.
+        let trace = state.trace_of(part, author, false);
         let deleted = state.apply_build(BuildStep::Edit(part, ObjectEdit::Delete));
-        record_step(state, effects, author, deleted.expect("a deletion needs no room"));
+        state.record_build(author, deleted.expect("a deletion needs no room"));
+        if let Some((id, trace)) = trace {
+            state.keep_trace_of(author, id, trace);
+        }
     }
     record_step(state, effects, author, made);
     Ok(())

@@ -37,6 +37,26 @@ impl QuotaUse {
         let compounds = usize::from(shape.is_compound());
         Self { objects: 1, movable, compounds, scripts, text: object.text.len() }
     }
+
+    /// Returns what both use.
+    pub(super) fn plus(self, other: Self) -> Self {
+        self.each(other, usize::saturating_add)
+    }
+
+    /// Returns what this uses more than the other.
+    pub(super) fn without(self, other: Self) -> Self {
+        self.each(other, usize::saturating_sub)
+    }
+
+    fn each(self, other: Self, of: impl Fn(usize, usize) -> usize) -> Self {
+        Self {
+            objects: of(self.objects, other.objects),
+            movable: of(self.movable, other.movable),
+            compounds: of(self.compounds, other.compounds),
+            scripts: of(self.scripts, other.scripts),
+            text: of(self.text, other.text),
+        }
+    }
 }
 
 impl State {

@@ -82,6 +82,17 @@ impl State {
             Build::Copy { .. } | Build::Resume { .. } => return None,
             _ => (build.object()?, false),
         };
+        self.trace_of(id, by, makes)
+    }
+
+    /// Returns a thing that a key is about to change, with the trace that it leaves then. `makes` says whether it comes
+    /// back by an undo of the key that had made it.
+    pub(super) fn trace_of(
+        &self,
+        id: ObjectId,
+        by: PublicKey,
+        makes: bool,
+    ) -> Option<(ObjectId, ThingTrace)> {
         let known = self.people.traces.all.get(&id).filter(|trace| trace.by == by);
         if let Some(known) = known {
             return Some((id, known.clone()));
@@ -104,7 +115,13 @@ impl State {
             let trace = self.new_trace(by, None);
             self.people.traces.put(made, trace);
         }
-        let Some((id, mut trace)) = trace else { return };
+        if let Some((id, trace)) = trace {
+            self.keep_trace_of(by, id, trace);
+        }
+    }
+
+    /// Keeps the trace of a thing that was changed or deleted. The step that deleted it is the last in the history.
+    pub(super) fn keep_trace_of(&mut self, by: PublicKey, id: ObjectId, mut trace: ThingTrace) {
         trace.deleted = !self.objects.contains(&id);
         // What somebody made and deleted is as if it had never been, until she takes that back.
         if trace.deleted && trace.before.is_none() {

@@ -11,10 +11,11 @@ use super::{
     context::{ActContext, ActResult},
     materials::mass_reshaped,
     outline::{bad_compound, check_shape},
+    quota::QuotaUse,
 };
 use crate::{
     limits::BUILD_BYTES_MAX,
-    rules::{ActTarget, Right},
+    rules::{ActGround, ActTarget, Right},
     space::Footprint,
     state::{Object, Player},
 };
@@ -53,11 +54,15 @@ impl ActContext<'_> {
     /// Decides whether the author's things become one, which is as the first of them and takes their place.
     pub(super) fn unite(&self, ids: &[ObjectId], renewed: Player) -> ActResult {
         let Footprint { shape, pose } = self.united_footprint(ids)?;
-        let mut licence = AssetLicence::Cc0;
+        let (mut licence, mut used) = (AssetLicence::Cc0, QuotaUse::default());
         for id in ids {
             let (_, thing) = self.within_reach(*id)?;
             self.check_part(*id, thing)?;
             licence = licence.max(thing.licence);
+            // What came over a border counts against the border's share.
+            if thing.guest.is_none() {
+                used = used.plus(self.state.quota_use(*id, thing)?);
+            }
         }
         let (body, source) = self.within_reach(ids[0])?;
         let object = Object {
@@ -76,14 +81,23 @@ impl ActContext<'_> {
         let mass = mass_reshaped(body, shape.clone());
         let still = BodySpec { velocity: Vec2::ZERO, spin: Fx::ZERO, ..source.spec_of(body) };
         let body = BodySpec { shape, pose, mass, ..still };
-        self.check_made(&object, &body, 0)?;
-        if !self.state.byte_budget.has(BUILD_BYTES_MAX) {
-            return Err(Refusal::Full);
-        }
+        self.check_whole(&object, &body, used)?;
         Ok(vec![
             StateChange::Unite(Box::new((object, body)), ids.to_vec()),
             StateChange::Player(self.author(), renewed),
         ])
+    }
+
+    /// Checks that there is room for what several things become, which use so much of their owner's quotas. Both are
+    /// there for a moment, so the sim needs room for one thing more.
+    fn check_whole(&self, object: &Object, body: &BodySpec, used: QuotaUse) -> Result<(), Refusal> {
+        let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
+        self.check_place(&footprint, body.motion)?;
+        self.state.check_slots(body.motion)?;
+        let more = QuotaUse::of(object, (body.motion, &body.shape), 0).without(used);
+        self.state.check_more_compounds(more.compounds)?;
+        self.state.check_quota(&self.author(), more, 1)?;
+        if self.state.byte_budget.has(BUILD_BYTES_MAX) { Ok(()) } else { Err(Refusal::Full) }
     }
 
     /// Checks that a thing may become a part of one of the author's.
@@ -92,9 +106,10 @@ impl ActContext<'_> {
         if thing.owner != Some(author) {
             return Err(Refusal::OwnersDiffer);
         }
-        let frozen = self.state.people.frozen.contains(&id);
-        let target = ActTarget { thing: Some(thing), frozen, ..ActTarget::SIM };
-        self.state.may(&author, Right::Build, &target)?;
+        // Also by those who may build with frozen things: that is recorded of each thing, and this is not.
+        if self.state.people.frozen.contains(&id) {
+            return Err(Refusal::Frozen);
+        }
         if thing.held.is_some() {
             return Err(Refusal::Held);
         }
@@ -102,6 +117,9 @@ impl ActContext<'_> {
         if thing.author != Some(author) && thing.licence != AssetLicence::Cc0 {
             return Err(Refusal::OtherAuthor);
         }
+        let whereabouts = self.state.standing(id).map(ActGround::at);
+        let target = ActTarget { thing: Some(thing), whereabouts, ..ActTarget::SIM };
+        self.state.may(&author, Right::Build, &target)?;
         Ok(())
     }
 }

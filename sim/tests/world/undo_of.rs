@@ -5,7 +5,8 @@ use metatopia_physics::Motion;
 use metatopia_scripting::{EventKind, ScriptOutput};
 use metatopia_sim::{OrderedDeed, TraceCount, WorldObject, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{
-    Act, Blueprint, Build, GovernOrder, ObjectId, Outcome, Pass, Refusal, RoleRight, Rotation,
+    Act, AssetLicence, Blueprint, Build, GovernOrder, ObjectId, Outcome, Pass, Refusal, RoleRight,
+    Rotation,
 };
 
 use crate::{
@@ -211,5 +212,45 @@ fn nobody_keeps_a_thing_from_an_undo_by_holding_it() {
     assert!(gone_home.is_none_or(|thing| thing.held.is_none()), "it is in nobody's hands");
     let back = yard.world.object(lantern).expect("it is restored");
     assert_eq!((back.held, back.movable, back.owner), (None, true, Some(public(ADA))));
+    yard.check_leaves();
+}
+
+/// A key that was stolen could have deleted what its owner had, beyond a moderator's undo.
+#[test]
+fn what_somebody_united_comes_apart_by_a_moderators_undo() {
+    let mut pair = [ObjectId(0); 2];
+    let Scene { mut yard, .. } = scene_with(|builder| {
+        pair = [(5, 1), (6, 2)].map(|at| builder.thing(Motion::Static, at, &[]));
+        for object in builder.genesis.objects.iter_mut().rev().take(2) {
+            object.licence = AssetLicence::Cc0;
+        }
+    });
+    for object in pair {
+        build(&mut yard, ADA, Build::Give { object, to: public(PEST) });
+    }
+    let before = pair.map(|id| seen(&yard, id));
+    let unite = Act::Build(Build::Unite { objects: pair.to_vec() });
+    let Outcome::Made(whole) = yard.try_act(PEST, unite) else { panic!("they are hers") };
+    assert_eq!(undo(&mut yard, MODERATOR, 60), Outcome::Ok);
+    assert_eq!(seen(&yard, whole), None);
+    assert_eq!(pair.map(|id| seen(&yard, id)), before);
+    yard.check_leaves();
+}
+
+/// What she made, united and took apart again was there without a trace.
+#[test]
+fn what_somebody_made_united_and_took_apart_is_still_undone() {
+    let Scene { mut yard, .. } = scene();
+    let pair = [(5, 1), (6, 2)].map(|(x, y)| place(&mut yard, PEST, block(x, y)));
+    let unite = Act::Build(Build::Unite { objects: pair.to_vec() });
+    let Outcome::Made(whole) = yard.try_act(PEST, unite) else { panic!("they are hers") };
+    for _ in 0..3 {
+        build(&mut yard, PEST, Build::Undo { skip: 0 });
+    }
+    assert!(pair.iter().all(|id| seen(&yard, *id).is_some()));
+    assert_eq!(undo(&mut yard, MODERATOR, 60), Outcome::Ok);
+    for id in pair.into_iter().chain([whole]) {
+        assert_eq!(seen(&yard, id), None, "{id}");
+    }
     yard.check_leaves();
 }

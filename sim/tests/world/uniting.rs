@@ -4,11 +4,11 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Compound, Motion};
 use metatopia_sim::{
     Shape,
-    limits::{OWNER_COMPOUNDS_MAX, SIM_COMPOUNDS_MAX},
+    limits::{BUILDS_PER_AUTHOR_MAX, OWNER_COMPOUNDS_MAX, SIM_COMPOUNDS_MAX},
 };
 use metatopia_types::{
     Act, AssetLicence, Blueprint, Build, GovernOrder, ObjectId, Outcome, Outline, OutlineCorners,
-    OutlinePart, OutlineParts, Refusal,
+    OutlinePart, OutlineParts, Refusal, SignedEnvelope,
 };
 
 use crate::{
@@ -208,9 +208,13 @@ fn what_cannot_be_one_is_refused_by_name_and_stays() {
     // An admin unites no things of others, and nobody one that is frozen.
     let both = Build::Unite { objects: vec![own, other] };
     assert_eq!(built(&mut yard, 100, both.clone()), refused(Refusal::OwnersDiffer));
-    let freeze = Act::Govern(GovernOrder::Freeze { object: other });
-    assert_eq!(yard.try_act(100, freeze), Outcome::Ok);
+    let freeze = |object| Act::Govern(GovernOrder::Freeze { object });
+    assert_eq!(yard.try_act(100, freeze(other)), Outcome::Ok);
     assert_eq!(built(&mut yard, 1, both), refused(Refusal::Frozen));
+    let own_of_admin = [(1, 3), (-1, 3)].map(|(x, y)| place(&mut yard, 100, crate_(x, y)));
+    assert_eq!(yard.try_act(100, freeze(own_of_admin[0])), Outcome::Ok);
+    let theirs = Build::Unite { objects: own_of_admin.to_vec() };
+    assert_eq!(built(&mut yard, 100, theirs), refused(Refusal::Frozen));
     // Whoever asks for no name is a part of anything.
     united(&mut yard, vec![own, free]);
     // Two of several parts have more than eight together.
@@ -242,7 +246,44 @@ fn things_of_several_parts_count_however_they_are_made() {
     let pair = [-3, -5].map(|x| place(&mut yard, 1, block(x, -3)));
     let unite = Build::Unite { objects: pair.to_vec() };
     assert_eq!(built(&mut yard, 1, unite), refused(Refusal::TooManyCompounds));
+    // One that is of several parts already counts no more when it gets another one.
+    let pear = called(&yard, "pear")[0].id;
+    let position = vec2(2, 4);
+    let beside = place(&mut yard, 1, Blueprint { outline: bar(2, 2), position, ..block(0, 0) });
+    united(&mut yard, vec![pear, beside]);
     yard.check_leaves();
+}
+
+#[test]
+fn who_owns_as_much_as_she_may_unites_things_all_the_same() {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.building.objects_per_player = 3;
+    builder.genesis.parameters.building.movable_per_player = 3;
+    let mut yard = site(&mut builder);
+    let crates = [1, 2, 3].map(|x| place(&mut yard, 1, Blueprint { movable: true, ..block(x, 4) }));
+    let more = Build::Place(block(-2, 4));
+    assert_eq!(built(&mut yard, 1, more.clone()), refused(Refusal::TooManyObjects));
+    united(&mut yard, crates[..2].to_vec());
+    assert!(matches!(built(&mut yard, 1, more), Outcome::Made(_)));
+    yard.check_leaves();
+}
+
+#[test]
+fn uniting_is_one_step_of_the_pace_of_building() {
+    let mut yard = site(&mut Builder::new());
+    let pairs: Vec<Vec<ObjectId>> = (0..BUILDS_PER_AUTHOR_MAX as i32 - 1)
+        .map(|n| {
+            [3, 4]
+                .map(|y| place(&mut yard, 1, Blueprint { outline: bar(2, 2), ..block(n - 3, y) }))
+                .to_vec()
+        })
+        .collect();
+    let unites = pairs.into_iter().map(|objects| Act::Build(Build::Unite { objects }));
+    let acts: Vec<SignedEnvelope> = unites.map(|act| yard.act(1, act)).collect();
+    yard.play();
+    for act in &acts {
+        assert!(matches!(yard.outcome(act), Outcome::Made(_)), "{}", yard.outcome(act));
+    }
 }
 
 #[test]

@@ -30,6 +30,9 @@ const FILE_BYTES_MAX: usize = 64 * 1_024;
 /// Bytes of the name of a group.
 const GROUP_NAME_BYTES_MAX: usize = 256;
 
+/// Signs of what is told of a thing that cannot be read.
+const WORDS_MAX: usize = 200;
+
 /// Mistakes that are listed; the rest is most likely of the same sort.
 const MISTAKES_MAX: usize = 8;
 
@@ -115,6 +118,9 @@ impl ClientCore {
     pub(super) fn group_file(&mut self, command: u64, name: &str, ids: &[ObjectId]) {
         let things = ids.iter().filter_map(|id| self.picture.shown.get(id)).collect::<Vec<_>>();
         let text = written(name, &things);
+        if text.len() > FILE_BYTES_MAX {
+            return self.failed(command, "GroupTooLong", &Value::Null);
+        }
         self.done(command, &json!({ "text": text }));
     }
 
@@ -138,8 +144,12 @@ fn written(name: &str, things: &[&DrawnThing]) -> String {
     let count = Fx::from_int(i32::try_from(things.len().max(1)).unwrap_or(i32::MAX));
     let middle = Vec2::new(sum.x.saturating_div(count), sum.y.saturating_div(count));
     let things: Vec<Value> = things.iter().filter_map(|thing| file_thing(thing, middle)).collect();
-    let file = json!({ "is": KIND, "version": VERSION, "name": name, "things": things });
-    format!("{file:#}\n")
+    // One thing a line, which people can read and change.
+    let things: Vec<String> = things.iter().map(|thing| format!("  {thing}")).collect();
+    let (name, things) = (Value::from(name), things.join(",\n"));
+    format!(
+        "{{ \"is\": \"{KIND}\", \"version\": {VERSION}, \"name\": {name}, \"things\": [\n{things}\n] }}\n"
+    )
 }
 
 /// Returns what a file says of a thing; nothing if it is a line, which nobody builds.
@@ -245,7 +255,8 @@ fn placed(thing: &Value, n: usize) -> Result<Value, Vec<GroupMistake>> {
     let Value::Object(fields) = thing else { return Err(bad("it is no thing".to_owned())) };
     let (part, words): (Map<String, Value>, Map<String, Value>) =
         fields.clone().into_iter().partition(|(field, _)| PART_FIELDS.contains(&field.as_str()));
-    let read = |error: serde_json::Error| bad(error.to_string());
+    // The words name fields and values of the file, which may be long.
+    let read = |error: serde_json::Error| bad(error.to_string().chars().take(WORDS_MAX).collect());
     let first: FilePart = serde_json::from_value(part.into()).map_err(read)?;
     let words: FileThing = serde_json::from_value(words.into()).map_err(read)?;
     let mut wrong = wrong_words(&words);

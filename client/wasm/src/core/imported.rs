@@ -82,7 +82,8 @@ impl ClientCore {
         }
     }
 
-    /// Returns the packages that came of these imports and of what they import, by their ids.
+    /// Returns the packages that came of these imports and of what they import, by their ids; none of which an import is
+    /// missing.
     pub(super) fn known_imports(
         &self,
         imports: BTreeMap<String, String>,
@@ -90,15 +91,25 @@ impl ClientCore {
         let kept = &self.inquiries.imported;
         let mut ahead: Vec<PackageId> =
             imports.into_values().filter_map(|id| id.parse().ok()).collect();
-        let mut found = BTreeMap::new();
+        let mut found: BTreeMap<PackageId, &Package> = BTreeMap::new();
         while let Some(id) = ahead.pop() {
             let Some(package) = kept.get(&id).filter(|_| !found.contains_key(&id)) else {
                 continue;
             };
-            found.insert(id, package.encode());
+            found.insert(id, package);
             ahead.extend(package.manifest().imports.values());
         }
-        found
+        // A sim has no package without all that it imports.
+        loop {
+            let whole: BTreeSet<PackageId> = found.keys().copied().collect();
+            found.retain(|_, package| {
+                package.manifest().imports.values().all(|import| whole.contains(import))
+            });
+            if found.len() == whole.len() {
+                break;
+            }
+        }
+        found.into_iter().map(|(id, package)| (id, package.encode())).collect()
     }
 
     /// Returns the question for the next package that is imported and not known here; or else what is wrong with the

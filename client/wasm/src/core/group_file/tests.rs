@@ -163,6 +163,10 @@ fn each_mistake_of_a_file_is_named_and_nothing_of_such_a_file_is_placed() {
         assert!(said.len() == 1 && said[0].starts_with("thing 1: invalid type"), "{said:?}");
     }
     let mut odd = one.clone();
+    odd["x".repeat(10_000)] = json!([]);
+    let told = mistakes("/things/0", odd);
+    assert_eq!(told[0].chars().count(), "thing 1: ".len() + WORDS_MAX);
+    let mut odd = one.clone();
     odd["scripts"] = json!([]);
     assert!(mistakes("/things/0", odd)[0].starts_with("thing 1: unknown field `scripts`"));
     let part = json!({ "w": 1, "h": 1, "x": 0, "y": 0, "degrees": 0 });
