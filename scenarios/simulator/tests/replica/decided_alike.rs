@@ -126,6 +126,8 @@ fn whose_right_was_revoked_earlier_in_the_turn_is_refused_alike_by_all_servers()
     let (ada, bob) = (plaza.public(ADA), plaza.public(BOB));
     let mut seen = [false; 2];
     for _ in 0..TURNS_MAX {
+        // What is refused renews no lease, and she is refused many times where the other order comes late.
+        assert_eq!(plaza.outcome(ADA, Act::Heartbeat), Outcome::Ok);
         plaza.grants(ADA, RoleRight::Moderate);
         let rights = [RoleRight::Moderate].into();
         let revoke = Act::Govern(GovernOrder::Revoke { key: ada, rights });
