@@ -82,8 +82,8 @@ impl ClientCore {
         }
     }
 
-    /// Returns the packages that came of these imports and of what they import, by their ids; none of which an import is
-    /// missing.
+    /// Returns the packages that came of these imports and of what they import, by their ids. None of them lacks an
+    /// import.
     pub(super) fn known_imports(
         &self,
         imports: BTreeMap<String, String>,
