@@ -162,16 +162,9 @@ impl ActContext<'_> {
         packages.iter().try_for_each(|package| self.check_package(*package))?;
         let object = Object {
             owner: Some(self.author()),
-            scripts: Vec::new(),
-            birth: None,
             parent: Some(source.origin(self.state.charter.sim, id)),
             travels: false,
-            guest: None,
-            spawner: None,
-            held: None,
-            seat: None,
-            changed: None,
-            ..source.clone()
+            ..source.anew()
         };
         let mut spec = source.spec_of(body);
         (spec.pose.position, spec.velocity, spec.spin) = (position, Vec2::ZERO, Fx::ZERO);

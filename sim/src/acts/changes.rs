@@ -452,7 +452,7 @@ fn unite(
     let made = made.map_err(body_refusal)?;
     effects.made = Some(made.object);
     for part in parts {
-        // A moderator's undo brings it back, whoever had made it and however often it goes.
+        // By the trace a moderator's undo brings the part back, as if its author had deleted it.
         let trace = state.trace_of(part, author, false);
         let deleted = state.apply_build(BuildStep::Edit(part, ObjectEdit::Delete));
         state.record_build(author, deleted.expect("a deletion needs no room"));

@@ -1,6 +1,6 @@
 //! Outlines: what shapes of bodies builders and scripts describe, and how large they may be.
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::Fx;
 use metatopia_physics::{
     Compound, CompoundError, CompoundPart, PartFault, Polygon, PolygonError, Pose, Shape,
     limits::{COMPOUND_PARTS_MAX, SIZE_MIN},
@@ -34,7 +34,7 @@ pub(super) fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<()
 /// Returns the ground that a thing of a blueprint covers.
 ///
 /// # Errors
-/// When its parts are none that a body can have; see [`shape`] and [`united`].
+/// When its parts are none that a body can have; see [`shape`] and [`footprint_of_parts`].
 pub(super) fn footprint_of(blueprint: &Blueprint) -> Result<Footprint, Refusal> {
     let Blueprint { outline, parts, position, angle, .. } = blueprint;
     let pose = Pose { position: *position, angle: *angle };
@@ -42,31 +42,29 @@ pub(super) fn footprint_of(blueprint: &Blueprint) -> Result<Footprint, Refusal> 
     if parts.as_slice().is_empty() {
         return Ok(Footprint { shape: first, pose });
     }
-    let compound = united(first, parts.as_slice())?;
-    // The position of a body is its centre of mass, and that of a blueprint the centre of its first part.
-    let centre = compound.parts().next().map_or(Vec2::ZERO, |first| first.offset);
-    let position = position.saturating_sub(centre.rotate(*angle));
+    let mut all = vec![CompoundPart::new(first)];
+    for OutlinePart { outline, offset, angle } in parts.as_slice() {
+        all.push(CompoundPart { shape: shape(*outline)?, offset: *offset, angle: *angle });
+    }
+    footprint_of_parts(&all, pose)
+}
+
+/// Returns the ground that one thing of these parts covers. They are seen from `pose`; the position of the thing is
+/// its centre of mass.
+///
+/// # Errors
+/// [`Refusal::BadParts`] if there are too few or too many of them, or one is a line; [`Refusal::BadSize`] if one is
+/// too small or too far off; [`Refusal::BadCorners`] if its corners are no convex polygon.
+pub(super) fn footprint_of_parts(parts: &[CompoundPart], pose: Pose) -> Result<Footprint, Refusal> {
+    let compound = Compound::new(parts).map_err(bad_compound)?;
+    let centred = compound.parts().next().expect("a compound has parts").offset;
+    let centre = parts[0].offset.saturating_sub(centred);
+    let position = pose.position.saturating_add(centre.rotate(pose.angle));
     Ok(Footprint { shape: Shape::Compound(compound), pose: Pose { position, ..pose } })
 }
 
-/// Returns the compound of a first shape and more parts around its centre.
-///
-/// # Errors
-/// [`Refusal::BadSize`] if a part is too far off, [`Refusal::BadCorners`] if its corners are no convex polygon.
-fn united(first: Shape, more: &[OutlinePart]) -> Result<Compound, Refusal> {
-    let part = |part: &OutlinePart| {
-        let OutlinePart { outline, offset, angle } = *part;
-        Ok(CompoundPart { shape: shape(outline)?, offset, angle })
-    };
-    let more = more.iter().map(part);
-    let parts: Vec<CompoundPart> = core::iter::once(Ok(CompoundPart::new(first)))
-        .chain(more)
-        .collect::<Result<_, Refusal>>()?;
-    Compound::new(&parts).map_err(bad_compound)
-}
-
 /// Returns why parts are no thing.
-pub(super) fn bad_compound(error: CompoundError) -> Refusal {
+fn bad_compound(error: CompoundError) -> Refusal {
     match error {
         CompoundError::Count(_) | CompoundError::Part { fault: PartFault::Kind, .. } => {
             Refusal::BadParts

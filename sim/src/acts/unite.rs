@@ -1,16 +1,14 @@
 //! Uniting: decides whether several things become one thing of several parts.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{
-    Body, BodySpec, Compound, CompoundPart, Pose, Shape, limits::COMPOUND_PARTS_MAX,
-};
+use metatopia_physics::{Body, BodySpec, CompoundPart, Pose, Shape, limits::COMPOUND_PARTS_MAX};
 use metatopia_types::{AssetLicence, ObjectId, Refusal};
 
 use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
     materials::mass_reshaped,
-    outline::{bad_compound, check_shape},
+    outline::{check_shape, footprint_of_parts},
     quota::QuotaUse,
 };
 use crate::{
@@ -38,17 +36,9 @@ impl ActContext<'_> {
         let first = bodies[0].pose();
         let parts: Vec<CompoundPart> =
             bodies.into_iter().flat_map(|body| parts_around(body, first)).collect();
-        let compound = Compound::new(&parts).map_err(bad_compound)?;
-        // The frame is that of the first thing, and its origin moved to the centre of mass.
-        let moved = |compound: &Compound| {
-            let now = compound.parts().next()?.offset;
-            Some(parts.first()?.offset.saturating_sub(now))
-        };
-        let centre = moved(&compound).unwrap_or(Vec2::ZERO);
-        let position = first.position.saturating_add(centre.rotate(first.angle));
-        let shape = Shape::Compound(compound);
-        check_shape(self.rules(), shape.clone())?;
-        Ok(Footprint { shape, pose: Pose { position, ..first } })
+        let footprint = footprint_of_parts(&parts, first)?;
+        check_shape(self.rules(), footprint.shape.clone())?;
+        Ok(footprint)
     }
 
     /// Decides whether the author's things become one, which is as the first of them and takes their place.
@@ -65,19 +55,7 @@ impl ActContext<'_> {
             }
         }
         let (body, source) = self.within_reach(ids[0])?;
-        let object = Object {
-            author: Some(self.author()),
-            licence,
-            scripts: Vec::new(),
-            birth: None,
-            parent: None,
-            guest: None,
-            spawner: None,
-            held: None,
-            seat: None,
-            changed: None,
-            ..source.clone()
-        };
+        let object = Object { author: Some(self.author()), licence, ..source.anew() };
         let mass = mass_reshaped(body, shape.clone());
         let still = BodySpec { velocity: Vec2::ZERO, spin: Fx::ZERO, ..source.spec_of(body) };
         let body = BodySpec { shape, pose, mass, ..still };
@@ -88,8 +66,8 @@ impl ActContext<'_> {
         ])
     }
 
-    /// Checks that there is room for what several things become, which use so much of their owner's quotas. Both are
-    /// there for a moment, so the sim needs room for one thing more.
+    /// Checks that there is room for what several things become. They use so much of their owner's quotas, and are
+    /// deleted after the whole is made, so the sim needs room for one thing more.
     fn check_whole(&self, object: &Object, body: &BodySpec, used: QuotaUse) -> Result<(), Refusal> {
         let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_place(&footprint, body.motion)?;
@@ -106,14 +84,14 @@ impl ActContext<'_> {
         if thing.owner != Some(author) {
             return Err(Refusal::OwnersDiffer);
         }
-        // Also by those who may build with frozen things: that is recorded of each thing, and this is not.
+        // Not even a moderator unites frozen things: the log has a line of each frozen thing that one changes.
         if self.state.people.frozen.contains(&id) {
             return Err(Refusal::Frozen);
         }
         if thing.held.is_some() {
             return Err(Refusal::Held);
         }
-        // A thing names one author, and nobody's name goes from what she made.
+        // A thing names one author, so the name of another one would be lost.
         if thing.author != Some(author) && thing.licence != AssetLicence::Cc0 {
             return Err(Refusal::OtherAuthor);
         }

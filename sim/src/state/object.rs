@@ -98,6 +98,22 @@ impl Object {
         self.birth.unwrap_or(Origin { sim, number: id })
     }
 
+    /// Returns a new object that is like this one. It has no scripts, and nothing of what became of this one: where it
+    /// was born and of what it is a copy, who spawned, holds or changed it, and over which border it came.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            scripts: Vec::new(),
+            birth: None,
+            parent: None,
+            guest: None,
+            spawner: None,
+            held: None,
+            seat: None,
+            changed: None,
+            ..self.clone()
+        }
+    }
+
     /// Returns the object as a genesis lists it, without its scripts, whose states are not known here, and without
     /// what spawned it.
     #[must_use]

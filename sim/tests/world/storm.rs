@@ -129,7 +129,14 @@ fn build(dice: &mut Stream, world: &World) -> Build {
         11 => Build::Attach { object, package: package.unwrap_or(PackageId(Digest::ZERO)) },
         12 => Build::Detach { object, script: ScriptId(dice.below(40)) },
         13 => {
-            Build::Unite { objects: (0..dice.below(4)).map(|_| ObjectId(dice.below(30))).collect() }
+            // Things of one owner, who may be the author, or any.
+            let owner = public(dice.below(4) as u8);
+            let own: Vec<ObjectId> = world.things(&owner).map(|seen| seen.id).collect();
+            let objects = match dice.below(2) {
+                0 => (0..dice.below(4)).map(|_| ObjectId(dice.below(30))).collect(),
+                _ => own.into_iter().take(2 + dice.below(3) as usize).collect(),
+            };
+            Build::Unite { objects }
         }
         _ => Build::Undo { skip: dice.below(3) as u8 },
     }

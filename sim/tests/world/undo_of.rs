@@ -237,7 +237,7 @@ fn what_somebody_united_comes_apart_by_a_moderators_undo() {
     yard.check_leaves();
 }
 
-/// What she made, united and took apart again was there without a trace.
+/// Things that somebody made, united and took apart again stood there without a trace of her.
 #[test]
 fn what_somebody_made_united_and_took_apart_is_still_undone() {
     let Scene { mut yard, .. } = scene();

@@ -186,8 +186,8 @@ fn what_cannot_be_one_is_refused_by_name_and_stays() {
     let held = place(&mut yard, 1, crate_(0, 3));
     assert_eq!(built(&mut yard, 1, Build::Take { object: held }), Outcome::Ok);
     let unknown: Vec<ObjectId> = (1_000..1_400).map(ObjectId).collect();
-    let root = |yard: &Yard| yard.world.objects().count();
-    let before = root(&yard);
+    let things = |yard: &Yard| yard.world.objects().map(|seen| seen.id).collect::<Vec<ObjectId>>();
+    let before = things(&yard);
     for (objects, why) in [
         (vec![], Refusal::BadParts),
         (vec![own], Refusal::BadParts),
@@ -204,7 +204,7 @@ fn what_cannot_be_one_is_refused_by_name_and_stays() {
         let unite = Build::Unite { objects: objects.clone() };
         assert_eq!(built(&mut yard, 1, unite), refused(why), "{objects:?}");
     }
-    assert_eq!(root(&yard), before);
+    assert_eq!(things(&yard), before);
     // An admin unites no things of others, and nobody one that is frozen.
     let both = Build::Unite { objects: vec![own, other] };
     assert_eq!(built(&mut yard, 100, both.clone()), refused(Refusal::OwnersDiffer));
@@ -215,13 +215,31 @@ fn what_cannot_be_one_is_refused_by_name_and_stays() {
     assert_eq!(yard.try_act(100, freeze(own_of_admin[0])), Outcome::Ok);
     let theirs = Build::Unite { objects: own_of_admin.to_vec() };
     assert_eq!(built(&mut yard, 100, theirs), refused(Refusal::Frozen));
-    // Whoever asks for no name is a part of anything.
+    // The licence of this gift asks that nobody be named.
     united(&mut yard, vec![own, free]);
     // Two of several parts have more than eight together.
     let four = united(&mut yard, nine[..4].to_vec());
     let five = united(&mut yard, nine[4..].to_vec());
     let all = Build::Unite { objects: vec![four, five] };
     assert_eq!(built(&mut yard, 1, all), refused(Refusal::BadParts));
+    yard.check_leaves();
+}
+
+#[test]
+fn things_become_one_where_the_builder_reaches_them_and_may_build() {
+    let mut yard = site(&mut Builder::new());
+    let crate_ = |x, y| Blueprint { movable: true, outline: bar(3, 3), ..block(x, y) };
+    let pair = [(3, 2), (3, 4)].map(|(x, y)| place(&mut yard, 1, crate_(x, y)));
+    let unite = Build::Unite { objects: pair.to_vec() };
+    let stands = yard.position(yard.avatar(1));
+    yard.walk_to(1, vec2(-22, 2));
+    assert_eq!(built(&mut yard, 1, unite.clone()), refused(Refusal::OutOfReach));
+    yard.walk_to(1, stands);
+    let open = |open: &str| Act::Amend { name: "building.open_ground".into(), value: open.into() };
+    assert_eq!(yard.try_act(100, open("false")), Outcome::Ok);
+    assert_eq!(built(&mut yard, 1, unite.clone()), refused(Refusal::ClosedLand));
+    assert_eq!(yard.try_act(100, open("true")), Outcome::Ok);
+    assert!(matches!(built(&mut yard, 1, unite), Outcome::Made(_)));
     yard.check_leaves();
 }
 
