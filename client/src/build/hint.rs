@@ -55,6 +55,7 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
         ),
         Refusal::NoRoomForGifts => "Gifts fill at most half of what somebody may have.".to_string(),
         Refusal::NotFree => "Its owner has kept the right to copy it.".to_string(),
+        Refusal::OtherAuthor => "`look at` tells who made a thing.".to_string(),
         Refusal::NothingToUndo => {
             "Only what you built since you came can be taken back.".to_string()
         }
@@ -94,7 +95,6 @@ fn about_joints(why: Refusal) -> Option<String> {
             "{OBJECT_JOINTS_MAX} joints may hold a thing and {OWNER_JOINTS_MAX} all of yours; \
              `unjoin` makes room."
         ),
-        Refusal::OtherAuthor => "`look at` tells who made a thing.".to_string(),
         Refusal::NotJoined => "`look at` tells what a thing is joined to.".to_string(),
         _ => return of_hands(why).map(ToString::to_string),
     })

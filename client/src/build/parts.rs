@@ -10,6 +10,17 @@ use metatopia_types::{Outline, OutlineCorners, OutlinePart};
 /// line.
 #[must_use]
 pub fn outlines(shape: &Shape) -> Option<Vec<OutlinePart>> {
+    match shape {
+        Shape::Compound(compound) => {
+            let parts = compound.parts();
+            parts.map(|part| of_one(&part.shape, part.offset, part.angle)).collect()
+        }
+        single => Some(Vec::from([of_one(single, Vec2::ZERO, Angle::ZERO)?])),
+    }
+}
+
+/// Returns the outline of a shape of one part; nothing if it is a line.
+fn of_one(shape: &Shape, offset: Vec2, angle: Angle) -> Option<OutlinePart> {
     let outline = match *shape {
         Shape::Circle { radius } => Outline::Disc { radius },
         Shape::Rect { half } => Outline::Box { half },
@@ -19,23 +30,12 @@ pub fn outlines(shape: &Shape) -> Option<Vec<OutlinePart>> {
             Outline::Polygon(OutlineCorners::new(&corners).expect("a polygon has as many corners"))
         }
         Shape::Segment(_) => return None,
-        Shape::Compound(ref compound) => {
-            let turned = |outer: OutlinePart, (offset, angle): (Vec2, Angle)| OutlinePart {
-                offset: outer.offset.rotate(angle).saturating_add(offset),
-                angle: outer.angle.wrapping_add(angle),
-                ..outer
-            };
-            let parts = compound.parts().map(|part| {
-                let own = outlines(&part.shape)?;
-                Some(own.into_iter().map(move |of| turned(of, (part.offset, part.angle))))
-            });
-            return Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect());
-        }
+        Shape::Compound(_) => unreachable!("a part is of one shape"),
     };
-    Some(Vec::from([OutlinePart { outline, offset: Vec2::ZERO, angle: Angle::ZERO }]))
+    Some(OutlinePart { outline, offset, angle })
 }
 
-/// Returns parts as they are seen from the first of them, which comes first, and where that one is.
+/// Returns the first part as it is, and then the others as they are seen from it.
 #[must_use]
 pub fn around_the_first(parts: Vec<OutlinePart>) -> Vec<OutlinePart> {
     let mut all = parts.into_iter();

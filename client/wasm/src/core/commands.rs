@@ -15,6 +15,7 @@ use super::{
     clubs::PageClubOrder,
     deeds::{Deed, DeedKind},
     governing::PageOrder,
+    group_file::GroupCommand,
     inquiry::InquiryTask,
     lots::PageLotOrder,
     private::PageChannel,
@@ -238,7 +239,10 @@ const BUILDING: [&str; 22] = [
 ];
 
 /// Words of commands of authors.
-const WRITING: [&str; 6] = ["check", "reference", "publish", "sketch", "group_file", "read_group"];
+const WRITING: [&str; 4] = ["check", "reference", "publish", "sketch"];
+
+/// Words of commands about files of things.
+const FILING: [&str; 2] = ["group_file", "read_group"];
 
 /// Words of commands that ask.
 const ASKING: [&str; 22] = [
@@ -269,10 +273,11 @@ const ASKING: [&str; 22] = [
 /// Commands that nobody waits for, so that they need no number.
 const UNNUMBERED: [&str; 3] = ["worked", "steer", "watch"];
 
-/// A command of one of the four kinds.
+/// A command of one of the five kinds.
 enum ReadCommand {
     Build(BuildCommand),
     Write(WorkshopCommand),
+    File(GroupCommand),
     Ask(PageQuestion),
     Do(PageCommand),
 }
@@ -282,6 +287,8 @@ fn read(word: &str, command: Value) -> Result<ReadCommand, serde_json::Error> {
         ReadCommand::Build(serde_json::from_value(command)?)
     } else if WRITING.contains(&word) {
         ReadCommand::Write(serde_json::from_value(command)?)
+    } else if FILING.contains(&word) {
+        ReadCommand::File(serde_json::from_value(command)?)
     } else if ASKING.contains(&word) {
         ReadCommand::Ask(serde_json::from_value(command)?)
     } else {
@@ -301,6 +308,7 @@ impl ClientCore {
         match read(&word, command) {
             Ok(ReadCommand::Build(wanted)) => self.build(id, wanted),
             Ok(ReadCommand::Write(wanted)) => self.work_on(id, wanted),
+            Ok(ReadCommand::File(wanted)) => self.keep_group(id, wanted),
             Ok(ReadCommand::Ask(question)) => self.ask_for(id, question),
             Ok(ReadCommand::Do(wanted)) => self.carry_out(id, wanted),
             Err(error) => self.failed(id, "BadCommand", &error.to_string().into()),

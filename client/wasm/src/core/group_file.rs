@@ -49,6 +49,16 @@ const VERSION: u64 = 1;
 /// The fields of a thing that its parts have as well.
 const PART_FIELDS: [&str; 8] = ["round", "rod", "corners", "w", "h", "x", "y", "degrees"];
 
+/// What somebody wants who keeps things, in the words of the page.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub(super) enum GroupCommand {
+    /// Asks for a file with these things.
+    GroupFile { name: String, objects: Vec<ObjectId> },
+    /// Asks what things are in a file.
+    ReadGroup { text: String },
+}
+
 /// A part of a thing in a file: how large it is and where, in metres and degrees. The first is seen from the middle of
 /// the group, the others from the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,8 +124,16 @@ fn millis(number: f64) -> f64 {
 }
 
 impl ClientCore {
+    /// Carries out a command about files of things.
+    pub(super) fn keep_group(&mut self, command: u64, wanted: GroupCommand) {
+        match wanted {
+            GroupCommand::GroupFile { name, objects } => self.group_file(command, &name, &objects),
+            GroupCommand::ReadGroup { text } => self.read_group(command, &text),
+        }
+    }
+
     /// Tells the page of a file with these things in sight.
-    pub(super) fn group_file(&mut self, command: u64, name: &str, ids: &[ObjectId]) {
+    fn group_file(&mut self, command: u64, name: &str, ids: &[ObjectId]) {
         let things = ids.iter().filter_map(|id| self.picture.shown.get(id)).collect::<Vec<_>>();
         let text = written(name, &things);
         if text.len() > FILE_BYTES_MAX {
@@ -125,7 +143,7 @@ impl ClientCore {
     }
 
     /// Tells the page of the things in a file, or of what is wrong with it.
-    pub(super) fn read_group(&mut self, command: u64, text: &str) {
+    fn read_group(&mut self, command: u64, text: &str) {
         let told = match read(text) {
             Ok((name, things)) => json!({ "name": name, "things": things, "mistakes": [] }),
             Err(mistakes) => {

@@ -42,10 +42,6 @@ pub(super) enum WorkshopCommand {
         #[serde(default)]
         imports: BTreeMap<String, String>,
     },
-    /// Asks for a file with these things.
-    GroupFile { name: String, objects: Vec<ObjectId> },
-    /// Asks what things are in a file.
-    ReadGroup { text: String },
 }
 
 impl ClientCore {
@@ -61,10 +57,6 @@ impl ClientCore {
             WorkshopCommand::Reference => self.done(command, &reference()),
             WorkshopCommand::Publish { draft } => self.publish(command, *draft),
             WorkshopCommand::Sketch { object, imports } => self.sketch(command, object, imports),
-            WorkshopCommand::GroupFile { name, objects } => {
-                self.group_file(command, &name, &objects);
-            }
-            WorkshopCommand::ReadGroup { text } => self.read_group(command, &text),
         }
     }
 

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use data_encoding::BASE64;
 use metatopia_math::Vec2;
+use metatopia_scripting::Package;
 use metatopia_sim::{Genesis, Tools, World};
 use metatopia_types::*;
 use metatopia_wasm::{ScriptTrial, TrialEvent};
@@ -52,34 +53,43 @@ fn a_sketch_has_all_things_in_sight_where_they_are_and_neither_people_nor_script
     assert_eq!(sketch["name"], "Ada");
 }
 
+/// Returns the number of the thing that is nearest to the author, and where she stands.
+fn nearest(page: &Page) -> (u64, Vec2) {
+    let there = page.stand.world();
+    let avatar = there.avatar(&Stand::visitor().public()).expect("she came");
+    let stands = there.place(avatar).expect("she stands");
+    let things = there.objects().filter(|object| object.player.is_none());
+    let nearest = things.min_by_key(|thing| thing.position.distance(stands));
+    (nearest.expect("a thing").id.0, stands)
+}
+
+/// Begins a try of this source, with these imports, in a sketch.
+fn begun(sketch: &Value, source: &str, imports: &Value) -> ScriptTrial {
+    let task = json!({
+        "do": "begin", "author": Stand::visitor().public().to_string(), "name": sketch["name"],
+        "script": null, "object": sketch["object"],
+        "draft": {
+            "name": "lamp", "version": "1.0.0", "entry": "lamp.rhai",
+            "files": { "lamp.rhai": source }, "licence": "AGPL-3.0-or-later", "imports": imports,
+        },
+    });
+    ScriptTrial::new(&world_of(sketch), task.to_string().as_bytes()).expect("a try")
+}
+
 #[test]
 fn a_draft_is_tried_in_a_sketch_where_the_author_stands_also_on_a_thing_of_the_sim() {
     let mut page = Page::new();
     page.see();
-    let author = Stand::visitor().public();
-    let there = page.stand.world();
-    let stands = there.place(there.avatar(&author).expect("she came")).expect("she stands");
-    let things = there.objects().filter(|object| object.player.is_none());
-    let nearest = things.min_by_key(|thing| thing.position.distance(stands));
-    let thing = nearest.expect("a thing").id.0;
+    let (thing, stands) = nearest(&page);
     let sketch = asked(&mut page, thing)["result"].clone();
     let source = "fn on_start() { log(self_.name); } fn on_chat(from, text) { log(from.name); }";
-    let task = json!({
-        "do": "begin", "author": author.to_string(), "name": sketch["name"], "script": null,
-        "object": sketch["object"],
-        "draft": {
-            "name": "lamp", "version": "1.0.0", "entry": "lamp.rhai",
-            "files": { "lamp.rhai": source }, "licence": "AGPL-3.0-or-later",
-        },
-    });
 
-    let mut trial = ScriptTrial::new(&world_of(&sketch), task.to_string().as_bytes());
+    let mut trial = begun(&sketch, source, &json!({}));
 
-    let trial = trial.as_mut().expect("a try");
     let report = trial.run(2);
     assert!(matches!(report.lines[0].what, TrialEvent::Logged { .. }), "{report:?}");
     assert!(!report.over);
-    let avatar = trial.world().avatar(&author).expect("she came");
+    let avatar = trial.world().avatar(&Stand::visitor().public()).expect("she came");
     let came = trial.world().place(avatar).expect("she stands somewhere");
     assert_eq!(came, stands);
 }
@@ -87,38 +97,27 @@ fn a_draft_is_tried_in_a_sketch_where_the_author_stands_also_on_a_thing_of_the_s
 /// A draft that imports something was refused in every sketch.
 #[test]
 fn a_draft_is_tried_in_a_sketch_with_the_packages_that_came_when_it_was_looked_over() {
-    let mut page = Page::new();
-    page.see();
-    let author = Stand::visitor().public();
     let sums = package("sums", "fn sum(a, b) { a + b }", &[]);
     let uses = "import \"sums\" as sums;\nfn add(n) { sums::sum(n, 1) }";
     let scores = package("scores", uses, &[("sums", &sums)]);
     let source = "import \"scores\" as s;\nfn on_start() { log(`it is ${s::add(41)}`); }";
-    let told = look(&mut page, source, &scores, &[&sums, &scores]);
-    assert_eq!(told["mistakes"], json!([]));
-    let avatar = page.stand.world().avatar(&author).expect("she came");
-    let stands = page.stand.world().place(avatar).expect("she stands");
-    let things = page.stand.world().objects().filter(|object| object.player.is_none());
-    let nearest = things.min_by_key(|thing| thing.position.distance(stands)).expect("a thing").id.0;
-    let imports = json!({ "scores": scores.id().to_string(), "none": "ab".repeat(32) });
-    let ask = json!({ "do": "sketch", "object": nearest, "imports": imports });
-    let id = page.command(ask);
-    let sketch = page.result(id).expect("at once")["result"].clone();
-    let task = json!({
-        "do": "begin", "author": author.to_string(), "name": sketch["name"], "script": null,
-        "object": sketch["object"],
-        "draft": {
-            "name": "lamp", "version": "1.0.0", "entry": "lamp.rhai",
-            "files": { "lamp.rhai": source }, "licence": "AGPL-3.0-or-later",
-            "imports": { "scores": scores.id().to_string() },
-        },
-    });
+    let imports = json!({ "scores": scores.id().to_string() });
+    let sketched = |sim: &[&Package]| {
+        let mut page = Page::new();
+        page.see();
+        let told = look(&mut page, source, &scores, sim);
+        assert_eq!(told["mistakes"] == json!([]), sim.len() == 2, "{told}");
+        let (thing, _) = nearest(&page);
+        let id = page.command(json!({ "do": "sketch", "object": thing, "imports": imports }));
+        page.result(id).expect("at once")["result"].clone()
+    };
 
-    let mut trial = ScriptTrial::new(&world_of(&sketch), task.to_string().as_bytes());
-
-    let report = trial.as_mut().expect("a try").run(2);
+    let report = begun(&sketched(&[&sums, &scores]), source, &imports).run(2);
     let TrialEvent::Logged { text, .. } = &report.lines[0].what else { panic!("{report:?}") };
     assert_eq!(text, "it is 42");
+
+    // A package whose own import never came would be in no sim, so that there would be no sketch at all.
+    assert_eq!(world_of(&sketched(&[&scores])).packages().count(), 0);
 }
 
 #[test]
