@@ -49,7 +49,7 @@ mod unite;
 
 pub use chat::{CLUB, ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SHOUTED, SpokenLine, WHISPERED};
 pub use executor::InjectedPanics;
-pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
+pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry, UnitedPart};
 
 pub(crate) use changes::{ActEffects, RaisedEvent};
 pub(crate) use executor::ActExecutor;

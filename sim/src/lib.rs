@@ -117,7 +117,7 @@ mod tree;
 pub use acts::InjectedPanics;
 pub use acts::{
     BuildHistory, CLUB, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
-    SpokenLine, UndoEntry, WHISPERED,
+    SpokenLine, UndoEntry, UnitedPart, WHISPERED,
 };
 pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Polygon, PolygonError, Shape};
 #[cfg(feature = "controls")]
@@ -163,7 +163,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 23;
+pub const ENGINE: u32 = 24;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

@@ -13,7 +13,7 @@ const ACTS_AT_ONCE = 6;
 const UNDO_MAX = 16;
 
 /** Acts that are steps to be taken back. */
-const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin', 'travel', 'material']);
+const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin', 'travel', 'material', 'unite']);
 
 /** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number}}} Placed */
 
@@ -148,10 +148,7 @@ export class Group extends EventTarget {
   async unite() {
     const ids = this.placed().map(({ id }) => id);
     const outcome = await this.page.toasts.watch('unite', this.page.client.build.unite(ids));
-    if (!outcome?.ok) return;
-    this.clear();
-    // An undo takes the whole away, and brings each of them back.
-    this.steps = ids.length + 1;
+    if (outcome?.ok) this.clear();
   }
 
   /** Hands the chosen things out as a file. @param {string} name */

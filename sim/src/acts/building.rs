@@ -7,7 +7,7 @@ use metatopia_physics::{Aspect, Body, BodySpec, InsertError, JointSpec, Motion, 
 use metatopia_types::{BodyShape, BuiltMaterial, ObjectId, PackageId, PublicKey, ScriptId};
 
 use super::{
-    history::{BuildHistory, DeletedObject, Inverse, UndoEntry},
+    history::{BuildHistory, DeletedObject, Inverse, UndoEntry, UnitedPart},
     materials::{mass_of_shape_before, material_before, of_material},
 };
 use crate::{
@@ -191,9 +191,20 @@ impl State {
             }
             Inverse::Unjoin(joint, _) => self.bodies.unjoin(joint),
             Inverse::Join(specs) => self.rejoin(id, &specs),
+            Inverse::TakeApart(parts) => self.take_apart(id, parts),
             Inverse::Nothing => {}
         }
         Ok(())
+    }
+
+    /// Deletes a thing, and restores what it was made of. It goes first: a part may need its place in the sim. The
+    /// parts come in the order against that in which they went, so that each finds what it was joined to.
+    fn take_apart(&mut self, whole: ObjectId, parts: Vec<UnitedPart>) {
+        self.delete_object(whole).expect("the undo is refused if it is gone");
+        for UnitedPart { id, deleted, .. } in parts.into_iter().rev() {
+            // The sim has room for the things, so physics has it for their bodies.
+            self.restore_object(id, deleted).expect("the undo is refused if there is no room");
+        }
     }
 
     /// Restores one aspect of a body. Its mass comes from its shape and its material, and it may have got
@@ -243,10 +254,10 @@ impl State {
         let history = self.histories.get(&builder).cloned();
         let mut history = history.expect("an undo is by a builder with a history");
         let entry = history.take(skip).expect("an undo is of a step in the history");
-        let id = entry.object;
+        let changed = entry.changed();
         // Reverting may fail, so it comes before the history changes.
         self.revert(entry)?;
-        self.note_change(id, builder, "undo");
+        changed.into_iter().for_each(|(id, _)| self.note_change(id, builder, "undo"));
         if history.is_empty() {
             self.histories.remove(&builder);
         } else {

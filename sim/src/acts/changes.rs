@@ -15,10 +15,10 @@ use metatopia_types::{
 
 use super::{
     border::{BorderChange, apply_border_change},
-    building::{BuildStep, ObjectEdit},
+    building::BuildStep,
     chat::SpokenLine,
     hands::{HandStep, apply_hand_step},
-    history::UndoEntry,
+    history::{Inverse, UndoEntry, UnitedPart},
     land::{LandChange, apply_land_change},
     offers::Settlement,
     private::MailChange,
@@ -439,8 +439,7 @@ fn apply_step(
     Ok(())
 }
 
-/// Makes one object in the place of others. That it is made is recorded last, so that an undo removes it first: with
-/// what comes back in the place that it covers, both would push each other.
+/// Makes one object in the place of others, which is one step to undo.
 fn unite(
     state: &mut State,
     effects: &mut ActEffects,
@@ -451,16 +450,19 @@ fn unite(
     let made = state.apply_build(BuildStep::Create(object, body, Vec::new()));
     let made = made.map_err(body_refusal)?;
     effects.made = Some(made.object);
-    for part in parts {
+    let (mut united, mut traces) = (Vec::new(), Vec::new());
+    for id in parts {
         // By the trace a moderator's undo brings the part back, as if its author had deleted it.
-        let trace = state.trace_of(part, author, false);
-        let deleted = state.apply_build(BuildStep::Edit(part, ObjectEdit::Delete));
-        state.record_build(author, deleted.expect("a deletion needs no room"));
-        if let Some((id, trace)) = trace {
-            state.keep_trace_of(author, id, trace);
-        }
+        traces.extend(state.trace_of(id, author, false));
+        let deleted = state.delete_object(id).expect("the parts were looked at in this act");
+        united.push(UnitedPart { id, deleted, made: false });
     }
-    record_step(state, effects, author, made);
+    let inverse = Inverse::TakeApart(united);
+    record_step(state, effects, author, UndoEntry { inverse, ..made });
+    // What the author had made is noted at the step, so it is recorded before.
+    for (id, trace) in traces {
+        state.keep_trace_of(author, id, trace);
+    }
     Ok(())
 }
 

@@ -70,7 +70,7 @@ impl<'a> ActExecutor<'a> {
             charge_sending(state, &acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;
-            let trace = state.trace_before(&acts[n].envelope);
+            let traces = state.traces_before(&acts[n].envelope);
             let applied = result.and_then(|changes| {
                 let mut changes = changes.into_iter();
                 changes.try_for_each(|change| apply_change(state, &mut effects, author, change))
@@ -78,7 +78,7 @@ impl<'a> ActExecutor<'a> {
             let made = effects.made.take();
             if applied.is_ok() {
                 state.note_act(&acts[n].envelope, made);
-                state.keep_trace(author, made, trace);
+                state.keep_traces(author, made, traces);
             }
             outcomes[n] = match (applied, made) {
                 (Err(refusal), _) => Outcome::Refused(refusal),

@@ -1,6 +1,6 @@
 //! Histories of builders: their last steps, and what undoes them.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, iter};
 
 use metatopia_physics::{Aspect, Body, JointId, JointSpec};
 use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, PublicKey, ScriptId, SimId, wire};
@@ -24,12 +24,39 @@ pub struct UndoEntry {
 }
 
 impl UndoEntry {
+    /// Returns the things that undoing it restores.
+    fn restored(&self) -> impl Iterator<Item = (ObjectId, &DeletedObject)> {
+        let (one, parts): (_, &[UnitedPart]) = match &self.inverse {
+            Inverse::Restore(deleted) => (Some((self.object, &**deleted)), &[]),
+            Inverse::TakeApart(parts) => (None, parts),
+            _ => (None, &[]),
+        };
+        one.into_iter().chain(parts.iter().map(|part| (part.id, &part.deleted)))
+    }
+
+    /// Returns the things that undoing it restores, to be changed.
+    fn restored_mut(&mut self) -> impl Iterator<Item = (ObjectId, &mut DeletedObject)> {
+        let (one, parts): (_, &mut [UnitedPart]) = match &mut self.inverse {
+            Inverse::Restore(deleted) => (Some((self.object, &mut **deleted)), &mut []),
+            Inverse::TakeApart(parts) => (None, parts),
+            _ => (None, &mut []),
+        };
+        one.into_iter().chain(parts.iter_mut().map(|part| (part.id, &mut part.deleted)))
+    }
+
+    /// Returns the things that undoing it changes, each with whether the builder makes it once more by that.
+    pub(super) fn changed(&self) -> Vec<(ObjectId, bool)> {
+        let parts: &[UnitedPart] = match &self.inverse {
+            Inverse::TakeApart(parts) => parts,
+            _ => &[],
+        };
+        let parts = parts.iter().map(|part| (part.id, part.made));
+        iter::once((self.object, self.made)).chain(parts).collect()
+    }
+
     /// Says whether undoing it restores the thing of this origin in `sim`.
     fn restores(&self, sim: SimId, origin: Origin) -> bool {
-        match &self.inverse {
-            Inverse::Restore(deleted) => deleted.object.origin(sim, self.object) == origin,
-            _ => false,
-        }
+        self.restored().any(|(id, deleted)| deleted.object.origin(sim, id) == origin)
     }
 }
 
@@ -63,6 +90,19 @@ pub enum Inverse {
     Unjoin(JointId, Option<ObjectId>),
     /// Puts joints of the object on again.
     Join(Vec<JointSpec>),
+    /// Deletes the object, and restores the things that became its parts.
+    TakeApart(Vec<UnitedPart>),
+}
+
+/// A thing that became a part of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitedPart {
+    /// The thing.
+    pub id: ObjectId,
+    /// What restores it.
+    pub deleted: DeletedObject,
+    /// Whether the builder had made it, as far as a trace said so. Restored, it is made once more.
+    pub made: bool,
 }
 
 /// A deleted object, as it is restored.
@@ -110,18 +150,19 @@ impl BuildHistory {
     /// Notes of all deleted objects that they were born in `sim`: they may be restored in another one.
     pub(crate) fn note_births(&mut self, sim: SimId) {
         for entry in &mut self.0 {
-            if let Inverse::Restore(deleted) = &mut entry.inverse {
-                deleted.object.note_birth(sim, entry.object);
-            }
+            entry.restored_mut().for_each(|(id, deleted)| deleted.object.note_birth(sim, id));
         }
     }
 
-    /// Notes that the builder had made the object, if the last step deleted it.
+    /// Notes that the builder had made the object, if the last step deleted it or made it a part of another one.
     pub(super) fn note_made(&mut self, object: ObjectId) {
-        if let Some(last) = self.0.back_mut()
-            && last.object == object
-        {
-            last.made = matches!(last.inverse, Inverse::Restore(_));
+        let Some(last) = self.0.back_mut() else { return };
+        match &mut last.inverse {
+            Inverse::TakeApart(parts) => {
+                parts.iter_mut().filter(|part| part.id == object).for_each(|part| part.made = true);
+            }
+            inverse if last.object == object => last.made = matches!(inverse, Inverse::Restore(_)),
+            _ => {}
         }
     }
 
@@ -137,18 +178,14 @@ impl BuildHistory {
 
     /// Says whether it can restore a thing of this owner.
     pub(crate) fn restores_to(&self, owner: &PublicKey) -> bool {
-        self.0.iter().any(|entry| match &entry.inverse {
-            Inverse::Restore(deleted) => deleted.object.owner == Some(*owner),
-            _ => false,
-        })
+        let mut restored = self.0.iter().flat_map(UndoEntry::restored);
+        restored.any(|(_, deleted)| deleted.object.owner == Some(*owner))
     }
 
     /// Makes somebody else the owner of what it can restore.
     pub(crate) fn change_owner(&mut self, old: &PublicKey, new: PublicKey) {
-        for entry in &mut self.0 {
-            if let Inverse::Restore(deleted) = &mut entry.inverse
-                && deleted.object.owner == Some(*old)
-            {
+        for (_, deleted) in self.0.iter_mut().flat_map(UndoEntry::restored_mut) {
+            if deleted.object.owner == Some(*old) {
                 deleted.object.owner = Some(new);
             }
         }

@@ -7,7 +7,7 @@ use super::{
     building::{BuildStep, ObjectEdit},
     changes::StateChange,
     context::ActContext,
-    history::Inverse,
+    history::{DeletedObject, Inverse},
 };
 use crate::{
     limits::{OWNER_COMPOUNDS_MAX, SCRIPTS_PER_OBJECT_MAX, SIM_COMPOUNDS_MAX},
@@ -36,6 +36,12 @@ impl QuotaUse {
         let movable = usize::from(motion == Motion::Dynamic);
         let compounds = usize::from(shape.is_compound());
         Self { objects: 1, movable, compounds, scripts, text: object.text.len() }
+    }
+
+    /// Returns what a deleted object uses when it is restored.
+    pub(super) fn restored(deleted: &DeletedObject) -> Self {
+        let DeletedObject { object, body, packages, .. } = deleted;
+        Self::of(object, (body.motion(), &body.shape()), packages.len())
     }
 
     /// Returns what both use.

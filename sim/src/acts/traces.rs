@@ -3,7 +3,7 @@
 
 use metatopia_types::{Act, Build, Envelope, GovernOrder, Height, LotOrder, ObjectId, PublicKey};
 
-use super::history::DeletedObject;
+use super::history::{DeletedObject, UndoEntry};
 use crate::{
     rules::{ThingTrace, build_word},
     state::{Object, State, ThingChange, ThingSeat},
@@ -70,19 +70,19 @@ impl State {
         }
     }
 
-    /// Returns the thing that an act is about to change, with the trace that it leaves if it is carried out.
-    pub(super) fn trace_before(&self, envelope: &Envelope) -> Option<(ObjectId, ThingTrace)> {
-        let Act::Build(build) = &envelope.act else { return None };
+    /// Returns the things that an act is about to change, each with the trace that it leaves if it is carried out.
+    pub(super) fn traces_before(&self, envelope: &Envelope) -> Vec<(ObjectId, ThingTrace)> {
+        let Act::Build(build) = &envelope.act else { return Vec::new() };
         let by = envelope.author;
-        let (id, makes) = match build {
+        let changed = match build {
             Build::Undo { skip } => {
-                let entry = self.histories.get(&by)?.entry(*skip)?;
-                (entry.object, entry.made)
+                let entry = self.histories.get(&by).and_then(|history| history.entry(*skip));
+                entry.map(UndoEntry::changed).unwrap_or_default()
             }
-            Build::Copy { .. } | Build::Resume { .. } => return None,
-            _ => (build.object()?, false),
+            Build::Copy { .. } | Build::Resume { .. } => Vec::new(),
+            _ => build.object().map(|id| (id, false)).into_iter().collect(),
         };
-        self.trace_of(id, by, makes)
+        changed.into_iter().filter_map(|(id, makes)| self.trace_of(id, by, makes)).collect()
     }
 
     /// Returns a thing that a key is about to change, with the trace that it leaves then. `makes` says whether it comes
@@ -104,18 +104,18 @@ impl State {
         Some((id, self.new_trace(by, before)))
     }
 
-    /// Keeps the trace of an act that was carried out, and that of what it made.
-    pub(super) fn keep_trace(
+    /// Keeps the traces of an act that was carried out, and that of what it made.
+    pub(super) fn keep_traces(
         &mut self,
         by: PublicKey,
         made: Option<ObjectId>,
-        trace: Option<(ObjectId, ThingTrace)>,
+        traces: Vec<(ObjectId, ThingTrace)>,
     ) {
         if let Some(made) = made {
             let trace = self.new_trace(by, None);
             self.people.traces.put(made, trace);
         }
-        if let Some((id, trace)) = trace {
+        for (id, trace) in traces {
             self.keep_trace_of(by, id, trace);
         }
     }

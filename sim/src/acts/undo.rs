@@ -1,17 +1,17 @@
 //! Undoing: decides whether a building step can be undone.
 
-use metatopia_physics::{Aspect, Body, Pose};
+use metatopia_physics::{Aspect, Body, Motion, Pose};
 use metatopia_types::{ObjectId, PackageId, Refusal, ScriptId};
 
 use super::{
     changes::StateChange,
     context::ActContext,
-    history::{DeletedObject, Inverse, UndoEntry},
+    history::{DeletedObject, Inverse, UndoEntry, UnitedPart},
     quota::QuotaUse,
 };
 use crate::{
     rules::ActGround,
-    space::Footprint,
+    space::{Area, Footprint},
     state::{Object, State},
 };
 
@@ -29,6 +29,7 @@ impl ActContext<'_> {
                 self.state.check_restored(id, deleted)?;
                 self.state.check_nobody_is_there(&Footprint::of(&deleted.body))?;
             }
+            Inverse::TakeApart(parts) => self.check_taken_apart(id, parts)?,
             Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) | Inverse::LetTravel(_) => {
                 self.thing(id)?;
             }
@@ -56,6 +57,33 @@ impl ActContext<'_> {
             }
         }
         Ok(StateChange::Undo(skip))
+    }
+
+    /// Checks that a thing may become again what it was made of: all of it, or nothing.
+    fn check_taken_apart(&self, whole: ObjectId, parts: &[UnitedPart]) -> Result<(), Refusal> {
+        let thing = self.thing(whole)?;
+        let mut used = QuotaUse::default();
+        for UnitedPart { id, deleted, .. } in parts {
+            if deleted.object.owner != thing.owner {
+                return Err(Refusal::GiftStays);
+            }
+            self.state.check_comes_back(*id, deleted)?;
+            self.state.check_nobody_is_there(&Footprint::of(&deleted.body))?;
+            used = used.plus(QuotaUse::restored(deleted));
+        }
+        // What came over a border counts against the border's share.
+        let counted = if thing.guest.is_none() {
+            self.state.quota_use(whole, thing)?
+        } else {
+            QuotaUse::default()
+        };
+        let more = used.without(counted);
+        self.state.check_more_slots(Motion::Static, more.objects)?;
+        if more.movable > 0 {
+            self.state.check_more_slots(Motion::Dynamic, more.movable)?;
+        }
+        self.state.check_more_compounds(more.compounds)?;
+        thing.owner.map_or(Ok(()), |owner| self.state.check_quota(&owner, more, 1))
     }
 
     /// Checks that one aspect of a body may become what it was.
@@ -106,6 +134,12 @@ impl State {
                 let after = footprint_reverted(body, before, *aspect).area();
                 Some(ActGround { before: now()?, after })
             }
+            Inverse::TakeApart(parts)
+                if parts.iter().all(|part| part.deleted.joints.is_empty()) =>
+            {
+                let areas = parts.iter().map(|part| Footprint::of(&part.deleted.body).area());
+                Some(ActGround { before: now()?, after: areas.reduce(Area::and)? })
+            }
             Inverse::Delete
             | Inverse::Recolor(_)
             | Inverse::Rename(_)
@@ -113,6 +147,7 @@ impl State {
             | Inverse::LetTravel(_)
             | Inverse::Unjoin(..) => Some(ActGround::at(now()?)),
             Inverse::Restore(_)
+            | Inverse::TakeApart(_)
             | Inverse::Detach(_)
             | Inverse::Attach(..)
             | Inverse::Upgrade(..)
@@ -126,15 +161,23 @@ impl State {
         if self.packages.contains(&package) { Ok(()) } else { Err(Refusal::NoPackage) }
     }
 
-    /// Checks that a deleted object may be restored under its number, wherever people stand: neither it nor
-    /// anything else of its origin is here or under way. A neighbour may take what is under way, and the thing
-    /// would be in two sims.
+    /// Checks that a deleted object may be restored under its number, wherever people stand.
     pub(super) fn check_restored(
         &self,
         id: ObjectId,
         deleted: &DeletedObject,
     ) -> Result<(), Refusal> {
-        let DeletedObject { object, body, packages, .. } = deleted;
+        self.check_comes_back(id, deleted)?;
+        let more = QuotaUse::restored(deleted);
+        self.check_slots(deleted.body.motion())?;
+        self.check_more_compounds(more.compounds)?;
+        deleted.object.owner.map_or(Ok(()), |owner| self.check_quota(&owner, more, 1))
+    }
+
+    /// Checks that a deleted object and its scripts may be here, if there is room: neither it nor anything else of
+    /// its origin is here or under way. A neighbour may take what is under way, and the thing would be in two sims.
+    fn check_comes_back(&self, id: ObjectId, deleted: &DeletedObject) -> Result<(), Refusal> {
+        let DeletedObject { object, packages, .. } = deleted;
         let origin = object.origin(self.charter.sim, id);
         if self.borders.away.contains_key(&id) || self.borders.is_under_way(origin) {
             return Err(Refusal::Away);
@@ -142,14 +185,7 @@ impl State {
         if self.objects.contains(&id) || self.find_origin(origin).is_some() {
             return Err(Refusal::AlreadySo);
         }
-        packages.iter().try_for_each(|package| self.check_package(*package))?;
-        self.check_slots(body.motion())?;
-        self.check_more_compounds(usize::from(body.shape().is_compound()))?;
-        if let Some(owner) = object.owner {
-            let more = QuotaUse::of(object, (body.motion(), &body.shape()), packages.len());
-            self.check_quota(&owner, more, 1)?;
-        }
-        Ok(())
+        packages.iter().try_for_each(|package| self.check_package(*package))
     }
 }
 

@@ -113,7 +113,7 @@ fn parts_that_are_no_thing_are_refused_by_name() {
 }
 
 #[test]
-fn things_become_one_where_they_stand_and_come_apart_step_by_step() {
+fn things_become_one_where_they_stand_and_an_undo_takes_them_apart() {
     let mut yard = site(&mut Builder::new());
     let free = |x, y| Blueprint { movable: true, licence: AssetLicence::Cc0, ..block(x, y) };
     let angle = Angle::from_turns(Fx::from_ratio(1, 7));
@@ -146,11 +146,9 @@ fn things_become_one_where_they_stand_and_come_apart_step_by_step() {
     assert!(is_near(&places(&yard, cart), &wanted), "nothing pushed it");
     yard.check_leaves();
 
-    // The whole goes first: it would push what comes back.
     assert_eq!(built(&mut yard, 1, Build::Undo { skip: 0 }), Outcome::Ok);
     assert!(yard.world.object(cart).is_none());
-    for id in [third, second, first] {
-        assert_eq!(built(&mut yard, 1, Build::Undo { skip: 0 }), Outcome::Ok);
+    for id in [first, second, third] {
         assert!(yard.world.object(id).is_some(), "{id}");
     }
     yard.idle(60);
@@ -158,6 +156,65 @@ fn things_become_one_where_they_stand_and_come_apart_step_by_step() {
         assert!(yard.position(id).distance(*at) < ROUNDED, "{id} was pushed");
     }
     yard.check_leaves();
+}
+
+/// The whole went by the first undo, and a part that had no place then never came back.
+#[test]
+fn what_was_united_comes_apart_as_a_whole_or_not_at_all() {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.building.objects_per_player = 3;
+    builder.genesis.parameters.building.movable_per_player = 3;
+    let mut yard = site(&mut builder);
+    let movable = |x, y| Blueprint { movable: true, ..block(x, y) };
+    let pair = [(3, 2), (3, 4)].map(|(x, y)| place(&mut yard, 1, movable(x, y)));
+    let whole = united(&mut yard, pair.to_vec());
+    let is_whole = |yard: &Yard| {
+        let part = pair.iter().any(|id| yard.world.object(*id).is_some());
+        yard.world.object(whole).is_some() && !part
+    };
+    let undo = |skip| Build::Undo { skip };
+    // Somebody stands where one of them was.
+    let position = vec2(0, 5);
+    assert_eq!(built(&mut yard, 1, Build::Move { object: whole, position }), Outcome::Ok);
+    let at = yard.position(yard.avatar(1));
+    yard.walk_to(1, vec2(3, 4));
+    assert_eq!(built(&mut yard, 1, undo(1)), refused(Refusal::Occupied));
+    assert!(is_whole(&yard));
+    yard.walk_to(1, at);
+    // Their owner has as much as she may.
+    let more = [-2, -4].map(|x| place(&mut yard, 1, block(x, 4)));
+    assert_eq!(built(&mut yard, 1, undo(3)), refused(Refusal::TooManyObjects));
+    assert!(is_whole(&yard));
+    for object in more {
+        assert_eq!(built(&mut yard, 1, Build::Delete { object }), Outcome::Ok);
+    }
+    // The whole is a gift.
+    assert_eq!(built(&mut yard, 1, Build::Give { object: whole, to: public(100) }), Outcome::Ok);
+    assert!(!built(&mut yard, 1, undo(6)).is_done());
+    assert_eq!(built(&mut yard, 100, Build::Give { object: whole, to: public(1) }), Outcome::Ok);
+    assert!(is_whole(&yard));
+    assert_eq!(built(&mut yard, 1, undo(6)), Outcome::Ok);
+    assert!(yard.world.object(whole).is_none());
+    for (id, at) in pair.into_iter().zip([vec2(3, 2), vec2(3, 4)]) {
+        assert_eq!(yard.position(id), at);
+    }
+    assert_eq!(built(&mut yard, 1, undo(0)), Outcome::Ok, "the step before is the second block");
+    assert!(yard.world.object(pair[1]).is_none());
+    yard.check_leaves();
+}
+
+/// What an admin united and gave away came back to her by an undo, and the gift was gone.
+#[test]
+fn an_admin_takes_nothing_apart_that_she_gave_away() {
+    let mut yard = site(&mut Builder::new());
+    let pair = [(2, 2), (2, 4)].map(|(x, y)| place(&mut yard, 100, block(x, y)));
+    let Outcome::Made(whole) = built(&mut yard, 100, Build::Unite { objects: pair.to_vec() })
+    else {
+        panic!("they are hers")
+    };
+    assert_eq!(built(&mut yard, 100, Build::Give { object: whole, to: public(1) }), Outcome::Ok);
+    assert_eq!(built(&mut yard, 100, Build::Undo { skip: 1 }), refused(Refusal::GiftStays));
+    assert_eq!(yard.world.object(whole).and_then(|thing| thing.owner), Some(public(1)));
 }
 
 #[test]

@@ -117,7 +117,7 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   await ada.picture('build-unite');
   await ada.page.locator('#view').focus();
   await ada.page.keyboard.press('Control+z');
-  // It goes, and then each of its parts comes back.
+  // One step back, and all of its parts are there.
   await ada.until('it came apart', (page, id) => !page.client.sight.objects.has(id), whole);
   await owns(ada, 10);
   await newest(3);
