@@ -426,14 +426,17 @@ pub fn falls(gravity: Vec2) -> Option<String> {
     falls.then(|| format!("{}, by {:.1} m/s^2", compass(gravity), gravity.length()))
 }
 
-/// The nearest object whose name starts with, or else holds, what was typed; never oneself.
+/// Returns the object with the number that was typed, as in `object 28`, or else the nearest one whose name starts
+/// with, or holds, what was typed; never oneself.
 #[must_use]
 pub fn find<'a>(scene: &'a Scene, typed: &str) -> Option<&'a SceneObject> {
     let typed = typed.trim().to_lowercase();
     let typed = typed.strip_prefix("the ").unwrap_or(&typed);
     let others = || scene.objects.iter().filter(|object| Some(object.id) != scene.me);
+    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
     others()
-        .find(|object| object.name.to_lowercase().starts_with(typed))
+        .find(|object| Some(object.id.0) == number)
+        .or_else(|| others().find(|object| object.name.to_lowercase().starts_with(typed)))
         .or_else(|| others().find(|object| object.name.to_lowercase().contains(typed)))
 }
 

@@ -67,14 +67,21 @@ pub fn rehearse(
     let Some(source) = package.files().get(TESTS_FILE) else {
         return one(folder, "tests.rhai is missing: tests are functions such as `fn test_ring()`");
     };
-    let tests = listed(source);
-    if tests.is_empty() {
+    let functions = functions(source);
+    if !functions.iter().any(|(name, _)| is_test(name)) {
         return one(&file, "there is no test: tests are functions such as `fn test_ring()`");
     }
     let mut rehearsed = Vec::new();
-    for (name, line) in tests {
-        if !takes_nothing(source, line) {
-            let message = format!("{name} takes arguments, and a test takes none");
+    for (name, line) in functions {
+        let wrong = match (is_test(name), takes_nothing(source, line)) {
+            (true, true) => None,
+            (true, false) => Some(format!("{name} takes arguments, and a test takes none")),
+            (false, true) if is_uncalled(source, name) => Some(format!(
+                "{name} is no test, as its name does not begin with test_, and nothing calls it"
+            )),
+            (false, _) => continue,
+        };
+        if let Some(message) = wrong {
             let mistake = Some(Mistake { line, column: 1, ..Mistake::in_file(&file, message) });
             rehearsed.push(RehearsedTest { name: name.to_owned(), line, mistake, log: Vec::new() });
             continue;
@@ -88,20 +95,24 @@ pub fn rehearse(
     Ok(rehearsed)
 }
 
-/// Returns the names of the tests of a source, with their lines.
-fn listed(source: &str) -> Vec<(&str, usize)> {
-    let test = |(line, text): (usize, &'_ str)| {
-        let rest = text.trim_start().strip_prefix("fn ")?.trim_start();
-        let name = rest.split('(').next()?.trim_end();
-        name.starts_with("test_").then_some((line, rest.len(), name.len()))
-    };
+/// Returns the names of the functions of a source, with their lines.
+fn functions(source: &str) -> Vec<(&str, usize)> {
     let lines = (1..).zip(source.lines());
     let found = lines.filter_map(|(line, text)| {
-        let (line, rest, name) = test((line, text))?;
-        let start = text.len().saturating_sub(rest);
-        Some((text.get(start..start.saturating_add(name))?, line))
+        let rest = text.trim_start().strip_prefix("fn ")?.trim_start();
+        Some((rest.split('(').next()?.trim_end(), line))
     });
     found.collect()
+}
+
+fn is_test(function: &str) -> bool {
+    function.starts_with("test_")
+}
+
+/// Says whether a source names a function only where it begins: a test whose name is misspelt, most likely.
+fn is_uncalled(source: &str, function: &str) -> bool {
+    let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| *word == function).count() == 1
 }
 
 /// Says whether the test in this line has nothing between its brackets. What stands in later lines, or behind a

@@ -128,6 +128,21 @@ fn a_test_that_takes_something_is_named_with_its_line_and_the_others_run() {
     assert_eq!(told, [wrong, "test_b passes"]);
 }
 
+/// A misspelt test was no test, and nobody was told that it had not run.
+#[test]
+fn a_function_that_nothing_calls_is_no_test_and_is_named() {
+    let told = told("fn test_a() {\n    deeper();\n}\n\nfn deeper() {}\n\nfn tset_b() {\n}\n");
+    let wrong = "bell/tests.rhai:7:1: tset_b is no test, as its name does not begin with test_";
+    assert_eq!(told[0], "test_a passes");
+    assert!(told.len() == 2 && told[1].starts_with(wrong), "{told:?}");
+}
+
+#[test]
+fn an_expectation_that_is_no_fact_says_so() {
+    let told = told("fn test_a() {\n    expect(1);\n}\n");
+    assert_eq!(told, ["bell/tests.rhai:2:5: expect takes true or false, and 1 is neither"]);
+}
+
 #[test]
 fn a_script_that_fails_under_test_is_named_with_its_own_line() {
     let told = told("fn test_a() {\n    chat(\"break\");\n}\n");

@@ -34,7 +34,8 @@ impl NameChars {
 /// Returns `: did you mean x?` if a known name is close to `name`, else nothing.
 pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let Some(meant) = NameChars::of(name) else { return String::new() };
-    let far = meant.count.div_ceil(3).min(FAR_MAX);
+    // More than a third of a short name is another name: of `rand` that is `any`, of `take` it is `tie`.
+    let far = (meant.count / 3).clamp(1, FAR_MAX);
     known
         .filter(|known| known.starts_with(|c: char| c.is_ascii_alphabetic()))
         .filter_map(|known| {
@@ -138,6 +139,20 @@ mod tests {
             }
         }
         assert!(near > 20_000, "{near} near ones of 80,000");
+    }
+
+    #[test]
+    fn a_short_name_has_only_close_suggestions() {
+        let known = ["any", "tie", "edit", "color", "on_touch", "len"];
+        let hint = |name| closest(name, known.into_iter());
+        for name in ["rand", "take", "wait", "mass"] {
+            assert_eq!(hint(name), "", "{name}");
+        }
+        for (name, meant) in
+            [("colour", "color"), ("on_tuch", "on_touch"), ("lenght", "len"), ("tye", "tie")]
+        {
+            assert_eq!(hint(name), format!(": did you mean {meant}?"));
+        }
     }
 
     /// A package of 28 KB took most of a second, and was refused for a price of milliseconds.

@@ -53,5 +53,6 @@ pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry, UnitedPart};
 
 pub(crate) use changes::{ActEffects, RaisedEvent};
 pub(crate) use executor::ActExecutor;
+pub(crate) use quota::QuotaUse;
 #[cfg(test)]
 pub(crate) use tests::{test_genesis, test_header};

@@ -222,7 +222,7 @@ pub(super) async fn place_near(
     };
     let me = scene.objects.iter().find(|object| Some(object.id) == scene.me);
     let Some((here, facing)) = me.map(|me| (me.position, me.angle)) else {
-        room.tell(LineKind::Refused, "You are not in the world yet.")?;
+        room.tell(LineKind::Refused, &room.not_here())?;
         return Ok(None);
     };
     let lots: Vec<Lot> = super::lots::lots(room).await?.iter().map(super::lots::lot_of).collect();

@@ -119,6 +119,17 @@ impl BorderWalk {
         self.ahead.is_some() && own.is_some_and(|scene| scene.me.is_none())
     }
 
+    /// Returns what to tell somebody who has no avatar here.
+    pub(super) fn not_here(&self, own: Option<&Scene>) -> String {
+        match &self.ahead {
+            Some(ahead) if self.is_under_way(own) => {
+                let there = name_of(&ahead.driver);
+                format!("You are on your way to {there}, which has not taken you in yet.")
+            }
+            _ => "You are not in the world yet.".to_owned(),
+        }
+    }
+
     /// Looks after the border that is nearest: opens the session with the neighbour, announces who comes,
     /// and tells when the avatar has arrived.
     pub(super) async fn attend(
@@ -242,8 +253,10 @@ impl BorderWalk {
         let near = self.ahead.as_ref().map(|ahead| ahead.driver.trust().sim);
         let border = self.borders.iter().find(|border| Some(border.neighbour) == near);
         let hands = border.and_then(|border| Some(&border.answer.as_ref()?.hands));
-        // What is not answered yet is so in a moment.
-        let is_said = |stay: &&(ObjectId, HandRefusal)| stay.1 != HandRefusal::Unanswered;
+        // What is not answered yet is so in a moment, and what came just now is settled in one.
+        let is_said = |stay: &&(ObjectId, HandRefusal)| {
+            !matches!(stay.1, HandRefusal::Unanswered | HandRefusal::JustCame)
+        };
         let hands: Vec<_> = hands.into_iter().flatten().filter(is_said).copied().collect();
         new_of(&mut self.told, hands)
     }
@@ -308,6 +321,25 @@ impl BorderWalk {
         }
     }
 
+    /// Says whether a walk to a place beyond the ground ends here: the line is a wall whoever comes.
+    pub(super) async fn ends_at_wall(
+        &mut self,
+        driver: &mut ClientDriver,
+        (here, goal): (Vec2, Vec2),
+    ) -> bool {
+        let Some(square) = square_of(&driver.trust().genesis) else { return false };
+        let is_at_line = edge_gap(square, here).is_some_and(|gap| gap <= AT_THE_LINE);
+        if !is_at_line || !is_past_edge(square, goal) {
+            return false;
+        }
+        self.ask(driver).await;
+        let border = self.borders.iter().find(|border| {
+            let gap = NeighbourGround::of(square, border).gap(here);
+            border.portal.is_none() && gap.is_some_and(|gap| gap <= AT_THE_LINE)
+        });
+        border.is_none_or(|border| matches!(border.standing, BorderStanding::Wall(_)))
+    }
+
     /// Returns why nobody goes through the portal with this middle, if that is known.
     pub(super) async fn portal_wall(
         &mut self,
@@ -330,7 +362,12 @@ impl BorderWalk {
         let told = answer.and_then(|answer| answer.refused).map(|why| why.to_string());
         let told = told.or_else(|| waits.map(|(_, why)| why.to_string()));
         let ahead = self.ahead.as_ref().filter(|a| a.driver.trust().sim == border.neighbour);
-        let refused = told.or_else(|| ahead.and_then(|ahead| ahead.refused.clone()));
+        // By its words `this sim` is the other one.
+        let says = |ahead: &NeighbourSession| {
+            let why = ahead.refused.as_ref()?;
+            Some(format!("{} says: {why}", name_of(&ahead.driver)))
+        };
+        let refused = told.or_else(|| ahead.and_then(says));
         let failed = || match &self.failed {
             Some((sim, why, _)) if *sim == border.neighbour => Some(why.clone()),
             _ => None,

@@ -48,6 +48,9 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
+    if position(&scene).is_none() {
+        return room.tell(LineKind::Answer, &printable(&room.not_here()));
+    }
     for line in describe(&scene) {
         room.tell(LineKind::Answer, &printable(&line))?;
     }
@@ -95,7 +98,7 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
         return room.tell(LineKind::Refused, "The node shows nothing to walk to.");
     };
     let Some(here) = position(&scene) else {
-        return room.tell(LineKind::Refused, "You are not in the world yet.");
+        return room.tell(LineKind::Refused, &room.not_here());
     };
     let (direction, metres) = words::stretch(towards);
     if let Some(heading) = text::direction(direction) {
@@ -331,7 +334,7 @@ pub(super) async fn wear(room: &mut TextClient, wear: WearCommand) -> Result<(),
     let own =
         scene.as_ref().and_then(|scene| scene.objects.iter().find(|o| Some(o.id) == scene.me));
     let Some(look) = own.map(|own| own.look) else {
-        return room.tell(LineKind::Refused, "You are not in the world yet.");
+        return room.tell(LineKind::Refused, &room.not_here());
     };
     if wear == WearCommand::List {
         room.tell(LineKind::Answer, &format!("You are {}.", look_words(&look)))?;
@@ -505,6 +508,14 @@ async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientEr
             let Some(WalkStep::Head(heading)) = step else {
                 break;
             };
+            // Nobody gets around a line.
+            if walk.begins_to_go_around()
+                && let (Goal::Place(to), Some(here)) = (walk.goal(), position(&seen))
+                && room.ends_at_wall(here, to).await
+            {
+                step = Some(WalkStep::Blocked(here.distance(to)));
+                break;
+            }
             if moving {
                 room.send(Act::Walk { heading }).await?;
             } else {

@@ -125,7 +125,7 @@ pub(super) async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
 /// Does what was typed about a lot.
 pub(super) async fn obey(room: &mut TextClient, what: LotCommand) -> Result<(), TextClientError> {
     let Some(here) = room.look_around().await?.as_ref().and_then(position) else {
-        return room.tell(LineKind::Refused, "You are not in the world yet.");
+        return room.tell(LineKind::Refused, &room.not_here());
     };
     if let LotCommand::Claim(width, depth) = what {
         let order = claim_around(here, width, depth);

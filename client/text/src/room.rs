@@ -225,6 +225,16 @@ impl TextClient {
         }
     }
 
+    /// Returns what to tell somebody who has no avatar here.
+    pub(super) fn not_here(&self) -> String {
+        self.crossing.not_here(self.scene.as_ref())
+    }
+
+    /// Says whether a walk to a place beyond the ground ends here, because the line is a wall.
+    pub(super) async fn ends_at_wall(&mut self, here: Vec2, goal: Vec2) -> bool {
+        self.crossing.ends_at_wall(&mut self.driver, (here, goal)).await
+    }
+
     /// Is the avatar between two sims?
     pub(super) fn is_under_way(&self) -> bool {
         self.crossing.is_under_way(self.scene.as_ref())

@@ -70,6 +70,16 @@ impl AvatarWalk {
         (self.nearest, self.idle) = (None, 0);
     }
 
+    /// Returns the target, in coordinates of the sim that one is in.
+    pub(super) const fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    /// Says whether the last step was the first one to the side, because something is in the way.
+    pub(super) const fn begins_to_go_around(&self) -> bool {
+        self.sidesteps == 1 && self.sideways == SIDESTEP
+    }
+
     /// What to do, seeing this.
     pub(super) fn step(&mut self, scene: &Scene) -> WalkStep {
         let Some((here, rest, towards)) = self.rest(scene) else {

@@ -129,7 +129,7 @@ pub(super) enum ScriptCommand {
     /// Apply the turns of a log again with a port beside its source, and show where both differ.
     #[command(after_help = "Examples:\n  \
         metatopia script ports                            the packages that have ports\n  \
-        metatopia script port-check de622965 --log ~/.local/state/metatopia/plaza/server-0\n\n\
+        metatopia script port-check 36d76017 --log ~/.local/state/metatopia/plaza/server-0\n\n\
         Nothing is changed, and the server may be running. Each event of each script of the package is\n\
         handled by both. Exit code 0 with the number of events if they did the same; 6 with the first\n\
         difference: its turn, event, and what differs; 3 if the program has no such port, or the log no\n\

@@ -80,7 +80,6 @@ fn what_is_not_understood_is_a_usage_error() {
         "metatopia script source -o lamp",
         "metatopia script source 0123abcd --all -o lamp",
         "metatopia script publish lamp",
-        "metatopia script logs all",
     ] {
         let error = read(line).expect_err(line);
         assert!(error.use_stderr(), "{line}");

@@ -174,7 +174,20 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     }
     let place = args.place.as_deref().map(PlaceFolder::read).transpose()?;
     let place = match &place {
-        Some(folder) => folder.place().map_err(|mistakes| wrong(&mistakes))?,
+        Some(folder) => folder.place().map_err(|mistakes| {
+            let failure = wrong(&mistakes);
+            match args
+                .data_dir
+                .as_ref()
+                .filter(|path| path.join("server-0").join(world::GENESIS).exists())
+            {
+                Some(path) => failure.hint(&format!(
+                    "the sim in {0} needs no folder any more: `metatopia up --data-dir {0}`",
+                    path.display()
+                )),
+                None => failure,
+            }
+        })?,
         None => plaza::place(),
     };
     let path = match args.data_dir {
@@ -264,9 +277,15 @@ fn check_rule(world: &LocalWorld, wanted: Option<FirstLogin>, alone: bool) -> Re
     if found == FirstLogin::Open {
         let message =
             format!("the world in {path} was founded open: keys that cost nothing can fill it");
-        return Err(Failure::refused(message).hint(
+        let failure = Failure::refused(message).hint(
             "let nobody in but people you know, by --open; or found another, by --data-dir DIR",
-        ));
+        );
+        return Err(match world.publishers() {
+            Publishers::Anybody => failure.hint(
+                "anybody may publish scripts there too, until `metatopia admin set publishers seen`",
+            ),
+            _ => failure,
+        });
     }
     if world.publishers() == Publishers::Anybody {
         let message =

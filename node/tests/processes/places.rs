@@ -51,6 +51,21 @@ fn mistakes_in_a_place_are_named_before_anything_is_founded() {
     mistake_is_named(&own, &folder.join("world"), &format!("{file}:{line}:1: an object needs"));
 }
 
+#[test]
+fn a_place_with_a_port_that_the_program_lacks_is_not_founded() {
+    let folder = Folder::new("places-port");
+    let own = folder.join("yard").display().to_string();
+    json(&["place", "new", &own, "--template", "empty", "--json"]);
+    let file = format!("{own}/place.toml");
+    let text = fs::read_to_string(&file).expect("the file");
+    let (package, port) = ("08".repeat(32), "09".repeat(32));
+    let ports = format!("ports = \"{package}:{port}:300:60\"\nspawn = ");
+    fs::write(&file, text.replacen("spawn = ", &ports, 1)).expect("the file");
+    let mistake =
+        format!("stop before height 60: from height 60 on the sim runs package {package}");
+    mistake_is_named(&own, &folder.join("world"), &mistake);
+}
+
 /// Checks a place and starts a sim of it in this directory: both name the mistake, and nothing is founded.
 pub(crate) fn mistake_is_named(place: &str, world: &Path, mistake: &str) {
     let dir = world.display().to_string();

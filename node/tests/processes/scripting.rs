@@ -223,3 +223,37 @@ fn in_words_a_source_is_edited_published_upgraded_and_its_failures_are_read() {
     person.leaves();
     plaza.stop();
 }
+
+/// Whoever agreed on a port that no program has, by a slip in its digest, heard of it when all servers had stopped.
+#[test]
+fn a_server_stops_before_the_height_of_a_port_that_it_lacks_and_names_it() {
+    let folder = Folder::new("ports");
+    let dir = folder.join("world");
+    let known = told(0, &["script", "ports"]);
+    let package = known.split_whitespace().nth(1).expect("`package` and its id").to_owned();
+    let port = "09".repeat(32);
+    let mut plaza = Plaza::start(&dir, 1);
+    plaza.reach(0, 3);
+    let (node, admin) = (plaza.servers[0].url.clone(), dir.join("admin.key").display().to_string());
+    let set =
+        |value: &str| told(0, &["admin", "set", "ports", value, "--node", &node, "--key", &admin]);
+    let from = plaza.height(0) + 100;
+    let agreed = format!("+{package}:{port}:300:{from}");
+    let warned = set(&agreed);
+    assert!(warned.contains("warning: ") && warned.contains(&port), "{warned}");
+    set(&format!("+{package}:none"));
+    set(&agreed);
+
+    let stop =
+        format!("stops before height {from}: from height {from} on the sim runs package {package}");
+    let died = plaza.told_by_up();
+    let words = died["said"].as_str().unwrap_or_default();
+    assert!(words.contains(&stop) && words.contains(&port), "{died}");
+    drop(plaza);
+    let dir = dir.display().to_string();
+    let again = told(8, &["up", "--http-port", "0", "--data-dir", &dir]);
+    assert!(again.contains(&stop), "{again}");
+    let verified = told(0, &["log", "verify", &dir, "--json"]);
+    assert!(verified.contains(&format!("{}", from - 1)), "{verified}");
+    assert!(!verified.contains(&format!("{from}")), "{verified}");
+}

@@ -29,8 +29,10 @@ fn division_by_zero(sign: &str) -> Box<CallFault> {
 
 #[cold]
 fn wrong_types(sign: &str, a: &Datum, b: &Datum) -> Box<CallFault> {
+    let is_unset = matches!(a, Datum::Unit) || matches!(b, Datum::Unit);
+    let hint = if is_unset { ": () was never set, and `?? 0` counts it as 0" } else { "" };
     let (a, b) = (a.kind_name(), b.kind_name());
-    CallFault::new(ErrorKind::Type, format!("{sign} does not take ({a}, {b})"))
+    CallFault::new(ErrorKind::Type, format!("{sign} does not take ({a}, {b}){hint}"))
 }
 
 /// A number as fixed point, if the value is one and within range.

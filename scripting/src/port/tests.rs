@@ -165,7 +165,7 @@ fn greeter() -> Package {
     let source = include_str!("../../../scenarios/packages/greeter/greeter.rhai");
     let tests = include_str!("../../../scenarios/packages/greeter/tests.rhai");
     let files = [("greeter.rhai", source), ("tests.rhai", tests)];
-    package("greeter", "1.1.0", "The Metatopia authors", &files)
+    package("greeter", "1.2.0", "The Metatopia authors", &files)
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The script `greeter` 1.1.0 in Rust, as `metatopia script port` writes it.
+//! The script `greeter` 1.2.0 in Rust, as `metatopia script port` writes it.
 //!
 //! AGPL-3.0-or-later
 //! Authors: The Metatopia authors
@@ -7,7 +7,7 @@ use crate::port::prelude::*;
 
 /// What the port replaces, and what it is made of.
 pub(crate) static PORT: PortTables = PortTables {
-    package: "de6229656438c1e16ee6dfe9accfd214f1c9cf541ce44d4504c0456379280b6c",
+    package: "36d760170207fee89a0ad25135a6a6acd22aa7545a9a5642f600e2a0f4e0e381",
     file: "greeter.rhai",
     functions: &[
         PortFunction {
@@ -109,7 +109,7 @@ fn constants() -> Vec<Value> {
             Value::Text("good morning".into()),
             Value::Text("good evening".into())
         ]),
-        Value::Int(5),
+        Value::Int(15),
         Value::Int(64),
         Value::Array(vec![
             Value::Text("hello".into()),

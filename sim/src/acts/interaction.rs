@@ -31,7 +31,7 @@ impl ActContext<'_> {
         }
         let heading = heading_of(heading);
         let (player, session) = self.with_session(|session| session.heading = heading)?;
-        let avatar = session.presence.avatar().ok_or(Refusal::NoSeat)?;
+        let avatar = session.presence.avatar_here()?;
         let mut changes = vec![StateChange::Player(self.author(), player)];
         if heading != Vec2::ZERO {
             changes.push(StateChange::Sit(avatar, None));

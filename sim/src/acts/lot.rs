@@ -80,7 +80,7 @@ impl ActContext<'_> {
             return Err(Refusal::TooOften);
         }
         let (player, session) = self.with_session(|session| session.heading = Vec2::ZERO)?;
-        let avatar = session.presence.avatar().ok_or(Refusal::NoSeat)?;
+        let avatar = session.presence.avatar_here()?;
         let home = StateChange::GoHome(avatar, self.free_place());
         Ok(vec![home, StateChange::Player(self.author(), player)])
     }

@@ -17,17 +17,17 @@ use crate::{
 
 /// How much of its owner's quotas something uses.
 #[derive(Clone, Copy, Default)]
-pub(super) struct QuotaUse {
+pub(crate) struct QuotaUse {
     /// How many objects.
-    pub(super) objects: usize,
+    pub(crate) objects: usize,
     /// Objects that can be pushed.
-    pub(super) movable: usize,
+    pub(crate) movable: usize,
     /// Objects of several parts.
-    pub(super) compounds: usize,
+    pub(crate) compounds: usize,
     /// Scripts on the objects.
-    pub(super) scripts: usize,
+    pub(crate) scripts: usize,
     /// Bytes of text on the objects.
-    pub(super) text: usize,
+    pub(crate) text: usize,
 }
 
 impl QuotaUse {
@@ -45,7 +45,7 @@ impl QuotaUse {
     }
 
     /// Returns what both use.
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         self.each(other, usize::saturating_add)
     }
 
@@ -68,7 +68,7 @@ impl QuotaUse {
 impl State {
     /// Checks that the quotas of an owner allow more. `parts` is 1 for the whole quotas and 2 for half of
     /// them.
-    pub(super) fn check_quota(
+    pub(crate) fn check_quota(
         &self,
         owner: &PublicKey,
         more: QuotaUse,

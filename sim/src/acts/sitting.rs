@@ -12,7 +12,7 @@ impl ActContext<'_> {
     /// Decides whether the author sits down on a thing, or stands up.
     pub(super) fn sit(&self, on: Option<ObjectId>) -> ActResult {
         let (player, session) = self.with_session(|session| session.heading = Vec2::ZERO)?;
-        let avatar = session.presence.avatar().ok_or(Refusal::NoSeat)?;
+        let avatar = session.presence.avatar_here()?;
         let change = match on {
             None if self.state.sits(avatar) => StateChange::Sit(avatar, None),
             None => return Err(Refusal::AlreadySo),

@@ -24,7 +24,7 @@ impl ActContext<'_> {
         }
         let blob = self.executor.blobs.get(&body).ok_or(Refusal::NoBlob)?;
         let text = words(blob).ok_or(Refusal::BadText)?;
-        let speaker = session.presence.avatar().ok_or(Refusal::NoSeat)?;
+        let speaker = session.presence.avatar_here()?;
         let avatar = self.state.bodies.body(speaker).ok_or(Refusal::NoSeat)?;
         self.check_quiet()?;
         self.check_slow(player.spoke)?;
@@ -96,7 +96,7 @@ impl ActContext<'_> {
         let tick = self.tick();
         let (player, session) =
             self.with_session(|session| session.gesture = Some((emote, tick)))?;
-        session.presence.avatar().ok_or(Refusal::NoSeat)?;
+        session.presence.avatar_here()?;
         Ok(vec![StateChange::Player(self.author(), player)])
     }
 

@@ -16,7 +16,7 @@ use metatopia_types::{
 use super::{
     mechanism::PackedMechanism, sim_state::State, thing_arrivals::ReadyThing, world::World,
 };
-use crate::{limits::BORDER_COMPOUNDS_MAX, rules::Border};
+use crate::{acts::QuotaUse, limits::BORDER_COMPOUNDS_MAX, rules::Border};
 
 /// Whole centimetres in a metre.
 const CENTIMETRES: Fx = Fx::from_int(100);
@@ -113,9 +113,13 @@ impl State {
             let reach = shapes().map(|shape| shape.reach()).max();
             let whole = reach.unwrap_or_default().saturating_mul(CENTIMETRES);
             let compounds = shapes().filter(|shape| shape.is_compound()).count();
+            let is_hers = |id: &ObjectId| {
+                self.objects.get(id).is_some_and(|thing| thing.owner == Some(person))
+            };
             BroughtThing {
                 reach: u16::try_from(whole.floor_int()).unwrap_or(u16::MAX),
                 compounds: u8::try_from(compounds).unwrap_or(u8::MAX),
+                is_hers: !joined.is_empty() && joined.iter().all(is_hers),
             }
         };
         let brought = things.iter().map(brought).collect();
@@ -201,7 +205,9 @@ impl State {
             return;
         }
         let shares = (self.border_share(neighbour), self.border_compounds(neighbour));
-        let answer = |(person, mark, things)| (person, mark, self.answers(border, shares, things));
+        let answer = |(person, mark, things)| {
+            (person, mark, self.answers((border, &person), shares, things))
+        };
         let answers: Vec<_> = held.into_iter().map(answer).collect();
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
         for (person, mark, hands) in answers {
@@ -212,21 +218,30 @@ impl State {
     }
 
     /// Returns of each thing that somebody would bring why it may not come over a border, against whose shares so
-    /// many things, bytes and things of several parts count already.
+    /// many things, bytes and things of several parts count already. Scripts and texts of what is hers are seen when
+    /// she arrives.
     fn answers(
         &self,
-        border: &Border,
+        (border, person): (&Border, &PublicKey),
         ((things, bytes), compounds): ((usize, u64), usize),
         brought: &[BroughtThing],
     ) -> Vec<Option<TravelRefusal>> {
         let rules = &self.charter.parameters;
         let size_max = rules.building.size_max.saturating_mul(CENTIMETRES);
         let (mut taken, mut parted) = (0, 0);
+        let (mut shared, mut shared_parted, mut hers) = (0, 0, QuotaUse::default());
         let answer = |thing: &BroughtThing| {
-            let more = things.saturating_add(taken);
             let of_parts = usize::from(thing.compounds);
-            let is_over = more >= rules.border_things as usize
-                || (of_parts > 0 && compounds + parted + of_parts > BORDER_COMPOUNDS_MAX);
+            let own =
+                QuotaUse { objects: 1, movable: 1, compounds: of_parts, ..QuotaUse::default() };
+            let own = hers.plus(own);
+            let is_own = thing.is_hers && self.check_quota(person, own, 1).is_ok();
+            let more = things.saturating_add(shared);
+            let is_over = !is_own
+                && (more >= rules.border_things as usize
+                    || bytes >= u64::from(rules.border_bytes)
+                    || (of_parts > 0
+                        && compounds + shared_parted + of_parts > BORDER_COMPOUNDS_MAX));
             let is_full = || {
                 self.check_more_slots(Motion::Dynamic, taken + 1).is_err()
                     || self
@@ -238,11 +253,15 @@ impl State {
                     TravelRefusal::FewServers
                 }
                 () if Fx::from_int(i32::from(thing.reach)) > size_max => TravelRefusal::TooLarge,
-                () if is_over || bytes >= u64::from(rules.border_bytes) => TravelRefusal::ShareFull,
+                () if is_over => TravelRefusal::ShareFull,
                 () if is_full() => TravelRefusal::Full,
                 () => {
-                    taken += 1;
-                    parted += of_parts;
+                    (taken, parted) = (taken + 1, parted + of_parts);
+                    if is_own {
+                        hers = own;
+                    } else {
+                        (shared, shared_parted) = (shared + 1, shared_parted + of_parts);
+                    }
                     return None;
                 }
             };
@@ -265,7 +284,8 @@ impl State {
             return Err(TravelRefusal::BadParcel);
         }
         let first = self.clock.next_object.plus(1);
-        self.check_things((neighbour, first), &things, &person.companions, wire::length)
+        let from = (neighbour, Some(&person.key));
+        self.check_things((from, first), &things, &person.companions, wire::length)
     }
 
     /// Puts what somebody brought along where it belongs, all of it or nothing: into her hands, and under her. She

@@ -1,6 +1,6 @@
 //! Presence: how a player who is logged in takes part in the sim.
 
-use metatopia_types::{Millis, ObjectId, PublicKey, SimId, Tick};
+use metatopia_types::{Millis, ObjectId, PublicKey, Refusal, SimId, Tick};
 use serde::{Deserialize, Serialize};
 
 use super::{players::PlayerSession, sim_state::State};
@@ -40,6 +40,18 @@ impl Presence {
         match self {
             Self::Here(avatar) => Some(avatar),
             Self::Seatless | Self::Expected { .. } | Self::Away { .. } => None,
+        }
+    }
+
+    /// Returns the avatar of who is to do something with it.
+    ///
+    /// # Errors
+    /// [`Refusal::UnderWay`] if a neighbour may have it, else [`Refusal::NoSeat`] if there is none.
+    pub(crate) const fn avatar_here(self) -> Result<ObjectId, Refusal> {
+        match self {
+            Self::Here(avatar) => Ok(avatar),
+            Self::Seatless | Self::Expected { .. } => Err(Refusal::NoSeat),
+            Self::Away { .. } => Err(Refusal::UnderWay),
         }
     }
 }

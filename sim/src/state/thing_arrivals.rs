@@ -7,7 +7,7 @@ use metatopia_scripting::{
     limits::{SEAT_REACH, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
-    BorderGuest, Companions, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal,
+    BorderGuest, Companions, ObjectId, Origin, PackageId, PublicKey, SimId, Tick, TravelRefusal,
     TravellingJoint, TravellingScript, TravellingThing, is_line,
     limits::{MECHANISM_JOINTS_MAX, MECHANISM_THINGS_MAX, OBJECT_NUMBERS_END},
     wire,
@@ -19,6 +19,7 @@ use super::{
     sim_state::State,
 };
 use crate::{
+    acts::QuotaUse,
     limits::{
         BORDER_BAND_METRES, BORDER_COMPOUNDS_MAX, MECHANISM_REACH_METRES, SCRIPTS_PER_OBJECT_MAX,
         TIMER_BYTES_MAX, TIMERS_MAX,
@@ -31,7 +32,10 @@ use crate::{
 pub(super) struct ReadyThing {
     pub(super) body: BodySpec,
     pub(super) states: Vec<ScriptState>,
-    pub(super) guest: BorderGuest,
+    /// The bytes that count of it.
+    bytes: usize,
+    /// The share against which it counts; none if it counts against its owner's.
+    guest: Option<BorderGuest>,
 }
 
 /// What the things before one in the same parcel will take up.
@@ -39,7 +43,12 @@ pub(super) struct ReadyThing {
 pub(super) struct TakenRoom {
     things: usize,
     compounds: usize,
+    /// What counts of them against the border's share.
+    shared: usize,
+    shared_compounds: usize,
     bytes: u64,
+    /// What counts of them against the quotas of who brings them.
+    own: QuotaUse,
     /// Of the bytes by which the state may grow.
     budget: usize,
 }
@@ -61,7 +70,8 @@ impl State {
         let bytes_of =
             |thing: &TravellingThing| bytes.take().unwrap_or_else(|| wire::length(thing));
         let first = self.clock.next_object;
-        let ready = self.check_things((neighbour, first), &things, companions, bytes_of)?;
+        let from = (neighbour, None);
+        let ready = self.check_things((from, first), &things, companions, bytes_of)?;
         if !self.come_over(way, &things) {
             return Err(TravelRefusal::BadParcel);
         }
@@ -116,10 +126,11 @@ impl State {
         things.iter().map(inside).collect()
     }
 
-    /// Checks all that speaks against the things of a parcel, which get the numbers from `first` on.
+    /// Checks all that speaks against the things of a parcel, which get the numbers from `first` on. What its owner
+    /// brings herself counts against her quotas, as far as they have room.
     pub(super) fn check_things(
         &self,
-        (neighbour, first): (SimId, ObjectId),
+        (from, first): ((SimId, Option<&PublicKey>), ObjectId),
         things: &[&TravellingThing],
         companions: &Companions,
         mut bytes_of: impl FnMut(&TravellingThing) -> usize,
@@ -146,7 +157,7 @@ impl State {
             .collect();
         let mut room = TakenRoom::default();
         let check = |thing: &&TravellingThing| {
-            self.check_thing((neighbour, &numbers), thing, bytes_of(thing), &mut room)
+            self.check_thing((from, &numbers), thing, bytes_of(thing), &mut room)
         };
         things.iter().map(check).collect()
     }
@@ -198,27 +209,27 @@ impl State {
     pub(super) fn begin_scripts(&mut self, things: &[&TravellingThing], ready: Vec<ReadyThing>) {
         let mut id = ObjectId(self.clock.next_object.0 - things.len() as u64);
         for (thing, ready) in things.iter().zip(ready) {
-            self.byte_budget.take(room_for(thing, ready.guest.bytes as usize));
+            self.byte_budget.take(room_for(thing, ready.bytes));
             self.insert_scripts(id, &thing.scripts, ready.states, ScriptChange::Arrives);
             id = id.plus(1);
         }
     }
 
-    /// Returns the object of a thing that comes as a guest.
+    /// Returns the object of a thing that comes, as a guest or as its owner's.
     pub(super) fn guest_of(
         &self,
         thing: &TravellingThing,
         id: ObjectId,
-        guest: BorderGuest,
+        guest: Option<BorderGuest>,
     ) -> Object {
-        Object { guest: Some(guest), ..self.object_of(thing, id) }
+        Object { guest, ..self.object_of(thing, id) }
     }
 
     /// Checks all that speaks against a thing, wherever it would stand, and notes what it will take up. `numbers`
     /// are those of all things of its parcel, where they come from and here.
     fn check_thing(
         &self,
-        (neighbour, numbers): (SimId, &[(ObjectId, ObjectId)]),
+        ((neighbour, by), numbers): ((SimId, Option<&PublicKey>), &[(ObjectId, ObjectId)]),
         thing: &TravellingThing,
         bytes: usize,
         room: &mut TakenRoom,
@@ -234,19 +245,23 @@ impl State {
         if body.shape.reach() > rules.building.size_max {
             return Err(TravelRefusal::TooLarge);
         }
+        let of_parts = usize::from(body.shape.is_compound());
+        let own = self.own_of(by, thing, of_parts, room.own);
         let (things, used) = self.border_share(neighbour);
         let used = used.saturating_add(room.bytes).saturating_add(bytes as u64);
-        let is_over = used > u64::from(rules.border_bytes);
-        if things.saturating_add(room.things) >= rules.border_things as usize || is_over {
+        let is_over = used > u64::from(rules.border_bytes)
+            || things.saturating_add(room.shared) >= rules.border_things as usize;
+        if own.is_none() && is_over {
             return Err(TravelRefusal::ShareFull);
         }
         // Looks at everything that could be restored, so it comes after what costs less.
         self.check_origin(thing.origin)?;
         room.things += 1;
         self.check_more_slots(Motion::Dynamic, room.things).map_err(|_| TravelRefusal::Full)?;
-        if body.shape.is_compound() {
-            room.compounds += 1;
-            if self.border_compounds(neighbour) + room.compounds > BORDER_COMPOUNDS_MAX {
+        if of_parts > 0 {
+            room.compounds += of_parts;
+            let shared = self.border_compounds(neighbour) + room.shared_compounds + of_parts;
+            if own.is_none() && shared > BORDER_COMPOUNDS_MAX {
                 return Err(TravelRefusal::ShareFull);
             }
             self.check_more_compounds(room.compounds).map_err(|_| TravelRefusal::Full)?;
@@ -255,9 +270,35 @@ impl State {
         if !self.byte_budget.has(room.budget) {
             return Err(TravelRefusal::Full);
         }
-        room.bytes = room.bytes.saturating_add(bytes as u64);
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        Ok(ReadyThing { body, states, guest: BorderGuest { from: neighbour, bytes } })
+        let guest = match own {
+            Some(own) => {
+                room.own = own;
+                None
+            }
+            None => {
+                room.shared += 1;
+                room.shared_compounds += of_parts;
+                room.bytes = room.bytes.saturating_add(bytes as u64);
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                Some(BorderGuest { from: neighbour, bytes })
+            }
+        };
+        Ok(ReadyThing { body, states, bytes, guest })
+    }
+
+    /// Returns what somebody uses of her quotas with a thing of hers that she brings, after what she brings besides;
+    /// nothing if it is not hers, or more than she may have.
+    fn own_of(
+        &self,
+        by: Option<&PublicKey>,
+        thing: &TravellingThing,
+        compounds: usize,
+        before: QuotaUse,
+    ) -> Option<QuotaUse> {
+        let by = by.filter(|by| thing.owner.map(|key| self.key_now(key)) == Some(**by))?;
+        let (scripts, text) = (thing.scripts.len(), thing.text.len());
+        let used = before.plus(QuotaUse { objects: 1, movable: 1, compounds, scripts, text });
+        self.check_quota(by, used, 1).ok().map(|()| used)
     }
 
     /// Checks that nothing of this origin is here, is under way, or could be restored here, and that this sim

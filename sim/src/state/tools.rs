@@ -85,7 +85,8 @@ impl Tools {
     }
 
     /// Returns the first of these ports that runs in the turn of this height, and is not there.
-    pub(crate) fn missing_port(&self, ports: &AgreedPorts, height: Height) -> Option<MissingPort> {
+    #[must_use]
+    pub fn missing_port(&self, ports: &AgreedPorts, height: Height) -> Option<MissingPort> {
         let runs = ports.0.iter().filter(|agreed| agreed.from <= height);
         let mut missing =
             runs.filter(|agreed| !self.ports.contains_key(&(agreed.package, agreed.port)));

@@ -48,9 +48,14 @@ impl State {
         let is_free = object.spawner.is_none()
             && self.movable.contains(&id)
             && !self.people.frozen.contains(&id)
-            && !object.scripts.iter().any(is_on_trial)
-            && !self.is_pinned_thing(object.origin(self.charter.sim, id));
-        if is_free { Ok(()) } else { Err(HandRefusal::HeldFast) }
+            && !object.scripts.iter().any(is_on_trial);
+        match is_free {
+            false => Err(HandRefusal::HeldFast),
+            true if self.is_pinned_thing(object.origin(self.charter.sim, id)) => {
+                Err(HandRefusal::JustCame)
+            }
+            true => Ok(()),
+        }
     }
 
     /// Says whether a thing came over a border, and its sender has not settled that yet. However long that

@@ -15,6 +15,14 @@ use crate::{
     town::{ADMIN, Place, at, drive, places, places_of_thing, public, step, tell, town_of},
 };
 
+/// How many things that can be pushed somebody may have.
+pub(crate) const OWN_THINGS: &str = "building.movable_per_player";
+
+/// Lets nobody have things of their own in a sim, so that all that comes counts against the border's share.
+fn owns_nothing_more(town: &mut [Place], n: usize) {
+    amend(town, n, OWN_THINGS, "0");
+}
+
 /// A ball of Ada's, by its number in the west.
 const BALL: ObjectId = ObjectId(1);
 
@@ -80,7 +88,7 @@ fn what_she_holds_goes_over_with_her_and_back_and_is_in_her_hands_at_once() {
         assert_eq!((ball.held, ball.owner), (avatar, Some(ada)));
         // Pinned with her, it would not leave with her at once.
         let told = town[to].world.border_answer(&town[1 - to].id(), &ada).hands;
-        assert_eq!(told, [(ball.id, HandRefusal::HeldFast)]);
+        assert_eq!(told, [(ball.id, HandRefusal::JustCame)]);
         for _ in 0..8 {
             step(&mut town, 50);
         }
@@ -91,8 +99,7 @@ fn what_she_holds_goes_over_with_her_and_back_and_is_in_her_hands_at_once() {
         check_roots(&town);
         town[to].restore();
     }
-    // It is a guest: it counts against the share of the border, and she puts it down like any other thing.
-    assert_eq!(town[1].world.border_share(&town[0].id()).0, 1);
+    // She puts it down like any other thing.
     let here = town[1].place_of(&ada).expect("she is there");
     let position = here.saturating_add(Vec2::new(Fx::from_int(2), Fx::ZERO));
     let object = found(&town, 1, origin).id;
@@ -155,6 +162,9 @@ fn a_pass_says_before_the_line_of_each_thing_in_hand_why_it_may_not_come() {
     ] {
         let mut town: Vec<Place> = carried(true).0;
         amend(&mut town, 1, name, value);
+        if why == TravelRefusal::ShareFull {
+            owns_nothing_more(&mut town, 1);
+        }
         approaches(&mut town, ada, 10);
         assert_eq!(told(&town), [(BALL, HandRefusal::There(why))], "{name}");
         assert_eq!(pass(&town).hands, [Some(why)]);
@@ -249,6 +259,7 @@ fn why_she_gets_no_pass_is_told_in_the_sim_that_she_is_in() {
 fn what_the_neighbour_does_not_take_is_put_down_at_the_line_and_never_departs() {
     let (mut town, ada, origin) = carried(true);
     amend(&mut town, 1, "border_things", "0");
+    owns_nothing_more(&mut town, 1);
     walk_until(&mut town, ada, EAST, 1);
     assert_eq!(places_of_thing(&town, origin), 1);
     let ball = found(&town, 0, origin);
@@ -264,8 +275,10 @@ fn refused_after_all(town: &mut [Place], ada: PublicKey, origin: Origin) -> Worl
         town[0].world.avatar(&ada).is_none()
     };
     assert!((0..200).any(|_| departs(town)), "she is at the line within ten seconds");
-    // The share is gone before the east hears of them.
-    town[1].act(public(ADMIN), 1, Act::Amend { name: "border_things".into(), value: "0".into() });
+    // The share is gone before the east hears of them, and she may have no things there.
+    for name in ["border_things", OWN_THINGS] {
+        town[1].act(public(ADMIN), 1, Act::Amend { name: name.into(), value: "0".into() });
+    }
     town[1].play(50);
     for _ in 0..8 {
         step(town, 50);
@@ -274,6 +287,37 @@ fn refused_after_all(town: &mut [Place], ada: PublicKey, origin: Origin) -> Worl
     assert!(town[0].world.avatar(&ada).is_some());
     check_roots(town);
     found(town, 0, origin)
+}
+
+/// Who had carried her things away could not carry them home once others had used the border's share up.
+#[test]
+fn what_she_owns_and_carries_counts_against_her_quotas_and_comes_home_whatever_others_brought() {
+    let (mut town, ada, origin) = carried(true);
+    let ids = [town[0].id(), town[1].id()];
+    let shares = |town: &[Place]| [0, 1].map(|n| town[n].world.border_share(&ids[1 - n]).0);
+    walk_until(&mut town, ada, EAST, 1);
+    assert_eq!(shares(&town), [0, 0]);
+    for n in [0, 1] {
+        amend(&mut town, n, "border_things", "0");
+    }
+    for _ in 0..8 {
+        step(&mut town, 50);
+    }
+    for (to, heading) in [(0, WEST), (1, EAST), (0, WEST)] {
+        walk_until(&mut town, ada, heading, to);
+        let ball = found(&town, to, origin);
+        assert_eq!((ball.held, shares(&town)), (town[to].world.avatar(&ada), [0, 0]));
+        for _ in 0..8 {
+            step(&mut town, 50);
+        }
+        check_roots(&town);
+        town.iter_mut().for_each(Place::restore);
+    }
+    // She may have no more of them there, and the share is used up.
+    owns_nothing_more(&mut town, 1);
+    approaches(&mut town, ada, 10);
+    walk_until(&mut town, ada, EAST, 1);
+    assert!(found(&town, 0, origin).held.is_none());
 }
 
 #[test]
@@ -375,9 +419,10 @@ fn all_that_she_holds_finds_room_in_one_parcel_or_stays() {
 #[test]
 fn what_came_over_and_was_restored_counts_in_the_quotas_of_its_owner() {
     let mut founded = geneses(2, 4, 0);
-    founded[1].parameters.building.objects_per_player = 1;
+    founded[1].parameters.building.objects_per_player = 0;
     let (mut town, ada, origin) = carried_between(founded, true);
     walk_until(&mut town, ada, EAST, 1);
+    amend(&mut town, 1, "building.objects_per_player", "1");
     for _ in 0..8 {
         step(&mut town, 50);
     }

@@ -284,6 +284,7 @@ fn what_may_not_come_lies_beside_the_portal_and_does_not_follow() {
     let ada = public(1);
     let mut all = apart(geneses(2, 4, 0));
     all[1].parameters.border_things = 1;
+    all[1].parameters.building.movable_per_player = 0;
     for x in [1, 2] {
         let spec = ball(at(x, 1), &[], &Default::default());
         all[0].objects.push(ObjectSpec { owner: Some(ada), ..spec });

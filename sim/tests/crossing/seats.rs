@@ -10,6 +10,7 @@ use metatopia_types::{
 };
 
 use crate::{
+    hands::OWN_THINGS,
     lies::{Liar, ada as honest, parcel},
     people::{EAST, said},
     rolling::{QUIET, ball, geneses, package, thing},
@@ -124,8 +125,19 @@ fn who_sits_on_a_cart_goes_over_with_it_in_one_parcel_and_still_sits_there() {
         assert!(gone > Fx::from_int(4), "{gone}");
         let apart = town[1].place_of(&ada).expect("there").saturating_sub(there.position);
         assert!(apart.length() < Fx::from_ratio(5, 2), "{apart:?}");
-        assert_eq!(town[1].world.border_share(&town[0].id()).0, 1, "a guest");
+        assert_eq!(town[1].world.border_share(&town[0].id()).0, 0, "no guest: it is hers");
     }
+}
+
+/// A neighbour that lies of owners spends the quotas of nobody but who comes herself.
+#[test]
+fn a_cart_of_somebody_else_counts_against_the_share_whoever_sits_there() {
+    let (mut town, ada, origin) = riding_with((at(0, 0), 90, true), |founded| {
+        founded[0].objects[0].owner = Some(public(ADMIN));
+    });
+    ride_until(&mut town, (ada, origin), |town| town[1].world.avatar(&ada).is_some());
+    assert_eq!(cart(&town, 1, origin).1, town[1].world.avatar(&ada));
+    assert_eq!(town[1].world.border_share(&town[0].id()).0, 1);
 }
 
 #[test]
@@ -237,8 +249,10 @@ fn a_cart_that_finds_no_room_in_her_parcel_stays_with_who_sits_there() {
 #[test]
 fn what_the_neighbour_says_no_to_is_told_before_the_line() {
     let (mut town, ada, origin) = riding(at(0, 0), 90, true);
-    let (name, value) = ("border_things".into(), "0".into());
-    town[1].act(public(ADMIN), 1, Act::Amend { name, value });
+    for name in ["border_things", OWN_THINGS] {
+        let act = Act::Amend { name: name.into(), value: "0".into() };
+        town[1].act(public(ADMIN), 1, act);
+    }
     let told = |town: &[Place]| town[0].world.border_answer(&town[1].id(), &ada).hands;
     let full = HandRefusal::There(TravelRefusal::ShareFull);
     ride_until(&mut town, (ada, origin), |town| told(town) == [(CART, full)]);

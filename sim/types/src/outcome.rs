@@ -444,6 +444,11 @@ pub enum Refusal {
         "somebody else made one of them, and a thing has one author: only what is CC0-1.0 becomes a part"
     )]
     OtherAuthor,
+    /// The author is on the way to a neighbour.
+    #[error(
+        "the author is on the way to a neighbour, which has not answered; log in again to be here"
+    )]
+    UnderWay,
 }
 
 impl core::fmt::Display for Outcome {

@@ -98,6 +98,7 @@ fn standing(world: &World, border: &BorderSummary) -> BorderStanding {
     const QUIET_MS: u64 = DISPATCH_WAIT_MAX_MS as u64 + 3_000;
     let is_quiet = border.wall == Some(Wall::Silent)
         && border.near == 0
+        && border.under_way == 0
         && silent(world, border).is_some_and(|silent| silent <= QUIET_MS);
     match &border.wall {
         Some(wall) if !is_quiet => BorderStanding::Wall(wall.to_string()),

@@ -10,7 +10,7 @@ use metatopia_sim::{
     AMENDABLE, AgreedPorts, AmendError, FeatureFlags, FirstLogin, LandClaims, Parameters,
     Publishers, is_name,
 };
-use metatopia_types::{Act, Blob, SimId};
+use metatopia_types::{Act, Blob, Height, SimId};
 use serde::Serialize;
 
 use super::orders::refused_as;
@@ -152,7 +152,21 @@ fn taken(name: &str) -> String {
 pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> {
     let SetArgs { parameter: name, value, dry_run, admin } = args;
     check(&name, &value)?;
+    warn_of_ports(&name, &value, console);
     console.show(&give((name, value), dry_run, &admin, console).await?)
+}
+
+/// Warns of ports that this program is made without. The program of the servers may be another one.
+fn warn_of_ports(name: &str, value: &str, console: Console) {
+    let ports = (name == "ports").then(|| AgreedPorts::default().changed_by(value));
+    let Some(Ok(ports)) = ports else { return };
+    if let Some(port) = metatopia_audit::tools().missing_port(&ports, Height(u64::MAX)) {
+        console.warn(&format!(
+            "warning: {port}. A server of such a program stops before that height; until then \
+             `metatopia admin set ports +{}:none` takes it back",
+            port.package
+        ));
+    }
 }
 
 /// Gives a value that was checked, or only asks what it would do.

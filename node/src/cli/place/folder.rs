@@ -6,7 +6,7 @@ use metatopia_scenarios::{
     Mistake, PACKAGES_FOLDER, PICTURE_FILES, PLACE_FILE, Place, parse_folder,
 };
 use metatopia_sim::{Genesis, World};
-use metatopia_types::{NodeContact, Sign as _, SigningKey};
+use metatopia_types::{Height, NodeContact, Sign as _, SigningKey};
 
 use crate::{
     atomic_file::replace,
@@ -39,6 +39,12 @@ impl PlaceFolder {
     /// Fails when there is no such folder, a file is no text, or there is more than a place may
     /// have.
     pub(in crate::cli) fn read(dir: &Path) -> Result<Self, Failure> {
+        if dir.is_file() {
+            let folder = dir.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            return Err(Failure::usage(format!("{} is a file", dir.display()))
+                .hint(&format!("a place is a folder: name {}", folder.display())));
+        }
         if !dir.is_dir() {
             return Err(Failure::not_found(format!("there is no folder {}", dir.display()))
                 .hint("`metatopia place new` writes one"));
@@ -108,8 +114,12 @@ fn found(place: &Place) -> Result<(), String> {
     let validators = [(server, NodeContact::default())].into_iter().collect();
     let genesis = place.genesis(validators, [server].into_iter().collect());
     Genesis::decode(&genesis.encode()).map_err(|error| error.to_string())?;
-    World::genesis(&genesis, &metatopia_audit::tools()).map_err(|error| error.to_string())?;
-    Ok(())
+    let world = World::genesis(&genesis, &metatopia_audit::tools());
+    let missing = world.map_err(|error| error.to_string())?.missing_port_up_to(Height(u64::MAX));
+    missing.map_or(Ok(()), |port| {
+        let known = "`metatopia script ports` prints those that it has";
+        Err(format!("its servers would stop before height {}: {port}; {known}", port.from))
+    })
 }
 
 /// Returns the texts of the licences that a place, its things and its packages have, by path. What is no

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use clap::Args;
-use metatopia_types::ScriptId;
 use serde::Serialize;
 
 use super::{deeds::AuthorSession, packages};
-use crate::cli::{arguments, console::Console, failure::Failure, session::PlayerArgs};
+use crate::cli::{console::Console, failure::Failure, session::PlayerArgs};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptAttachArgs {
@@ -21,9 +20,8 @@ pub(in crate::cli) struct ScriptAttachArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptDetachArgs {
-    /// The script's number.
-    #[arg(value_parser = arguments::script)]
-    script: ScriptId,
+    /// The script: its number, or the name of the thing that runs it.
+    script: String,
     #[command(flatten)]
     player: PlayerArgs,
 }
@@ -72,19 +70,16 @@ async fn attached(
 
 pub(super) async fn detach(args: ScriptDetachArgs, console: Console) -> Result<(), Failure> {
     let mut session = AuthorSession::begin(&args.player, console).await?;
-    let done = detached(&mut session, args.script).await;
+    let done = detached(&mut session, &args.script).await;
     session.end().await;
     console.show(&done?)
 }
 
-async fn detached(
-    session: &mut AuthorSession,
-    script: ScriptId,
-) -> Result<AttachedScript, Failure> {
+async fn detached(session: &mut AuthorSession, script: &str) -> Result<AttachedScript, Failure> {
     let running = session.script(script).await?;
     let height = session.detach(&running).await?;
     Ok(AttachedScript {
-        script: Some(script.0),
+        script: Some(running.script.0),
         object: running.object.0,
         package: running.package.to_string(),
         attached: false,
@@ -109,13 +104,14 @@ impl fmt::Display for ResumedScript {
 
 pub(super) async fn resume(args: ScriptDetachArgs, console: Console) -> Result<(), Failure> {
     let mut session = AuthorSession::begin(&args.player, console).await?;
-    let done = resumed(&mut session, args.script).await;
+    let done = resumed(&mut session, &args.script).await;
     session.end().await;
     console.show(&done?)
 }
 
-async fn resumed(session: &mut AuthorSession, script: ScriptId) -> Result<ResumedScript, Failure> {
+async fn resumed(session: &mut AuthorSession, script: &str) -> Result<ResumedScript, Failure> {
     let running = session.script(script).await?;
+    let script = running.script;
     if running.suspended.is_none() {
         return Err(Failure::refused(format!("script {script} is not suspended: it runs")));
     }

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use metatopia_client_driver::NodeUrl;
-use metatopia_scenarios::{TESTS_FILE, source_mistakes};
+use metatopia_scenarios::{PACKAGE_FILE, TESTS_FILE, source_mistakes};
 use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
 use metatopia_types::limits::BLOB_BYTES_MAX;
 use serde::Serialize;
@@ -126,6 +126,10 @@ fn folder(args: &ScriptCheckArgs, console: Console) -> Result<(), Failure> {
 
 fn file(path: &Path, console: Console) -> Result<(), Failure> {
     let name = path.display().to_string();
+    if path.file_name().is_some_and(|file| file == PACKAGE_FILE) {
+        return Err(Failure::usage(format!("{name} is the manifest of a package"))
+            .hint("name its folder, which is checked as a whole"));
+    }
     let source = read(path)?;
     let found = source_mistakes(&name, &source);
     if !found.is_empty() {

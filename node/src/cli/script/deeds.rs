@@ -53,6 +53,17 @@ impl AuthorSession {
         self.perform_all(what, vec![(act, blobs)]).await
     }
 
+    /// Has an act decided and returns its outcome, which is proved, with the height of its turn.
+    ///
+    /// # Errors
+    /// Fails when it is not decided in time, or nothing proves it.
+    async fn outcome(&mut self, act: Act, blobs: Vec<Blob>) -> Result<(Height, Outcome), Failure> {
+        let id = self.driver.submit(act, blobs).await?.act;
+        let places = decide_in_time(&mut self.driver, &[id]).await?;
+        let place = places.get(&id).copied().expect("the act is decided");
+        Ok((place.0, prove(&mut self.driver, place, id).await?))
+    }
+
     /// Has acts decided together and their outcomes proved. Returns the height of the last of their turns.
     ///
     /// # Errors
@@ -105,6 +116,46 @@ impl AuthorSession {
         let act = Act::Publish { source: source.id() };
         let what = format!("package {} {}", package.manifest().name, package.id());
         self.perform(&what, act, vec![source]).await.map(Some)
+    }
+
+    /// Checks that a thing may run a package, which the sim need not have yet, and does not do so already. Returns the
+    /// scripts of the same name that it runs.
+    ///
+    /// # Errors
+    /// Fails when a rule of the sim refuses it, which is quoted, or the thing runs this very package.
+    pub(super) async fn check_attach(
+        &mut self,
+        object: ObjectId,
+        package: &Package,
+    ) -> Result<Vec<ScriptId>, Failure> {
+        let id = package.id();
+        if packages::fetch(&mut self.driver, id).await?.is_none() {
+            // The sim looks at the thing before it looks for the package.
+            let act = Act::Build(Build::Attach { object, package: id });
+            match self.outcome(act, Vec::new()).await?.1 {
+                Outcome::Refused(Refusal::NoPackage) => {}
+                Outcome::Refused(why) => {
+                    return Err(refused(&format!("the script on thing {object}"), why));
+                }
+                Outcome::Ok | Outcome::Made(_) => {
+                    let message = format!("somebody else published package {id} just now");
+                    return Err(Failure::refused(message).hint("the thing runs it already"));
+                }
+            }
+        }
+        let mut running = packages::running(&mut self.driver).await?;
+        running.retain(|entry| entry.object == object);
+        if let Some(same) = running.iter().find(|entry| entry.package == id) {
+            let message =
+                format!("thing {object} runs this package already, as script {}", same.script);
+            return Err(Failure::refused(message));
+        }
+        let known = packages::known(&mut self.driver).await?;
+        let is_namesake = |entry: &ScriptEntry| {
+            let source = known.iter().find(|source| source.package == entry.package);
+            source.is_some_and(|source| source.name == package.manifest().name)
+        };
+        Ok(running.iter().filter(|entry| is_namesake(entry)).map(|entry| entry.script).collect())
     }
 
     /// Has a thing run a package. Returns the new script and the height.
@@ -192,12 +243,12 @@ impl AuthorSession {
         }
     }
 
-    /// Finds a running script.
+    /// Finds a running script by its number, or by the name of the thing that runs it.
     ///
     /// # Errors
-    /// Fails when no such script runs.
-    pub(super) async fn script(&mut self, script: ScriptId) -> Result<ScriptEntry, Failure> {
-        packages::script(&mut self.driver, script).await
+    /// Fails when no such script runs, or several do.
+    pub(super) async fn script(&mut self, named: &str) -> Result<ScriptEntry, Failure> {
+        packages::script(&mut self.driver, named).await
     }
 
     /// Returns which of these scripts do not run a package that they were given, since their first event with

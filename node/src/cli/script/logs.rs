@@ -13,16 +13,15 @@ use serde::Serialize;
 use tokio::time::sleep;
 
 use super::{follow, lines::shown, packages};
-use crate::cli::{arguments, console::Console, failure::Failure, session::NodeArgs};
+use crate::cli::{console::Console, failure::Failure, session::NodeArgs};
 
 /// The time between two questions for turns, once all are there: a few turns.
 const AGAIN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptLogsArgs {
-    /// Only what this script logs [default: all scripts].
-    #[arg(value_parser = arguments::script)]
-    script: Option<ScriptId>,
+    /// Only what this script logs: its number, or the name of the thing that runs it [default: all scripts].
+    script: Option<String>,
     /// Go on until you stop it.
     #[arg(short, long)]
     follow: bool,
@@ -64,20 +63,27 @@ async fn tell(
     args: &ScriptLogsArgs,
     console: Console,
 ) -> Result<(), Failure> {
+    let only = match &args.script {
+        None => None,
+        Some(named) => Some(match named.parse() {
+            Ok(number) => ScriptId(number),
+            Err(_) => packages::script(driver, named).await?.script,
+        }),
+    };
     let mut course = follow::begin(driver, |_, _| ()).await?;
     console.note(&format!("from turn {} on", course.world().height().plus(1)));
     // A script that is gone by now may have told something before.
-    let mut asked = args.script;
+    let mut asked = only;
     loop {
         follow::catch_up(driver, &mut course, |applied| {
-            let wanted = |script| args.script.is_none_or(|only| only == script);
+            let wanted = |script| only.is_none_or(|only| only == script);
             let lines = lines(applied, wanted);
             asked = asked.filter(|_| lines.is_empty());
             lines.iter().try_for_each(|line| console.show(line))
         })
         .await?;
         if let Some(script) = asked.take() {
-            packages::script(driver, script).await?;
+            packages::script(driver, &script.to_string()).await?;
         }
         if !args.follow {
             return Ok(());

@@ -126,18 +126,35 @@ pub(in crate::cli) async fn running(
     })
 }
 
-/// Finds a running script.
+/// Finds a running script by its number, or by the name of the thing that runs it.
 ///
 /// # Errors
-/// Fails when no such script runs, or the node does not say.
-pub(super) async fn script(
-    driver: &mut ClientDriver,
-    script: ScriptId,
-) -> Result<ScriptEntry, Failure> {
-    running(driver).await?.into_iter().find(|entry| entry.script == script).ok_or_else(|| {
-        Failure::not_found(format!("no script {script} runs there"))
-            .hint("`metatopia script list` prints the scripts")
-    })
+/// Fails when no such script runs, several do, or the node does not say.
+pub(super) async fn script(driver: &mut ClientDriver, named: &str) -> Result<ScriptEntry, Failure> {
+    meant(running(driver).await?, named)
+}
+
+/// Returns the script that a number or the name of a thing means.
+fn meant(mut running: Vec<ScriptEntry>, named: &str) -> Result<ScriptEntry, Failure> {
+    match named.parse() {
+        Ok(number) => running.retain(|entry| entry.script == ScriptId(number)),
+        Err(_) => running.retain(|entry| entry.name == named),
+    }
+    let numbers: Vec<String> = running.iter().map(|entry| entry.script.to_string()).collect();
+    match (running.pop(), &numbers[..]) {
+        (Some(one), [_]) => Ok(one),
+        (Some(_), _) => {
+            let message = format!("things called {named} run the scripts {}", numbers.join(", "));
+            Err(Failure::usage(message).hint("give the number of one"))
+        }
+        (None, _) => {
+            let message = match named.parse::<u64>() {
+                Ok(number) => format!("no script {number} runs there"),
+                Err(_) => format!("nothing that is called {named} runs a script there"),
+            };
+            Err(Failure::not_found(message).hint("`metatopia script list` prints the scripts"))
+        }
+    }
 }
 
 /// Fetches what a package imports, each behind what that one imports.
@@ -233,6 +250,33 @@ mod tests {
             bytes: 0,
             scripts: 0,
             left: None,
+        }
+    }
+
+    #[test]
+    fn a_script_is_named_by_its_number_or_by_a_thing_that_alone_has_its_name() {
+        let runs = |script: u64, name: &str| ScriptEntry {
+            script: ScriptId(script),
+            object: metatopia_types::ObjectId(script),
+            name: name.to_owned(),
+            package: PackageId(Digest::ZERO),
+            owner: None,
+            failures: 0,
+            last_failure: None,
+            suspended: None,
+            dropped: 0,
+            gas_used: 0,
+        };
+        let all = || vec![runs(3, "lamp"), runs(7, "lamp"), runs(9, "bell")];
+        assert_eq!(meant(all(), "7").map(|entry| entry.script), Ok(ScriptId(7)));
+        assert_eq!(meant(all(), "bell").map(|entry| entry.script), Ok(ScriptId(9)));
+        let two = meant(all(), "lamp").expect_err("two of them");
+        assert_eq!(two.exit, Exit::Usage);
+        assert!(two.message.contains("run the scripts 3, 7"), "{two}");
+        for (named, told) in [("8", "no script 8"), ("bel", "nothing that is called bel")] {
+            let none = meant(all(), named).expect_err("none of them");
+            assert_eq!(none.exit, Exit::NotFound);
+            assert!(none.message.contains(told), "{none}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::{fmt, path::PathBuf};
 
 use clap::Args;
+use metatopia_types::{ObjectId, ScriptId};
 use serde::Serialize;
 
 use super::{
@@ -56,7 +57,7 @@ impl fmt::Display for PublishedPackage {
 pub(super) async fn run(args: ScriptPublishArgs, console: Console) -> Result<(), Failure> {
     let package = to_publish(&args.dir, &args.player.at, console).await?;
     let mut session = AuthorSession::begin(&args.player, console).await?;
-    let done = publish(&mut session, &package, args.attach.as_deref()).await;
+    let done = publish(&mut session, &package, args.attach.as_deref(), console).await;
     session.end().await;
     console.show(&done?)
 }
@@ -65,16 +66,28 @@ async fn publish(
     session: &mut AuthorSession,
     package: &PublishablePackage,
     thing: Option<&str>,
+    console: Console,
 ) -> Result<PublishedPackage, Failure> {
-    // This comes first, so that nothing is published for a thing that is not there.
+    // This comes first, so that nothing is published for a thing that may not run it.
     let object = match thing {
-        Some(thing) => Some(session.thing(thing).await?),
+        Some(thing) => {
+            let object = session.thing(thing).await?;
+            let others = session.check_attach(object, &package.package).await?;
+            (!others.is_empty()).then(|| warn_of_namesakes(object, &others, package, console));
+            Some(object)
+        }
         None => None,
     };
     let height = session.publish(package).await?;
     let package = &package.package;
     let script = match object {
-        Some(object) => session.attach(object, package.id()).await?.0,
+        Some(object) => {
+            let attached = session.attach(object, package.id()).await;
+            let (script, _) = attached.map_err(|why| {
+                why.hint(&format!("package {} is in the sim all the same", package.id()))
+            })?;
+            script
+        }
         None => None,
     };
     let manifest = package.manifest();
@@ -87,4 +100,20 @@ async fn publish(
         object: object.map(|object| object.0),
         script: script.map(|script| script.0),
     })
+}
+
+/// Warns that a thing runs scripts of the same name, beside which the new one will run.
+fn warn_of_namesakes(
+    object: ObjectId,
+    scripts: &[ScriptId],
+    package: &PublishablePackage,
+    console: Console,
+) {
+    let name = &package.package.manifest().name;
+    let numbers: Vec<String> = scripts.iter().map(ScriptId::to_string).collect();
+    console.warn(&format!(
+        "warning: thing {object} runs {name} already, as script {}, and runs both from now on; `metatopia script \
+         upgrade` has a script run another package instead, `detach` takes one off",
+        numbers.join(", ")
+    ));
 }

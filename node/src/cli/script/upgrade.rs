@@ -3,22 +3,21 @@
 use std::{fmt, path::PathBuf};
 
 use clap::Args;
-use metatopia_types::ScriptId;
 use serde::Serialize;
 
 use super::{
     deeds::AuthorSession,
     packages::{PublishablePackage, to_publish},
 };
-use crate::cli::{arguments, console::Console, failure::Failure, session::PlayerArgs};
+use crate::cli::{console::Console, failure::Failure, session::PlayerArgs};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptUpgradeArgs {
     /// The folder of the package that is to run.
     dir: PathBuf,
-    /// The script's number.
-    #[arg(long, value_parser = arguments::script)]
-    script: ScriptId,
+    /// The script: its number, or the name of the thing that runs it.
+    #[arg(long)]
+    script: String,
     #[command(flatten)]
     player: PlayerArgs,
 }
@@ -45,7 +44,7 @@ impl fmt::Display for UpgradedScript {
 pub(super) async fn run(args: ScriptUpgradeArgs, console: Console) -> Result<(), Failure> {
     let package = to_publish(&args.dir, &args.player.at, console).await?;
     let mut session = AuthorSession::begin(&args.player, console).await?;
-    let done = upgrade(&mut session, &package, args.script).await;
+    let done = upgrade(&mut session, &package, &args.script).await;
     session.end().await;
     console.show(&done?)?;
     console.note(
@@ -58,9 +57,13 @@ pub(super) async fn run(args: ScriptUpgradeArgs, console: Console) -> Result<(),
 async fn upgrade(
     session: &mut AuthorSession,
     package: &PublishablePackage,
-    script: ScriptId,
+    script: &str,
 ) -> Result<UpgradedScript, Failure> {
     let running = session.script(script).await?;
+    let script = running.script;
+    if running.package == package.package.id() {
+        return Err(Failure::refused(format!("script {script} runs this very package already")));
+    }
     session.publish(package).await?;
     let package = &package.package;
     let height = session.upgrade_all(core::slice::from_ref(&running), package.id()).await?;

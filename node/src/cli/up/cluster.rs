@@ -27,6 +27,7 @@ use super::{
 use crate::{
     cli::{
         Failure,
+        exit::Exit,
         ports::{self, Ports},
     },
     config::ENVIRONMENT_PREFIX,
@@ -227,11 +228,14 @@ impl ServerProcesses {
     }
 
     fn epitaph(&self, death: &ServerExit) -> Failure {
-        let ServerExit { index, status, .. } = death;
+        let ServerExit { index, status, code, .. } = death;
         let path = self.log_path(*index);
         let words = last_words(&path).unwrap_or_default();
         let said = if words.is_empty() { String::new() } else { format!(", saying `{words}`") };
-        Failure::failed(format!("server {index} ended with {status}{said}"))
+        // What it lacks is lacking here as well.
+        let is_other = *code == Some(i32::from(Exit::OtherEngine.code()));
+        let exit = if is_other { Exit::OtherEngine } else { Exit::Failed };
+        Failure::new(exit, format!("server {index} ended with {status}{said}"))
             .hint(&format!("its log is {}", path.display()))
     }
 

@@ -155,6 +155,7 @@ reasons! {
         Refusal::OfParts => "of-parts",
         Refusal::BadParts => "bad-parts",
         Refusal::OtherAuthor => "other-author",
+        Refusal::UnderWay => "under-way",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

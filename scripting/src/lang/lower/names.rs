@@ -99,8 +99,9 @@ impl Lowering {
             let place = self.tables.call(&mut self.program, name, count);
             return Some(self.known(place, at));
         }
-        let message = if let Some(function) = named().next() {
-            format!("{name} does not take {count} arguments: {}", function.signature())
+        let message = if named().next().is_some() {
+            let known: Vec<String> = named().map(|function| function.signature()).collect();
+            format!("{name} does not take {count} arguments: {}", known.join(" or "))
         } else if let Some((_, instead)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
             format!("{name} is not part of the language: {instead}")
         } else if self.functions.keys().any(|(own, _)| own == name) {

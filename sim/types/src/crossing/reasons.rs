@@ -68,7 +68,7 @@ pub enum TravelRefusal {
     #[error("as much came over that border as may stand there")]
     ShareFull,
     /// The sim takes things only from sims of more servers.
-    #[error("the sim takes things only from sims of more servers")]
+    #[error("the sim takes things only from sims of more servers, as `things_from_servers` says")]
     FewServers,
 }
 
@@ -110,8 +110,8 @@ pub enum HandRefusal {
     NotLetGo,
     /// Something holds it in this sim.
     #[error(
-        "a joint with the ground or with too much, an admin, its spawner, an upgrade on trial or \
-         the border that it came over holds it in this sim; it stays at the line"
+        "a joint with the ground or with too much, an admin, its spawner or an upgrade on trial \
+         holds it in this sim; it stays at the line"
     )]
     HeldFast,
     /// It does not fit into one parcel with her and the things before it.
@@ -126,4 +126,7 @@ pub enum HandRefusal {
     /// The other sim does not take it.
     #[error("the sim over there does not take it: {0}; it stays at the line")]
     There(TravelRefusal),
+    /// It came over a border, and the sim that it came from has not settled that.
+    #[error("it came over a border just now, and stays until the sim over there has settled that")]
+    JustCame,
 }

@@ -87,6 +87,8 @@ pub struct BroughtThing {
     pub reach: u16,
     /// How many of them are of several parts.
     pub compounds: u8,
+    /// Whether she owns all of them: then they count as hers over there, if she may have so much there.
+    pub is_hers: bool,
 }
 
 impl NearPerson {
