@@ -33,6 +33,9 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// A person announces again that she may come over, after this long: a pass counts for 10 s.
 const APPROACH_AGAIN: Duration = Duration::from_secs(4);
 
+/// A crossing is settled after this long, if all goes well: some turns.
+const SETTLED_IN: Duration = Duration::from_secs(1);
+
 /// An announcement that was refused is made again after this long: the neighbour may not have heard yet that
 /// the person is near.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
@@ -109,6 +112,8 @@ pub(super) struct BorderWalk {
     ahead: Option<NeighbourSession>,
     /// What the person was told of what she holds.
     told: Vec<(ObjectId, HandRefusal)>,
+    /// Since when something that she brought stays because it came just now.
+    just_came: Option<Instant>,
     /// The neighbour that could not be entered, why, and when.
     failed: Option<(SimId, String, Instant)>,
 }
@@ -253,9 +258,15 @@ impl BorderWalk {
         let near = self.ahead.as_ref().map(|ahead| ahead.driver.trust().sim);
         let border = self.borders.iter().find(|border| Some(border.neighbour) == near);
         let hands = border.and_then(|border| Some(&border.answer.as_ref()?.hands));
-        // What is not answered yet is so in a moment, and what came just now is settled in one.
-        let is_said = |stay: &&(ObjectId, HandRefusal)| {
-            !matches!(stay.1, HandRefusal::Unanswered | HandRefusal::JustCame)
+        // What is not answered yet is so in a moment, and what came just now is settled in one, if all goes well.
+        let waits = |(_, why): &(ObjectId, HandRefusal)| *why == HandRefusal::JustCame;
+        let is_settling = hands.is_some_and(|hands| hands.iter().any(waits));
+        self.just_came = is_settling.then(|| self.just_came.unwrap_or_else(Instant::now));
+        let is_late = self.just_came.is_some_and(|since| since.elapsed() >= SETTLED_IN);
+        let is_said = |stay: &&(ObjectId, HandRefusal)| match stay.1 {
+            HandRefusal::Unanswered => false,
+            HandRefusal::JustCame => is_late,
+            _ => true,
         };
         let hands: Vec<_> = hands.into_iter().flatten().filter(is_said).copied().collect();
         new_of(&mut self.told, hands)
@@ -333,11 +344,16 @@ impl BorderWalk {
             return false;
         }
         self.ask(driver).await;
-        let border = self.borders.iter().find(|border| {
+        // At a corner one line may be open, and another one a wall.
+        let lines = self.borders.iter().filter(|border| border.portal.is_none());
+        let mut near = lines.filter(|border| {
             let gap = NeighbourGround::of(square, border).gap(here);
-            border.portal.is_none() && gap.is_some_and(|gap| gap <= AT_THE_LINE)
+            gap.is_some_and(|gap| gap <= AT_THE_LINE)
         });
-        border.is_none_or(|border| matches!(border.standing, BorderStanding::Wall(_)))
+        near.all(|border| {
+            let is_ahead = NeighbourGround::of(square, border).gap(goal) == Some(Fx::ZERO);
+            is_ahead && matches!(border.standing, BorderStanding::Wall(_))
+        })
     }
 
     /// Returns why nobody goes through the portal with this middle, if that is known.

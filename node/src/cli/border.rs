@@ -278,10 +278,6 @@ async fn order_in(
 ) -> Result<u64, Failure> {
     let mut driver = admin.open().await?;
     let done = log_in_and_do(&mut driver, admin, ordered(&order), console).await;
-    if done.is_ok() {
-        // The admin came for the order alone, so no avatar stays behind.
-        driver.submit(Act::Leave, Vec::new()).await?;
-    }
     driver.leave().await;
     match done? {
         (_, Outcome::Refused(why)) => Err(refused(&named(&order), why, doubt)),

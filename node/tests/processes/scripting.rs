@@ -257,3 +257,54 @@ fn a_server_stops_before_the_height_of_a_port_that_it_lacks_and_names_it() {
     assert!(verified.contains(&format!("{}", from - 1)), "{verified}");
     assert!(!verified.contains(&format!("{from}")), "{verified}");
 }
+
+/// A refused `--attach` had published the package for good, and whoever published twice had two scripts on one thing.
+#[test]
+fn what_a_thing_may_not_run_is_not_published() {
+    let folder = Folder::new("scripting-attach");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (lamp, other) = (path("lamp"), path("other"));
+    let plaza = Plaza::start(&folder.join("world"), 1);
+    let node = plaza.servers[0].url.as_str();
+    let (ada, bob) = (key(&folder, "ada"), key(&folder, "bob"));
+    let mut person = Person::enter(node, &ada);
+    person.types("go southeast 10");
+    person.sees("You walk");
+    person.types("build box 1 1 brown lantern");
+    person.sees("You build lantern,");
+    person.leaves();
+    json(&["script", "new", &lamp, "--author", "Ada", "--json"]);
+    let attach = |dir: &str, thing: &str, key: &str| {
+        run(&["script", "publish", dir, "--key", key, "--node", node, "--attach", thing, "--json"])
+    };
+    let published = attach(&lamp, "lantern", &ada);
+    let published: serde_json::Value =
+        serde_json::from_slice(&published.stdout).expect("one object");
+    let (object, script) = (published["object"].to_string(), published["script"].to_string());
+
+    let refused = |dir: &str, thing: &str, key: &str, why: &str| {
+        let output = attach(dir, thing, key);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{told}");
+        assert!(told.contains(why), "{told}");
+    };
+    let already = format!("runs this package already, as script {script}");
+    refused(&lamp, "lantern", &ada, &already);
+    let made = json(&["script", "new", &other, "--author", "Bob", "--json"]);
+    refused(&other, &object, &bob, "belongs to somebody else");
+    let id = made["package"].as_str().expect("an id");
+    told(3, &["script", "show", id, "--node", node]);
+
+    // Another text of the same name runs beside the first one, which is told.
+    let source = folder.join("lamp/lamp.rhai");
+    let text = fs::read_to_string(&source).expect("the source");
+    fs::write(&source, format!("// Another one.\n{text}")).expect("a file");
+    let output = attach(&lamp, "lantern", &ada);
+    let warned = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{warned}");
+    assert!(warned.contains(&format!("runs lamp already, as script {script}")), "{warned}");
+    let by_name = ["script", "detach", "lantern", "--key", &ada, "--node", node];
+    assert!(told(2, &by_name).contains(&format!("run the scripts {script}, ")));
+    told(0, &["script", "detach", &script, "--key", &ada, "--node", node]);
+    assert!(told(0, &by_name).contains("has not run since turn"));
+}

@@ -217,7 +217,7 @@ impl Teller {
                 licence,
                 parts: maybe_two(outline, dice),
             }),
-            6 => Build::Move { object, position },
+            6 | 29 => Build::Move { object, position },
             27 | 28 => Build::Unite { objects: newest_two(&own) },
             7 => Build::Rotate { object, angle },
             8 => Build::Resize { object, outline },

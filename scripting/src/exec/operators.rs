@@ -29,8 +29,13 @@ fn division_by_zero(sign: &str) -> Box<CallFault> {
 
 #[cold]
 fn wrong_types(sign: &str, a: &Datum, b: &Datum) -> Box<CallFault> {
-    let is_unset = matches!(a, Datum::Unit) || matches!(b, Datum::Unit);
-    let hint = if is_unset { ": () was never set, and `?? 0` counts it as 0" } else { "" };
+    let is_number = |datum: &Datum| matches!(datum, Datum::Int(_) | Datum::Fixed(_));
+    let hint = match (a, b) {
+        (Datum::Unit, other) | (other, Datum::Unit) if is_number(other) => {
+            ": () was never set, and `?? 0` counts it as 0"
+        }
+        _ => "",
+    };
     let (a, b) = (a.kind_name(), b.kind_name());
     CallFault::new(ErrorKind::Type, format!("{sign} does not take ({a}, {b}){hint}"))
 }

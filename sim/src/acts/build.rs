@@ -205,8 +205,9 @@ impl ActContext<'_> {
     /// Decides whether an object gets a script of this package.
     fn attach(&self, id: ObjectId, package: PackageId) -> Result<ObjectEdit, Refusal> {
         let (_, thing) = self.within_reach(id)?;
-        self.check_package(package)?;
         self.state.check_one_more_script(thing)?;
+        // Last: who tries it before she publishes is told of every other rule.
+        self.check_package(package)?;
         Ok(ObjectEdit::Attach(package))
     }
 

@@ -78,7 +78,11 @@ impl State {
         let things = things.saturating_add(self.borders.away.len());
         let parameters = &self.charter.parameters;
         let avatars_max = parameters.avatars_max as usize;
-        things.saturating_add(more) <= parameters.objects_held().saturating_sub(avatars_max)
+        // More people may be here than come in by a number that was lowered since.
+        let objects = self.objects.len().saturating_add(self.borders.away.len());
+        let held = parameters.objects_held();
+        things.saturating_add(more) <= held.saturating_sub(avatars_max)
+            && objects.saturating_add(more) <= held
     }
 
     /// Applies a building step. Returns the object, and what undoes the step.
@@ -243,18 +247,19 @@ impl State {
         }
     }
 
-    /// Undoes the step of a builder before the last `skip` ones, and forgets those.
+    /// Undoes the step of a builder before the last `skip` ones, and forgets those. Returns how many things that
+    /// restored, at least one for the step.
     ///
     /// # Errors
     /// When physics has no room for a body; nothing changed then.
     ///
     /// # Panics
     /// When there is no such step: the act was decided over this very state.
-    pub(super) fn undo(&mut self, builder: PublicKey, skip: u8) -> Result<(), InsertError> {
+    pub(super) fn undo(&mut self, builder: PublicKey, skip: u8) -> Result<usize, InsertError> {
         let history = self.histories.get(&builder).cloned();
         let mut history = history.expect("an undo is by a builder with a history");
         let entry = history.take(skip).expect("an undo is of a step in the history");
-        let changed = entry.changed();
+        let (changed, steps) = (entry.changed(), entry.steps());
         // Reverting may fail, so it comes before the history changes.
         self.revert(entry)?;
         changed.into_iter().for_each(|(id, _)| self.note_change(id, builder, "undo"));
@@ -263,7 +268,7 @@ impl State {
         } else {
             self.histories.insert(builder, history);
         }
-        Ok(())
+        Ok(steps)
     }
 
     /// Returns the outline with which an object is drawn.

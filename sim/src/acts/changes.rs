@@ -332,9 +332,11 @@ pub(super) fn apply_change(
         StateChange::Report(change) => state.change_reports(*change),
         StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {
-            state.undo(author, skip).map_err(body_refusal)?;
-            state.byte_budget.take(BUILD_BYTES_MAX);
-            effects.counts.count_build(author);
+            // Each thing that comes back is a step, for its bytes and for the pace.
+            for _ in 0..state.undo(author, skip).map_err(body_refusal)? {
+                state.byte_budget.take(BUILD_BYTES_MAX);
+                effects.counts.count_build(author);
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Hands: decides what people take, and where they put it down.
 
 use metatopia_math::Vec2;
-use metatopia_physics::{Motion, Pose};
+use metatopia_physics::{Body, Motion, Pose};
 use metatopia_types::{Build, ObjectId, PublicKey, Refusal};
 
 use super::{
@@ -90,7 +90,15 @@ impl ActContext<'_> {
     }
 
     /// Returns the author's avatar.
-    fn own_avatar(&self) -> Result<ObjectId, Refusal> {
-        self.state.present.get(&self.author()).copied().ok_or(Refusal::NoSeat)
+    pub(super) fn own_avatar(&self) -> Result<ObjectId, Refusal> {
+        let player = self.state.players.get(&self.author());
+        let session = player.and_then(|player| player.session.as_ref());
+        session.map_or(Err(Refusal::NoSeat), |session| session.presence.avatar_here())
+    }
+
+    /// Returns the body of the author's avatar.
+    pub(super) fn own_body(&self) -> Result<&Body, Refusal> {
+        let avatar = self.own_avatar()?;
+        Ok(self.state.bodies.body(avatar).expect("an avatar has a body"))
     }
 }

@@ -44,6 +44,11 @@ impl UndoEntry {
         one.into_iter().chain(parts.iter_mut().map(|part| (part.id, &mut part.deleted)))
     }
 
+    /// Returns how many steps of building undoing it is worth: each thing that comes back is one.
+    pub(super) fn steps(&self) -> usize {
+        self.restored().count().max(1)
+    }
+
     /// Returns the things that undoing it changes, each with whether the builder makes it once more by that.
     pub(super) fn changed(&self) -> Vec<(ObjectId, bool)> {
         let parts: &[UnitedPart] = match &self.inverse {
@@ -97,7 +102,7 @@ pub enum Inverse {
 /// A thing that became a part of another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitedPart {
-    /// The thing.
+    /// The number that it had, and has again once it is restored.
     pub id: ObjectId,
     /// What restores it.
     pub deleted: DeletedObject,
@@ -129,9 +134,14 @@ impl BuildHistory {
         self.0.iter().rev().nth(usize::from(skip))
     }
 
-    /// Adds a step, and forgets the oldest ones if there are too many, or if all of them are too long.
+    /// Adds a step, for which others may be forgotten.
     pub(super) fn add(&mut self, entry: UndoEntry) {
         self.0.push_back(entry);
+        self.trim();
+    }
+
+    /// Forgets the oldest steps if there are too many, or if all of them are too long.
+    fn trim(&mut self) {
         let is_over = |steps: &VecDeque<UndoEntry>| {
             steps.len() > UNDO_ENTRIES_MAX || wire::length(steps) > HISTORY_BYTES_MAX
         };
@@ -147,11 +157,13 @@ impl BuildHistory {
         self.0.pop_back()
     }
 
-    /// Notes of all deleted objects that they were born in `sim`: they may be restored in another one.
+    /// Notes of all deleted objects that they were born in `sim`: they may be restored in another one. For these bytes
+    /// steps may be forgotten.
     pub(crate) fn note_births(&mut self, sim: SimId) {
         for entry in &mut self.0 {
             entry.restored_mut().for_each(|(id, deleted)| deleted.object.note_birth(sim, id));
         }
+        self.trim();
     }
 
     /// Notes that the builder had made the object, if the last step deleted it or made it a part of another one.

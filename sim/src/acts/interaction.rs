@@ -113,10 +113,8 @@ impl ActContext<'_> {
 
     /// Returns the author's avatar and the body of an object, if the object is so near to the avatar.
     pub(super) fn within(&self, reach: Fx, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
-        let bodies = &self.state.bodies;
-        let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
-        let avatar = own.ok_or(Refusal::NoSeat)?;
-        let target = bodies.body(object).ok_or(Refusal::NoObject)?;
+        let avatar = self.own_body()?;
+        let target = self.state.bodies.body(object).ok_or(Refusal::NoObject)?;
         if distance_to(target, avatar.position()) > reach {
             return Err(Refusal::OutOfReach);
         }

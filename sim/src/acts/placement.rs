@@ -21,9 +21,7 @@ impl ActContext<'_> {
 
     /// Returns where the author's avatar is.
     pub(super) fn own_place(&self) -> Result<Vec2, Refusal> {
-        let bodies = &self.state.bodies;
-        let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
-        Ok(own.ok_or(Refusal::NoSeat)?.position())
+        Ok(self.own_body()?.position())
     }
 
     /// Checks that a body may cover this ground, wherever the author may build.

@@ -10,8 +10,9 @@ use super::{
     quota::QuotaUse,
 };
 use crate::{
+    limits::BUILD_BYTES_MAX,
     rules::ActGround,
-    space::{Area, Footprint},
+    space::Footprint,
     state::{Object, State},
 };
 
@@ -62,28 +63,27 @@ impl ActContext<'_> {
     /// Checks that a thing may become again what it was made of: all of it, or nothing.
     fn check_taken_apart(&self, whole: ObjectId, parts: &[UnitedPart]) -> Result<(), Refusal> {
         let thing = self.thing(whole)?;
-        let mut used = QuotaUse::default();
-        for UnitedPart { id, deleted, .. } in parts {
-            if deleted.object.owner != thing.owner {
-                return Err(Refusal::GiftStays);
-            }
-            self.state.check_comes_back(*id, deleted)?;
-            self.state.check_nobody_is_there(&Footprint::of(&deleted.body))?;
-            used = used.plus(QuotaUse::restored(deleted));
+        if !self.state.byte_budget.has(BUILD_BYTES_MAX.saturating_mul(parts.len())) {
+            return Err(Refusal::Full);
         }
-        // What came over a border counts against the border's share.
-        let counted = if thing.guest.is_none() {
-            self.state.quota_use(whole, thing)?
-        } else {
-            QuotaUse::default()
-        };
-        let more = used.without(counted);
+        if parts.iter().any(|part| part.deleted.object.owner != thing.owner) {
+            return Err(Refusal::GiftStays);
+        }
+        let restored = parts.iter().map(|part| QuotaUse::restored(&part.deleted));
+        let used = restored.fold(QuotaUse::default(), QuotaUse::plus);
+        // The whole goes first, so the sim needs room for the rest.
+        let more = used.without(self.state.quota_use(whole, thing)?);
         self.state.check_more_slots(Motion::Static, more.objects)?;
         if more.movable > 0 {
             self.state.check_more_slots(Motion::Dynamic, more.movable)?;
         }
         self.state.check_more_compounds(more.compounds)?;
-        thing.owner.map_or(Ok(()), |owner| self.state.check_quota(&owner, more, 1))
+        thing.owner.map_or(Ok(()), |owner| self.state.check_quota(&owner, more, 1))?;
+        // Looks at all things for each of them, so it comes after what costs less.
+        parts.iter().try_for_each(|UnitedPart { id, deleted, .. }| {
+            self.state.check_comes_back(*id, deleted)?;
+            self.state.check_nobody_is_there(&Footprint::of(&deleted.body))
+        })
     }
 
     /// Checks that one aspect of a body may become what it was.
@@ -133,12 +133,6 @@ impl State {
                 let body = self.bodies.body(entry.object)?;
                 let after = footprint_reverted(body, before, *aspect).area();
                 Some(ActGround { before: now()?, after })
-            }
-            Inverse::TakeApart(parts)
-                if parts.iter().all(|part| part.deleted.joints.is_empty()) =>
-            {
-                let areas = parts.iter().map(|part| Footprint::of(&part.deleted.body).area());
-                Some(ActGround { before: now()?, after: areas.reduce(Area::and)? })
             }
             Inverse::Delete
             | Inverse::Recolor(_)

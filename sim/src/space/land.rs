@@ -44,16 +44,6 @@ impl Area {
         Self { low, high: low.saturating_add(sides) }
     }
 
-    /// Returns the smallest rectangle that holds both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        let (low, high) = (self.low, self.high);
-        Self {
-            low: Vec2::new(low.x.min(other.low.x), low.y.min(other.low.y)),
-            high: Vec2::new(high.x.max(other.high.x), high.y.max(other.high.y)),
-        }
-    }
-
     /// Says whether a place is in it, its rim included.
     #[must_use]
     pub fn contains(&self, place: Vec2) -> bool {

@@ -118,6 +118,7 @@ impl State {
             };
             BroughtThing {
                 reach: u16::try_from(whole.floor_int()).unwrap_or(u16::MAX),
+                things: u8::try_from(joined.len()).unwrap_or(u8::MAX),
                 compounds: u8::try_from(compounds).unwrap_or(u8::MAX),
                 is_hers: !joined.is_empty() && joined.iter().all(is_hers),
             }
@@ -231,19 +232,24 @@ impl State {
         let (mut taken, mut parted) = (0, 0);
         let (mut shared, mut shared_parted, mut hers) = (0, 0, QuotaUse::default());
         let answer = |thing: &BroughtThing| {
-            let of_parts = usize::from(thing.compounds);
-            let own =
-                QuotaUse { objects: 1, movable: 1, compounds: of_parts, ..QuotaUse::default() };
+            let (count, of_parts) =
+                (usize::from(thing.things.max(1)), usize::from(thing.compounds));
+            let own = QuotaUse {
+                objects: count,
+                movable: count,
+                compounds: of_parts,
+                ..QuotaUse::default()
+            };
             let own = hers.plus(own);
             let is_own = thing.is_hers && self.check_quota(person, own, 1).is_ok();
-            let more = things.saturating_add(shared);
+            let more = things.saturating_add(shared).saturating_add(count);
             let is_over = !is_own
-                && (more >= rules.border_things as usize
+                && (more > rules.border_things as usize
                     || bytes >= u64::from(rules.border_bytes)
                     || (of_parts > 0
                         && compounds + shared_parted + of_parts > BORDER_COMPOUNDS_MAX));
             let is_full = || {
-                self.check_more_slots(Motion::Dynamic, taken + 1).is_err()
+                self.check_more_slots(Motion::Dynamic, taken + count).is_err()
                     || self
                         .check_more_compounds(if of_parts > 0 { parted + of_parts } else { 0 })
                         .is_err()
@@ -256,11 +262,11 @@ impl State {
                 () if is_over => TravelRefusal::ShareFull,
                 () if is_full() => TravelRefusal::Full,
                 () => {
-                    (taken, parted) = (taken + 1, parted + of_parts);
+                    (taken, parted) = (taken + count, parted + of_parts);
                     if is_own {
                         hers = own;
                     } else {
-                        (shared, shared_parted) = (shared + 1, shared_parted + of_parts);
+                        (shared, shared_parted) = (shared + count, shared_parted + of_parts);
                     }
                     return None;
                 }

@@ -4,8 +4,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::{Genesis, ObjectSpec, Shape, WorldObject, limits::SIM_COMPOUNDS_MAX};
 use metatopia_types::{
-    Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, PassRefusal, PublicKey,
-    Refusal, TravelRefusal, Traveller,
+    Act, BorderOrder, Build, GovernOrder, HandRefusal, ObjectId, Origin, Outcome, PassRefusal,
+    PublicKey, Refusal, TravelRefusal, Traveller,
 };
 
 use crate::{
@@ -287,6 +287,32 @@ fn refused_after_all(town: &mut [Place], ada: PublicKey, origin: Origin) -> Worl
     assert!(town[0].world.avatar(&ada).is_some());
     check_roots(town);
     found(town, 0, origin)
+}
+
+#[test]
+fn what_an_admin_froze_in_her_hands_is_held_at_the_line() {
+    let (mut town, ada, _) = carried(true);
+    let freeze = Act::Govern(GovernOrder::Freeze { object: BALL });
+    let frozen = town[0].act(public(ADMIN), 1, freeze);
+    step(&mut town, 50);
+    assert_eq!(town[0].outcome(&frozen), Outcome::Ok);
+    approaches(&mut town, ada, 10);
+    assert_eq!(told(&town), [(BALL, HandRefusal::HeldFast)]);
+}
+
+/// She was told that every place was taken.
+#[test]
+fn who_is_under_way_does_nothing_here_and_is_told_why() {
+    let (mut town, ada, _) = carried(true);
+    let departs = |town: &mut [Place]| {
+        drive(town, ada, EAST);
+        step(town, 50);
+        town[0].world.avatar(&ada).is_none()
+    };
+    assert!((0..200).any(|_| departs(&mut town)), "she is at the line within ten seconds");
+    let touch = town[0].act(ada, 1, Act::Touch { object: ObjectId(2) });
+    town[0].play(50);
+    assert_eq!(town[0].outcome(&touch), Outcome::Refused(Refusal::UnderWay));
 }
 
 /// Who had carried her things away could not carry them home once others had used the border's share up.

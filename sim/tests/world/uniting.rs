@@ -190,7 +190,7 @@ fn what_was_united_comes_apart_as_a_whole_or_not_at_all() {
     }
     // The whole is a gift.
     assert_eq!(built(&mut yard, 1, Build::Give { object: whole, to: public(100) }), Outcome::Ok);
-    assert!(!built(&mut yard, 1, undo(6)).is_done());
+    assert_eq!(built(&mut yard, 1, undo(6)), refused(Refusal::NotYours));
     assert_eq!(built(&mut yard, 100, Build::Give { object: whole, to: public(1) }), Outcome::Ok);
     assert!(is_whole(&yard));
     assert_eq!(built(&mut yard, 1, undo(6)), Outcome::Ok);

@@ -5,7 +5,7 @@ use metatopia_physics::{
     Filter, JointKind, JointSpec, Motor,
     limits::{
         BODIES_MAX, BODY_BYTES_MAX, COMPOUND_BYTES_MAX, COMPOUND_CONTACT_BYTES_MAX,
-        CONTACT_BYTES_MAX, PAIRS_MAX, PART_CONTACTS_MAX,
+        COMPOUND_PARTS_MAX, CONTACT_BYTES_MAX, PAIRS_MAX, PART_CONTACTS_MAX,
     },
 };
 use metatopia_scripting::{
@@ -233,9 +233,13 @@ fn a_history_of_the_largest_deleted_things_fits_into_a_leaf() {
     let plain =
         UNDO_ENTRIES_MAX * (thing - COMPOUND_BYTES_MAX + BODY_BYTES_MAX + packages + joints + 2);
     assert!(plain + key < HISTORY_BYTES_MAX, "{plain} bytes");
-    // A successor notes of all of them where they were born.
-    let births = UNDO_ENTRIES_MAX * wire::length(&ORIGIN);
-    assert!(HISTORY_BYTES_MAX + births + key < LEAF_BYTES_MAX);
+    // The last step stays however long it is: it may be about all that became parts of one thing. A successor notes of
+    // each where it was born.
+    let part = thing - COMPOUND_BYTES_MAX + BODY_BYTES_MAX + packages + joints;
+    let births = COMPOUND_PARTS_MAX * wire::length(&ORIGIN);
+    let united = COMPOUND_PARTS_MAX * (part + 2) + COMPOUND_BYTES_MAX + births;
+    assert!(united + key < LEAF_BYTES_MAX, "{united} bytes");
+    assert!(HISTORY_BYTES_MAX + key < LEAF_BYTES_MAX);
     assert!(thing + packages + joints + key < HISTORY_BYTES_MAX, "{thing} bytes");
     assert!(joints <= BUILD_BYTES_MAX, "{joints} bytes");
 }

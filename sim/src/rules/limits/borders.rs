@@ -58,7 +58,7 @@ pub const BORDER_THINGS: u32 = 64;
 pub const BORDER_BYTES: u32 = 256 * 1_024;
 
 /// Things of several parts that count against the share of one border: a neighbour that lies fills a quarter of the
-/// room.
+/// room, unless people who come from there bring theirs.
 pub const BORDER_COMPOUNDS_MAX: usize = 16;
 
 /// Fewest servers of a sim from which things come, unless the charter says another number: fewer agree on
