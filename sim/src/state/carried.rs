@@ -118,9 +118,12 @@ impl State {
             };
             BroughtThing {
                 reach: u16::try_from(whole.floor_int()).unwrap_or(u16::MAX),
-                things: u8::try_from(joined.len()).unwrap_or(u8::MAX),
                 compounds: u8::try_from(compounds).unwrap_or(u8::MAX),
-                is_hers: !joined.is_empty() && joined.iter().all(is_hers),
+                hers: if joined.iter().all(is_hers) {
+                    u8::try_from(joined.len()).unwrap_or(u8::MAX)
+                } else {
+                    0
+                },
             }
         };
         let brought = things.iter().map(brought).collect();
@@ -232,8 +235,7 @@ impl State {
         let (mut taken, mut parted) = (0, 0);
         let (mut shared, mut shared_parted, mut hers) = (0, 0, QuotaUse::default());
         let answer = |thing: &BroughtThing| {
-            let (count, of_parts) =
-                (usize::from(thing.things.max(1)), usize::from(thing.compounds));
+            let (count, of_parts) = (usize::from(thing.hers.max(1)), usize::from(thing.compounds));
             let own = QuotaUse {
                 objects: count,
                 movable: count,
@@ -241,7 +243,7 @@ impl State {
                 ..QuotaUse::default()
             };
             let own = hers.plus(own);
-            let is_own = thing.is_hers && self.check_quota(person, own, 1).is_ok();
+            let is_own = thing.hers > 0 && self.check_quota(person, own, 1).is_ok();
             let more = things.saturating_add(shared).saturating_add(count);
             let is_over = !is_own
                 && (more > rules.border_things as usize

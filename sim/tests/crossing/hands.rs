@@ -4,8 +4,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::{Genesis, ObjectSpec, Shape, WorldObject, limits::SIM_COMPOUNDS_MAX};
 use metatopia_types::{
-    Act, BorderOrder, Build, GovernOrder, HandRefusal, ObjectId, Origin, Outcome, PassRefusal,
-    PublicKey, Refusal, TravelRefusal, Traveller,
+    Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, PassRefusal, PublicKey,
+    Refusal, TravelRefusal, Traveller,
 };
 
 use crate::{
@@ -287,17 +287,6 @@ fn refused_after_all(town: &mut [Place], ada: PublicKey, origin: Origin) -> Worl
     assert!(town[0].world.avatar(&ada).is_some());
     check_roots(town);
     found(town, 0, origin)
-}
-
-#[test]
-fn what_an_admin_froze_in_her_hands_is_held_at_the_line() {
-    let (mut town, ada, _) = carried(true);
-    let freeze = Act::Govern(GovernOrder::Freeze { object: BALL });
-    let frozen = town[0].act(public(ADMIN), 1, freeze);
-    step(&mut town, 50);
-    assert_eq!(town[0].outcome(&frozen), Outcome::Ok);
-    approaches(&mut town, ada, 10);
-    assert_eq!(told(&town), [(BALL, HandRefusal::HeldFast)]);
 }
 
 /// She was told that every place was taken.

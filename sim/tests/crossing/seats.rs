@@ -5,8 +5,8 @@ use metatopia_physics::{JointKind, JointSpec, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::{Genesis, ObjectSpec, WorldObject};
 use metatopia_types::{
-    Act, BorderOrder, Build, HandRefusal, ObjectId, Origin, Outcome, Parcel, PublicKey, Refusal,
-    TravelRefusal, Traveller, TravellingPerson, TravellingThing,
+    Act, BorderOrder, Build, GovernOrder, HandRefusal, ObjectId, Origin, Outcome, Parcel,
+    PublicKey, Refusal, TravelRefusal, Traveller, TravellingPerson, TravellingThing,
 };
 
 use crate::{
@@ -127,6 +127,17 @@ fn who_sits_on_a_cart_goes_over_with_it_in_one_parcel_and_still_sits_there() {
         assert!(apart.length() < Fx::from_ratio(5, 2), "{apart:?}");
         assert_eq!(town[1].world.border_share(&town[0].id()).0, 0, "no guest: it is hers");
     }
+}
+
+#[test]
+fn what_an_admin_froze_stays_at_the_line_with_who_rides_it() {
+    let (mut town, ada, origin) = riding(at(0, 0), 90, true);
+    let freeze = Act::Govern(GovernOrder::Freeze { object: CART });
+    let frozen = town[0].act(public(ADMIN), 1, freeze);
+    step(&mut town, 50);
+    assert_eq!(town[0].outcome(&frozen), Outcome::Ok);
+    let told = |town: &[Place]| town[0].world.border_answer(&town[1].id(), &ada).hands;
+    ride_until(&mut town, (ada, origin), |town| told(town) == [(CART, HandRefusal::HeldFast)]);
 }
 
 /// A neighbour that lies of owners spends the quotas of nobody but who comes herself.

@@ -167,8 +167,8 @@ fn of_compounds_as_many_are_taken_as_the_share_of_the_border_has_and_the_rest_is
         let thing = with_body(BodySpec { shape: two_discs(), ..body() });
         TravellingThing { origin: Origin { number, ..thing.origin }, ..thing }
     };
-    let hammer = BroughtThing { reach: 100, things: 1, compounds: 1, is_hers: false };
-    let ball = BroughtThing { reach: 100, things: 1, compounds: 0, is_hers: false };
+    let hammer = BroughtThing { reach: 100, compounds: 1, hers: 0 };
+    let ball = BroughtThing { reach: 100, compounds: 0, hers: 0 };
     let full = Some(TravelRefusal::ShareFull);
     for n in 0..BORDER_COMPOUNDS_MAX {
         // The pass knows of each of them whether there is room: for the first one there is, as long as for any.

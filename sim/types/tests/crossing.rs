@@ -12,8 +12,7 @@ fn sim(n: u8) -> SimId {
 }
 
 /// A thing to bring along of which as much is said as can be.
-const LARGEST: BroughtThing =
-    BroughtThing { reach: u16::MAX, things: u8::MAX, compounds: u8::MAX, is_hers: true };
+const LARGEST: BroughtThing = BroughtThing { reach: u16::MAX, compounds: u8::MAX, hers: u8::MAX };
 
 fn public(n: usize) -> PublicKey {
     let mut bytes = [0xff; 32];

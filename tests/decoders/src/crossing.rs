@@ -57,8 +57,8 @@ pub(crate) fn said() -> Vec<Vec<u8>> {
             person: PublicKey([7; 32]),
             mark: [3; 8],
             brought: vec![
-                BroughtThing { reach: 30, things: 1, compounds: 0, is_hers: false },
-                BroughtThing { reach: 40, things: 2, compounds: 1, is_hers: true },
+                BroughtThing { reach: 30, compounds: 0, hers: 0 },
+                BroughtThing { reach: 40, compounds: 1, hers: 2 },
             ],
         }],
         frame: BorderFrame {

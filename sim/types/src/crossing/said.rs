@@ -85,12 +85,11 @@ pub struct NearPerson {
 pub struct BroughtThing {
     /// How far the largest of them reaches from its middle, in whole centimetres, rounded down.
     pub reach: u16,
-    /// How many they are.
-    pub things: u8,
     /// How many of them are of several parts.
     pub compounds: u8,
-    /// Whether she owns all of them: then they count as hers over there, if she may have so much there.
-    pub is_hers: bool,
+    /// How many they are, if she owns all of them, else 0. They count as hers over there, if she may have so much
+    /// there.
+    pub hers: u8,
 }
 
 impl NearPerson {
