@@ -8,11 +8,15 @@ pub(super) mod reach;
 mod watch;
 pub(super) mod world;
 
-use std::{env, fmt, io, path::PathBuf, time::Duration};
+use std::{
+    env, fmt, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 use metatopia_client::text::printable;
-use metatopia_scenarios::{Mistake, plaza};
+use metatopia_scenarios::{Mistake, Place, plaza};
 use metatopia_sim::{ENGINE, FirstLogin, Genesis, Publishers, RULES, rules_name};
 use serde::Serialize;
 use tokio::{
@@ -172,24 +176,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         let reach = Reach::of(&args.reach)?;
         return grid::run(size, args, reach, stop, console).await;
     }
-    let place = args.place.as_deref().map(PlaceFolder::read).transpose()?;
-    let place = match &place {
-        Some(folder) => folder.place().map_err(|mistakes| {
-            let failure = wrong(&mistakes);
-            match args
-                .data_dir
-                .as_ref()
-                .filter(|path| path.join("server-0").join(world::GENESIS).exists())
-            {
-                Some(path) => failure.hint(&format!(
-                    "the sim in {0} needs no folder any more: `metatopia up --data-dir {0}`",
-                    path.display()
-                )),
-                None => failure,
-            }
-        })?,
-        None => plaza::place(),
-    };
+    let place = place_of(args.place.as_deref(), args.data_dir.as_deref())?;
     let path = match args.data_dir {
         Some(path) => path,
         None => default_dir(place.name(), |name| env::var_os(name).map(PathBuf::from))?,
@@ -260,6 +247,28 @@ fn announce(world: &LocalWorld, console: Console) {
 pub(super) fn first_login(text: &str) -> Result<FirstLogin, String> {
     let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
     found.map(|(rule, _)| *rule).ok_or_else(|| "not one of open, work, invite, closed".to_owned())
+}
+
+/// Returns the place of a folder, or the plaza.
+///
+/// # Errors
+/// Fails when the folder is not there or has mistakes. A sim that is in the directory goes on without it.
+fn place_of(folder: Option<&Path>, data_dir: Option<&Path>) -> Result<Place, Failure> {
+    let Some(folder) = folder.map(PlaceFolder::read).transpose()? else {
+        return Ok(plaza::place());
+    };
+    folder.place().map_err(|mistakes| {
+        let genesis = |dir: &&Path| dir.join("server-0").join(world::GENESIS).exists();
+        let hint = data_dir.filter(genesis).map(|dir| {
+            let dir = dir.display();
+            format!("the sim in {dir} needs no folder any more: `metatopia up --data-dir {dir}`")
+        });
+        let failure = wrong(&mistakes);
+        match hint {
+            Some(hint) => failure.hint(&hint),
+            None => failure,
+        }
+    })
 }
 
 /// Refuses to let others into a world that is open to every key, unless that is wanted.

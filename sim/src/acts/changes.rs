@@ -331,13 +331,21 @@ pub(super) fn apply_change(
         StateChange::Profile(new) => set_profile(state, *new),
         StateChange::Report(change) => state.change_reports(*change),
         StateChange::Record(order) => state.record_order(*order),
-        StateChange::Undo(skip) => {
-            // Each thing that comes back is a step, for its bytes and for the pace.
-            for _ in 0..state.undo(author, skip).map_err(body_refusal)? {
-                state.byte_budget.take(BUILD_BYTES_MAX);
-                effects.counts.count_build(author);
-            }
-        }
+        StateChange::Undo(skip) => undo(state, effects, author, skip)?,
+    }
+    Ok(())
+}
+
+/// Takes a step of building back. Each thing that comes back by it is a step, for its bytes and for the pace.
+fn undo(
+    state: &mut State,
+    effects: &mut ActEffects,
+    author: PublicKey,
+    skip: u8,
+) -> Result<(), Refusal> {
+    for _ in 0..state.undo(author, skip).map_err(body_refusal)? {
+        state.byte_budget.take(BUILD_BYTES_MAX);
+        effects.counts.count_build(author);
     }
     Ok(())
 }

@@ -28,6 +28,9 @@ use crate::{
     space::BorderWay,
 };
 
+/// From which neighbour things come, and who brings them, if anybody does.
+pub(super) type ThingsFrom<'a> = (SimId, Option<&'a PublicKey>);
+
 /// A thing that may come in.
 pub(super) struct ReadyThing {
     pub(super) body: BodySpec,
@@ -130,7 +133,7 @@ impl State {
     /// brings herself counts against her quotas, as far as they have room.
     pub(super) fn check_things(
         &self,
-        (from, first): ((SimId, Option<&PublicKey>), ObjectId),
+        (from, first): (ThingsFrom<'_>, ObjectId),
         things: &[&TravellingThing],
         companions: &Companions,
         mut bytes_of: impl FnMut(&TravellingThing) -> usize,
@@ -229,7 +232,7 @@ impl State {
     /// are those of all things of its parcel, where they come from and here.
     fn check_thing(
         &self,
-        ((neighbour, by), numbers): ((SimId, Option<&PublicKey>), &[(ObjectId, ObjectId)]),
+        ((neighbour, by), numbers): (ThingsFrom<'_>, &[(ObjectId, ObjectId)]),
         thing: &TravellingThing,
         bytes: usize,
         room: &mut TakenRoom,
