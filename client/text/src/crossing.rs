@@ -315,6 +315,14 @@ impl BorderWalk {
         })
     }
 
+    /// Returns the borders whose line is at a place.
+    fn with_line_at(&self, square: Square, here: Vec2) -> impl Iterator<Item = &BorderEntry> {
+        self.borders.iter().filter(move |border| {
+            let gap = NeighbourGround::of(square, border).gap(here);
+            border.portal.is_none() && gap.is_some_and(|gap| gap <= AT_THE_LINE)
+        })
+    }
+
     /// Returns why nobody comes over the border at this place, if it is at a line that is a wall.
     pub(super) async fn wall(&mut self, driver: &mut ClientDriver, here: Vec2) -> Option<String> {
         let square = square_of(&driver.trust().genesis)?;
@@ -322,11 +330,7 @@ impl BorderWalk {
             return None;
         }
         self.ask(driver).await;
-        let at = |border: &&BorderEntry| {
-            let gap = NeighbourGround::of(square, border).gap(here);
-            border.portal.is_none() && gap.is_some_and(|gap| gap <= AT_THE_LINE)
-        };
-        match self.borders.iter().find(at) {
+        match self.with_line_at(square, here).next() {
             Some(border) => self.obstacle(border),
             None => Some("no border is open here".to_owned()),
         }
@@ -345,12 +349,7 @@ impl BorderWalk {
         }
         self.ask(driver).await;
         // At a corner one line may be open, and another one a wall.
-        let lines = self.borders.iter().filter(|border| border.portal.is_none());
-        let mut near = lines.filter(|border| {
-            let gap = NeighbourGround::of(square, border).gap(here);
-            gap.is_some_and(|gap| gap <= AT_THE_LINE)
-        });
-        near.all(|border| {
+        self.with_line_at(square, here).all(|border| {
             let is_ahead = NeighbourGround::of(square, border).gap(goal) == Some(Fx::ZERO);
             is_ahead && matches!(border.standing, BorderStanding::Wall(_))
         })

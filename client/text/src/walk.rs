@@ -75,9 +75,9 @@ impl AvatarWalk {
         self.goal
     }
 
-    /// Says whether the last step was the first one to the side, because something is in the way.
+    /// Says whether the last step began to go around something that is in the way.
     pub(super) const fn begins_to_go_around(&self) -> bool {
-        self.sidesteps == 1 && self.sideways == SIDESTEP
+        self.sideways == SIDESTEP
     }
 
     /// What to do, seeing this.
@@ -233,6 +233,21 @@ mod tests {
     fn a_wall_ends_a_walk_after_some_tries() {
         let (_, step) = play(Goal::Object(BOX, Fx::ONE), Vec2::ZERO, Some(Fx::from_int(4)));
         assert!(matches!(step, WalkStep::Blocked(rest) if rest > Fx::from_int(3)), "{step:?}");
+    }
+
+    /// A walk against a line tried each way around it for 25 s, before it was told that the line is a wall.
+    #[test]
+    fn a_walk_says_when_it_begins_to_go_around_something() {
+        let mut walk = AvatarWalk::new(Goal::Place(at(9, 0)), SPEED);
+        let begins: Vec<bool> = (0..2 * (PATIENCE + SIDESTEP + 1))
+            .map(|_| {
+                walk.step(&scene(Vec2::ZERO, Vec::new()));
+                walk.begins_to_go_around()
+            })
+            .collect();
+        let first = begins.iter().position(|begins| *begins);
+        assert_eq!(first, Some(PATIENCE as usize), "{begins:?}");
+        assert_eq!(begins.iter().filter(|begins| **begins).count(), 2, "{begins:?}");
     }
 
     #[test]

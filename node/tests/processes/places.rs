@@ -38,29 +38,34 @@ fn a_place_of_ones_own_runs_and_comes_out_of_its_sim_as_the_same_text() {
     assert_eq!(door(&again).expect("the source"), door(&own).expect("the source"));
 }
 
-#[test]
-fn mistakes_in_a_place_are_named_before_anything_is_founded() {
-    let folder = Folder::new("places-wrong");
+/// Writes an empty place whose text is changed, and returns its folder.
+fn changed_place(folder: &Folder, change: impl FnOnce(&str) -> String) -> String {
     let own = folder.join("yard").display().to_string();
     json(&["place", "new", &own, "--template", "empty", "--json"]);
     let file = format!("{own}/place.toml");
     let text = fs::read_to_string(&file).expect("the file");
-    let line = text.lines().count() + 1;
-    fs::write(&file, format!("{text}[[object]]\nkind = \"lamp\"\nname = \"lamp\"\n"))
-        .expect("the file");
+    fs::write(&file, change(&text)).expect("the file");
+    own
+}
+
+#[test]
+fn mistakes_in_a_place_are_named_before_anything_is_founded() {
+    let folder = Folder::new("places-wrong");
+    let mut line = 0;
+    let own = changed_place(&folder, |text| {
+        line = text.lines().count() + 1;
+        format!("{text}[[object]]\nkind = \"lamp\"\nname = \"lamp\"\n")
+    });
+    let file = format!("{own}/place.toml");
     mistake_is_named(&own, &folder.join("world"), &format!("{file}:{line}:1: an object needs"));
 }
 
 #[test]
 fn a_place_with_a_port_that_the_program_lacks_is_not_founded() {
     let folder = Folder::new("places-port");
-    let own = folder.join("yard").display().to_string();
-    json(&["place", "new", &own, "--template", "empty", "--json"]);
-    let file = format!("{own}/place.toml");
-    let text = fs::read_to_string(&file).expect("the file");
     let (package, port) = ("08".repeat(32), "09".repeat(32));
     let ports = format!("ports = \"{package}:{port}:300:60\"\nspawn = ");
-    fs::write(&file, text.replacen("spawn = ", &ports, 1)).expect("the file");
+    let own = changed_place(&folder, |text| text.replacen("spawn = ", &ports, 1));
     let mistake =
         format!("stop before height 60: from height 60 on the sim runs package {package}");
     mistake_is_named(&own, &folder.join("world"), &mistake);
@@ -84,11 +89,7 @@ pub(crate) fn mistake_is_named(place: &str, world: &Path, mistake: &str) {
 #[test]
 fn a_sim_with_a_time_to_live_ends_and_its_servers_stop() {
     let folder = Folder::new("places-ttl");
-    let own = folder.join("party").display().to_string();
-    json(&["place", "new", &own, "--template", "empty", "--json"]);
-    let file = format!("{own}/place.toml");
-    let text = fs::read_to_string(&file).expect("the file");
-    fs::write(&file, text.replace("spawn = ", "ttl = \"3s\"\nspawn = ")).expect("the file");
+    let own = changed_place(&folder, |text| text.replace("spawn = ", "ttl = \"3s\"\nspawn = "));
     let world = folder.join("world").display().to_string();
     let up = ["up", "--servers", "1", "--http-port", "0", "--place", &own, "--data-dir", &world];
     // A sim that does not end by itself is stopped by this, and says something else.

@@ -50,7 +50,10 @@ impl AuthorSession {
     /// # Errors
     /// Fails when a rule of the sim refuses it, which is quoted, or it is not decided in time.
     async fn perform(&mut self, what: &str, act: Act, blobs: Vec<Blob>) -> Result<Height, Failure> {
-        self.perform_all(what, vec![(act, blobs)]).await
+        match self.outcome(act, blobs).await? {
+            (height, Outcome::Ok | Outcome::Made(_)) => Ok(height),
+            (_, Outcome::Refused(why)) => Err(refused(what, why)),
+        }
     }
 
     /// Has an act decided and returns its outcome, which is proved, with the height of its turn.

@@ -158,23 +158,14 @@ fn costs(before: &[ScriptEntry], after: Vec<ScriptEntry>, watched: Duration) -> 
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Digest, ObjectId, PackageId};
+    use metatopia_types::{Digest, PackageId};
 
     use super::*;
+    use crate::cli::script::packages::runs;
 
     fn entry(script: u64, gas_used: u64) -> ScriptEntry {
-        ScriptEntry {
-            script: ScriptId(script),
-            object: ObjectId(script),
-            name: "la\u{1b}mp".to_owned(),
-            package: PackageId(Digest([0xab; 32])),
-            owner: None,
-            failures: 0,
-            last_failure: None,
-            suspended: None,
-            dropped: 0,
-            gas_used,
-        }
+        let package = PackageId(Digest([0xab; 32]));
+        ScriptEntry { gas_used, ..runs(script, "la\u{1b}mp", package) }
     }
 
     #[test]

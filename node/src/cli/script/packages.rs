@@ -232,6 +232,23 @@ pub(in crate::cli) fn texts_of(expression: &str) -> BTreeMap<String, String> {
     names.filter_map(text).collect()
 }
 
+/// Returns a script that runs this package on the thing of the same number, which has this name.
+#[cfg(test)]
+pub(in crate::cli) fn runs(script: u64, name: &str, package: PackageId) -> ScriptEntry {
+    ScriptEntry {
+        script: ScriptId(script),
+        object: metatopia_types::ObjectId(script),
+        name: name.to_owned(),
+        package,
+        owner: None,
+        failures: 0,
+        last_failure: None,
+        suspended: None,
+        dropped: 0,
+        gas_used: 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use metatopia_types::Height;
@@ -255,18 +272,7 @@ mod tests {
 
     #[test]
     fn a_script_is_named_by_its_number_or_by_a_thing_that_alone_has_its_name() {
-        let runs = |script: u64, name: &str| ScriptEntry {
-            script: ScriptId(script),
-            object: metatopia_types::ObjectId(script),
-            name: name.to_owned(),
-            package: PackageId(Digest::ZERO),
-            owner: None,
-            failures: 0,
-            last_failure: None,
-            suspended: None,
-            dropped: 0,
-            gas_used: 0,
-        };
+        let runs = |script, name| runs(script, name, PackageId(Digest::ZERO));
         let all = || vec![runs(3, "lamp"), runs(7, "lamp"), runs(9, "bell")];
         assert_eq!(meant(all(), "7").map(|entry| entry.script), Ok(ScriptId(7)));
         assert_eq!(meant(all(), "bell").map(|entry| entry.script), Ok(ScriptId(9)));

@@ -418,7 +418,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use metatopia_scenarios::parse_folder;
-    use metatopia_types::{Digest, ObjectId, SigningKey};
+    use metatopia_types::{Digest, SigningKey};
 
     use super::*;
 
@@ -457,18 +457,7 @@ mod tests {
     }
 
     fn runs(script: u64, package: PackageId) -> ScriptEntry {
-        ScriptEntry {
-            script: ScriptId(script),
-            object: ObjectId(script),
-            name: "post".into(),
-            package,
-            owner: None,
-            failures: 0,
-            last_failure: None,
-            suspended: None,
-            dropped: 0,
-            gas_used: 0,
-        }
+        packages::runs(script, "post", package)
     }
 
     fn found(
