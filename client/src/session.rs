@@ -180,8 +180,7 @@ pub struct Session {
     questions: BTreeMap<u32, AskedQuestion>,
     next_question: u32,
     links: Option<u32>,
-    /// Receipts that wait for set changes to be followed.
-    /// Receipts that wait for set changes, at most one for each pending act.
+    /// Receipts of this connection that wait for set changes, at most one for each pending act.
     unproven: Vec<(ActId, Box<Receipt>)>,
     /// What was shown, and its proof, that wait for set changes to be followed.
     unchecked: Vec<(ProvenTiles, Box<ViewProof>)>,
@@ -295,6 +294,9 @@ impl Session {
         self.links = None;
         self.servers = None;
         self.headers.disconnected();
+        // The next server may not be as far yet, and would be blamed for what this one showed. Acts
+        // without a receipt are sent again, so their receipts come again.
+        self.unproven.clear();
         self.unchecked.clear();
         self.pings.clear();
         self.questions.retain(|_, asked| asked.kept);

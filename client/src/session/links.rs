@@ -14,7 +14,7 @@ pub const UNCHECKED_MAX: usize = 16;
 
 impl Session {
     /// Keeps a receipt until set changes were followed, one for each act that waits for its receipt:
-    /// those come again with each connection, as often as one breaks before it was answered.
+    /// an act that is sent again brings its receipt again.
     pub(super) fn receipt_waits(&mut self, act: ActId, receipt: Box<Receipt>) {
         let pending = &self.pending;
         self.unproven.retain(|(known, _)| *known != act && pending.contains_key(known));

@@ -111,6 +111,38 @@ fn a_node_too_busy_for_links_is_asked_again_with_the_next_proof() {
     asked(&talk.said());
 }
 
+/// Returns what says that an act is in the turn of this header. Its place there proves nothing.
+fn receipt_by(proof: &ViewProof) -> Receipt {
+    let place = merkle::Proof { index: 0, count: 1, path: Vec::new() };
+    Receipt { header: proof.header.clone(), certificate: proof.certificate.clone(), place }
+}
+
+/// A client came from a server that had shown it a receipt of after a change to one that was some turns
+/// behind, and took that one for a liar, as it knew of no such change (crossing seed 430).
+#[test]
+fn a_server_that_is_behind_is_not_blamed_for_a_receipt_of_the_server_before() {
+    let (mut stand, mut talk, proof) = setting();
+    let act = talk.submitted(Act::Heartbeat);
+    talk.drain();
+    let mut later = proof;
+    later.header.height = later.header.height.plus(20);
+    let receipt = Box::new(receipt_by(&by(later, &[202, 203, 204, 205])));
+    talk.tell(&ServerMessage::Receipt { act, receipt });
+    asked(&talk.said());
+
+    talk.connect(stand.height());
+    talk.drain();
+    let of = talk.see(&mut stand, &mut Watcher::default());
+    let proof = by(stand.proof(of, &stand.tiles()), &NEW);
+    talk.tell(&ServerMessage::ViewProof(Box::new(proof.clone())));
+    let id = asked(&talk.said());
+    let answer = Box::new(Answer::Links(vec![link(&stand, &proof, &NEW)]));
+    talk.tell(&ServerMessage::Answer { id, answer });
+    let (said, events) = talk.drain();
+    assert!(matches!(events[..], [SessionEvent::Proven(_)]), "{events:?}");
+    assert_eq!(said, [], "of the receipt no change is asked for");
+}
+
 /// A client whose connections broke, again and again, before it was told of a change kept the same
 /// receipts until there was no room, and then took each server for a liar (whole seed 10).
 #[test]
@@ -118,9 +150,7 @@ fn receipts_that_come_again_with_each_connection_are_no_lie_and_wait_once() {
     let (stand, mut talk, proof) = setting();
     let act = talk.submitted(Act::Heartbeat);
     let height = proof.header.height;
-    let place = merkle::Proof { index: 0, count: 1, path: Vec::new() };
-    let receipt = Receipt { header: proof.header, certificate: proof.certificate, place };
-    let message = ServerMessage::Receipt { act, receipt: Box::new(receipt) };
+    let message = ServerMessage::Receipt { act, receipt: Box::new(receipt_by(&proof)) };
     talk.drain();
 
     for _ in 0..PENDING_MAX + 1 {
