@@ -181,3 +181,15 @@ test('there are more than thirty parts with words, each of a kind that is drawn'
     assert.ok(kind === 'block' || kindOf(thing) === kindOf({ ...thing, hx: 9, hy: 9 }), `${kind} is drawn as anything`);
   }
 });
+
+test('what is to be placed begins where nobody stands', () => {
+  const crate = { id: 'crate', w: 0.8, h: 0.8, round: false, color: 1 };
+  const alone = stage([]);
+  alone.tools.begin(crate, () => {});
+  assert.deepEqual(alone.tools.spot, { x: 0, y: 1.5 });
+
+  const near = stage([{ id: 3, player: 'bob', hx: 0.3, at: { x: 0.2, y: 1.6, angle: 0 } }]);
+  near.tools.begin(crate, () => {});
+  assert.deepEqual(near.tools.spot, { x: 0, y: -1.5 });
+  assert.deepEqual(near.picture.ghosts.map(({ ok }) => ok), [true]);
+});

@@ -10,6 +10,9 @@ const TURN = Math.PI / 12;
 /** Metres to which things snap where no grid is chosen: what a pointer can tell apart. */
 const FINE = 0.01;
 
+/** Where a plan begins from who places it, in metres: the first where nobody stands. */
+const STARTS = [[0, 1.5], [0, -1.5], [1.5, 0], [-1.5, 0], [0, 2.5], [0, -2.5], [2.5, 0], [-2.5, 0]];
+
 /** Metres that an arrow moves what is chosen where no grid is. */
 const STEP = 0.05;
 
@@ -72,23 +75,19 @@ export class Tools {
     const parts = Array.isArray(spec) ? spec : [{ x: 0, y: 0, angle: 0, ...spec }];
     this.plan = { parts, angle: 0 };
     this.ended = ended;
-    const own = this.own();
-    this.point(own.x, own.y + 1.5);
-    this.page.picture.hover = null;
+    const { client, picture } = this.page;
+    const own = (client.me !== null && client.sight.at(client.me, performance.now())) || picture.look;
+    STARTS.some(([x, y]) => this.point(own.x + x, own.y + y));
+    picture.hover = null;
     this.bar.hidden = false;
   }
 
-  own() {
-    const { client, picture } = this.page;
-    return (client.me !== null && client.sight.at(client.me, performance.now())) || picture.look;
-  }
-
-  /** Puts the ghosts somewhere. @param {number} x @param {number} y */
+  /** Puts the ghosts somewhere, and returns whether nobody stands there. @param {number} x @param {number} y */
   point(x, y) {
     this.spot = { x: this.snap(x), y: this.snap(y) };
     const outlines = this.planned().flatMap(({ parts = [], ...first }) => [first, ...parts.map((part) => around(first, part))]);
     this.page.picture.ghosts = outlines.map(({ x: px, y: py, angle, w, h, round }) => ({ x: px, y: py, angle, hx: w / 2, hy: (round ? w : h) / 2, round, ok: true }));
-    this.check();
+    return this.check();
   }
 
   /** The parts where they would be. */
@@ -100,11 +99,12 @@ export class Tools {
   /** Nothing can stand where somebody stands: the ghosts say so beforehand, as people come and go. */
   check() {
     const { ghosts } = this.page.picture;
-    if (ghosts.length === 0) return;
+    if (ghosts.length === 0) return true;
     const { sight } = this.page.client;
     const now = performance.now();
     const people = [...sight.objects.values()].filter((thing) => thing.player).map((thing) => ({ thing, at: sight.at(thing.id, now) }));
     for (const ghost of ghosts) ghost.ok = !people.some(({ thing, at }) => at && gapTo(at, ghost, ghost) < thing.hx);
+    return ghosts.every(({ ok }) => ok);
   }
 
   /** @param {number} px @param {number} py */
@@ -136,9 +136,8 @@ export class Tools {
   }
 
   enter() {
-    if (!this.plan) return false;
-    this.place();
-    return true;
+    if (this.plan) this.place();
+    return this.plan !== null;
   }
 
   turn() {

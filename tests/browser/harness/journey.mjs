@@ -74,6 +74,7 @@ export function setting(options) {
           console.error(`-- ${tab.name}`, tab.errors.join('\n'));
           const kept = await tab.picture(`failed-${tab.name}`).catch(() => 'no picture');
           console.error(kept);
+          console.error(await tab.page.innerText('body', { timeout: 5_000 }).catch(() => 'no words'));
           await tab.context.close().catch(() => {});
         }
         console.error(await plaza.logs());

@@ -50,7 +50,10 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   const parts = ['tree', 'bench', 'lamp', 'flowers'];
   for (const [n, kind] of parts.entries()) {
     await panel.getByRole('button', { name: t(`kind.${kind}`), exact: true }).click();
-    await ada.read((page, x) => page.tools.point(page.tools.own().x + x, page.tools.own().y + 1.6), n * 2 - 3);
+    await ada.read((page, x) => {
+      const own = page.client.sight.at(page.client.me, performance.now());
+      page.tools.point(own.x + x, own.y + 1.6);
+    }, n * 2 - 3);
     await ada.page.keyboard.press('Enter');
     await owns(ada, n + 1);
     await ada.page.keyboard.press('Escape');
@@ -100,7 +103,10 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   await chooser.setInputFiles({ name: 'bad.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify({ ...file, things: [{ ...file.things[0], w: 0 }] })) });
   await panel.getByText('thing 1: `w` must be a number of metres from 0.1 to 1000', { exact: true }).waitFor();
   await chooser.setInputFiles(path);
-  await ada.read((page) => page.tools.point(page.tools.own().x, page.tools.own().y - 4));
+  await ada.read((page) => {
+    const own = page.client.sight.at(page.client.me, performance.now());
+    page.tools.point(own.x, own.y - 4);
+  });
   await ada.picture('build-file');
   await ada.page.keyboard.press('Enter');
   await owns(ada, 10);
