@@ -36,6 +36,10 @@ const PROVED_BEFORE = 20;
 /** Metres that the avatar may be off where it was drawn when it arrives, in the middle one of the crossings. What it is off
  *  shrinks softly; a machine that does other work as well tells turns late, and then it is more. */
 const OFF_MAX = 0.5;
+/** Metres that others may see her beside where she sees herself, in 95 of 100 frames, but for the time by which views come later. */
+const OTHERS_MAX = 0.5;
+/** Views come later by at most so many milliseconds. */
+const LATER_MAX = 800;
 
 /** Looks at each frame from now on. @param {import('../harness/tab.mjs').Tab} tab */
 const film = (tab) => tab.read((page) => {
@@ -47,7 +51,7 @@ const film = (tab) => tab.read((page) => {
     const ahead = page.border.ahead;
     const lantern = [...page.picture.sight.objects.values()].find(({ name }) => name === 'lantern');
     page.film.push({
-      now, sim: client.sim, off: client.sight.predictor.offset, gap: ahead?.border.gap ?? null,
+      now, at: performance.timeOrigin + now, sim: client.sim, off: client.sight.predictor.offset, gap: ahead?.border.gap ?? null,
       // The same on both sides: what the ground is painted in.
       x: at && at.x + renderer.origin.x, vx: at?.vx ?? 0,
       drawn: renderer.placed.some((/** @type {any} */ { id }) => id === client.me),
@@ -58,6 +62,39 @@ const film = (tab) => tab.read((page) => {
   };
   requestAnimationFrame(look);
 });
+
+/** Looks in each frame from now on where this tab draws somebody. @param {import('../harness/tab.mjs').Tab} tab @param {string} key */
+const filmOther = (tab, key) => tab.read((page, who) => {
+  page.film = [];
+  const look = (/** @type {number} */ now) => {
+    requestAnimationFrame(look);
+    const drawn = page.renderer.placed.filter((/** @type {any} */ { thing }) => thing.player === who);
+    page.film.push({ at: performance.timeOrigin + now, times: drawn.length, x: drawn.length ? drawn[0].at.x + page.renderer.origin.x : null });
+  };
+  requestAnimationFrame(look);
+}, key);
+
+/**
+ * Holds what another one sees against what she sees herself.
+ * @param {any[]} own her frames @param {any[]} others frames of the other one
+ * @returns {{frames: number, nowhere: number, twice: number, later: number, p95: number, most: number}} by how many milliseconds views come later, and metres
+ */
+function compared(own, others) {
+  const frames = others.filter(({ at }) => at >= own[0].at + LATER_MAX && at <= own[own.length - 1].at);
+  // Where she saw herself then, between two frames.
+  const was = (/** @type {number} */ time) => {
+    const i = own.findIndex(({ at }) => at >= time);
+    const [a, b] = [own[i - 1], own[i]];
+    return a.x + (b.x - a.x) * (time - a.at) / (b.at - a.at);
+  };
+  const errors = (/** @type {number} */ later) => frames.filter(({ x }) => x !== null).map(({ at, x }) => Math.abs(x - was(at - later))).sort((a, b) => a - b);
+  const of = (/** @type {number[]} */ sorted, /** @type {number} */ percent) => sorted[Math.ceil(sorted.length * percent / 100) - 1];
+  const tries = Array.from({ length: LATER_MAX / 10 }, (_, n) => n * 10);
+  const total = (/** @type {number} */ later) => errors(later).reduce((sum, error) => sum + error, 0);
+  const later = tries.map((time) => ({ time, sum: total(time) })).sort((a, b) => a.sum - b.sum)[0].time;
+  const found = errors(later);
+  return { frames: frames.length, nowhere: frames.filter(({ times }) => times === 0).length, twice: frames.filter(({ times }) => times > 1).length, later, p95: of(found, 95), most: of(found, 100) };
+}
 
 /**
  * What the frames since the last look show.
@@ -73,7 +110,7 @@ async function developed(tab) {
   });
   const proved = frames.find(({ proved, beyond }) => proved && beyond > 0);
   return {
-    frames: frames.length, missing: frames.filter(({ drawn }) => !drawn).length,
+    all: frames, frames: frames.length, missing: frames.filter(({ drawn }) => !drawn).length,
     dark: frames.filter(({ lantern }) => !lantern).length,
     off: switched < 0 ? null : Math.hypot(frames[switched].off.x, frames[switched].off.y),
     jump: Math.max(...jumps.slice(Math.max(0, switched - 60), switched + 60)),
@@ -94,6 +131,13 @@ journey('Ada walks over the border to the east and back, with a lantern, and not
   const ada = await open(office.http, { name: 'Ada' });
   const bob = await open(office.http, { name: 'Bob' });
   const key = await ada.read((page) => page.identity.public);
+  // He goes ahead, and looks on from beside her way.
+  await bob.page.keyboard.down('d');
+  await bob.until('he comes near the border', (page) => page.client.sight.at(page.client.me, performance.now()).x > 119, undefined, WAY);
+  await bob.page.keyboard.up('d');
+  await bob.page.keyboard.down('s');
+  await bob.until('he stands aside', (page) => page.client.sight.at(page.client.me, performance.now()).y < -3, undefined, WAY);
+  await bob.page.keyboard.up('s');
   const lantern = await ada.read(async (page) => {
     const at = page.client.sight.at(page.client.me, performance.now());
     // Somebody or something may stand at the first places that she tries.
@@ -117,13 +161,20 @@ journey('Ada walks over the border to the east and back, with a lantern, and not
   console.log(`proved ${before.gap?.toFixed(1)} m before the line, of ${before.frames} frames ${before.missing} without the avatar`);
   assert.ok(before.gap > PROVED_BEFORE, `proved ${before.gap} m before the line`);
   assert.equal(before.missing, 0);
+  await filmOther(bob, key);
+  // So long that the first of his frames have one of hers before them.
+  await ada.until('both are filmed', (page, most) => page.film.length > 0 && page.film[page.film.length - 1].at - page.film[0].at > 2 * most, LATER_MAX);
 
-  const ways = [];
+  const [ways, views] = [/** @type {any[]} */ ([]), /** @type {any[]} */ ([])];
   for (const [way, sim, name] of [['d', east.sim, 'over'], ['a', office.sim, 'back'], ['d', east.sim, 'again']]) {
     await over(ada, way, sim);
     const seen = await developed(ada);
     ways.push(seen);
     await ada.picture(`border-${name}`);
+    await bob.picture(`border-${name}-others`);
+    const others = compared(seen.all, /** @type {any[]} */ (await bob.read((page) => page.film.splice(0))));
+    views.push(others);
+    console.log(`  seen by another: in ${others.frames} frames ${others.nowhere} times nowhere and ${others.twice} times twice, ${others.p95.toFixed(3)} m off in 95 of 100, ${others.most.toFixed(3)} at most, ${others.later} ms later`);
     console.log(`${name}: ${seen.frames} frames, ${seen.missing} without the avatar, ${seen.dark} without the lantern, ${seen.off?.toFixed(3)} m off on arrival, ${seen.jump.toFixed(3)} m at most between two frames`);
     assert.equal(await ada.read((page) => page.client.status.sim), sim);
   }
@@ -131,6 +182,9 @@ journey('Ada walks over the border to the east and back, with a lantern, and not
   for (const { missing, dark } of ways) assert.deepEqual([missing, dark], [0, 0]);
   const off = ways.map((way) => way.off ?? Infinity).sort((a, b) => a - b);
   assert.ok(off[1] < OFF_MAX, `${off} m off on arrival`);
+  for (const { nowhere, twice } of views) assert.deepEqual([nowhere, twice], [0, 0]);
+  const beside = views.map(({ p95 }) => p95).sort((a, b) => a - b);
+  assert.ok(beside[1] < OTHERS_MAX, `others see her ${beside} m off`);
   assert.ok(ada.page.url().includes(`/w/${east.sim}`), 'the address is that of the sim where she is');
   await bob.until('she is gone from the first sim', async (page) => (await page.client.players()).length === 1);
 });
