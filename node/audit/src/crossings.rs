@@ -5,6 +5,7 @@
 //! whether everything that departed is in one place, only both logs together can tell.
 
 mod compare;
+mod hearing;
 #[cfg(test)]
 mod tests;
 
@@ -14,9 +15,13 @@ use std::{
 };
 
 use metatopia_sim::{Applied, Border, Stage, Watch, World};
-use metatopia_types::{BorderDeparture, HeaderId, Height, Millis, SimId, TravelRefusal};
+use metatopia_types::{BorderDeparture, HeaderId, Height, Millis, SimId, TravelRefusal, Turn};
 
-pub use self::compare::{BorderSide, CrossingFault, CrossingVerdict, DirectionCount, compare};
+use self::hearing::HeardTurn;
+pub use self::{
+    compare::{BorderSide, CrossingFault, CrossingVerdict, DirectionCount, compare},
+    hearing::{HeardBytes, HearingCost},
+};
 use crate::TurnObserver;
 
 /// What a sim made of a departure of its own that is under way no longer.
@@ -56,6 +61,8 @@ pub struct BorderEnd {
     pub frozen: bool,
     /// How old each border frame of the neighbour was when it came, in milliseconds, by the time at which it was made.
     pub frames: BTreeMap<Millis, u64>,
+    /// How many bytes of the log hearing the neighbour takes.
+    pub hearing: HearingCost,
 }
 
 /// What the logs of one sim show of its borders, by the neighbours.
@@ -79,6 +86,7 @@ pub struct CrossingObserver {
     under_way: BTreeMap<SimId, BTreeSet<u64>>,
     /// The frames that were known where the log begins, or goes on behind a gap: nobody knows when they came.
     known: Option<BTreeMap<SimId, Millis>>,
+    turn: HeardTurn,
 }
 
 impl CrossingObserver {
@@ -98,7 +106,12 @@ impl TurnObserver for CrossingObserver {
         self.ends.values_mut().for_each(BorderEnd::forget_open);
         self.under_way.clear();
         self.known = None;
+        self.turn = HeardTurn::default();
         ControlFlow::Continue(())
+    }
+
+    fn comes(&mut self, turn: &Turn) {
+        self.turn.begin(turn);
     }
 
     fn applied(&mut self, _: &Applied, world: &World) -> ControlFlow<()> {
@@ -117,6 +130,7 @@ impl TurnObserver for CrossingObserver {
                 let end = self.ends.entry(summary.neighbour).or_default();
                 end.see(border, under_way);
                 end.see_frame(border, world.time(), known.get(&summary.neighbour));
+                end.hearing.add(border, world.time(), self.turn.of(&summary.neighbour));
             }
         }
         ControlFlow::Continue(())
@@ -180,6 +194,7 @@ impl BorderEnd {
             own.end = own.end.or(seen.end);
         }
         self.frozen |= other.frozen;
+        self.hearing = self.hearing.join(other.hearing);
         // The servers of a sim hear a frame in the same turn. A log that begins later sees it older than it was.
         for (made, age) in other.frames {
             self.frames.entry(made).and_modify(|own| *own = age.min(*own)).or_insert(age);

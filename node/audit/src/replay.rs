@@ -67,6 +67,7 @@ pub fn replay_capsule(
             fault = Some(CapsuleTurnFault { height: turn.header.height, why });
             break;
         }
+        observer.comes(turn);
         let applied = course.follow(turn, exec, observer);
         if let Some(had) = own.next().copied().filter(|had| *had != applied.root) {
             let (height, found) = (applied.height, applied.root);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use metatopia_sim::{Applied, Watch, World};
-use metatopia_types::Height;
+use metatopia_types::{Height, Turn};
 
 /// Observes the turns of a replay, and may end it.
 pub trait TurnObserver: Watch {
@@ -18,6 +18,9 @@ pub trait TurnObserver: Watch {
     fn may_begin_again(&self) -> bool {
         true
     }
+
+    /// Learns of the turn that is applied next.
+    fn comes(&mut self, _: &Turn) {}
 
     /// Learns what a turn did, and the state after it. A break ends the replay.
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()>;

@@ -10,7 +10,7 @@ use metatopia_client_driver::{
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::Watching;
-use metatopia_types::{Act, ActId, Outcome, PublicKey};
+use metatopia_types::{Act, ActId, Build, ObjectId, Outcome, PublicKey};
 use tokio::{
     task::JoinSet,
     time::{Instant, interval, sleep_until, timeout},
@@ -121,8 +121,8 @@ struct CrossingBot {
     key: PublicKey,
     /// Whether its avatar is in sight in each of them.
     is_in: [bool; 2],
-    /// Whether it has its ball in hand, in the sim that saw it last.
-    holds: bool,
+    /// The ball in its hand, in the sim that saw it last.
+    ball: Option<ObjectId>,
     /// The sim that it is in, or was in last: 0 is the western one.
     here: usize,
     departed: Option<Instant>,
@@ -150,7 +150,7 @@ impl CrossingBot {
             sims,
             key: key.public(),
             is_in: [false; 2],
-            holds: false,
+            ball: None,
             here: 0,
             departed: None,
             approach: None,
@@ -168,7 +168,7 @@ impl CrossingBot {
     /// Makes a ball, and takes it in hand.
     async fn take_a_ball(&mut self) -> Result<(), LoadError> {
         let mut burden = Burden::default();
-        while !self.holds {
+        while self.ball.is_none() {
             let news = self.drivers[0].news().await;
             match &news {
                 DriverEvent::Scene(scene) => {
@@ -206,7 +206,11 @@ impl CrossingBot {
         self.summary.lost = u64::from(places == 0);
         self.summary.doubled = u64::from(places == 2);
         self.summary.stuck = u64::from(self.summary.times.is_empty());
-        self.summary.empty_handed = u64::from(!self.holds);
+        self.summary.empty_handed = u64::from(self.ball.is_none());
+        // A sim that ran before is as it was.
+        if let Some(object) = self.ball {
+            self.submit(self.here, Act::Build(Build::Delete { object })).await?;
+        }
         for driver in &mut self.drivers {
             driver.submit(Act::Leave, Vec::new()).await?;
         }
@@ -259,7 +263,7 @@ impl CrossingBot {
     /// Takes in what it holds, where it sees itself.
     fn look_at_hands(&mut self, scene: &Scene) {
         if let Some(me) = scene.me {
-            self.holds = !scene.in_hands_of(me).is_empty();
+            self.ball = scene.in_hands_of(me).first().map(|thing| thing.id);
         }
     }
 

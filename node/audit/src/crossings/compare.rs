@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use metatopia_types::{HeaderId, Height, SimId};
 use serde::{Serialize, Serializer};
 
-use super::{BorderEnd, DepartureEnd};
+use super::{BorderEnd, DepartureEnd, HeardBytes, HearingCost};
 
 /// Why two logs, each in order, cannot both be of what happened at a border.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,6 +102,9 @@ pub struct CrossingVerdict {
     /// one that 95 of 100 are no older than.
     #[serde(rename = "ghost_lag_ms", serialize_with = "lags")]
     pub frame_ages: Vec<u64>,
+    /// How many bytes of its log each of the two takes to hear the other; in JSON bytes a second.
+    #[serde(rename = "heard_bytes_a_second")]
+    pub hearing: [HearingCost; 2],
 }
 
 impl CrossingVerdict {
@@ -148,7 +151,8 @@ pub fn compare(
     let mut frame_ages: Vec<u64> = frames.copied().collect();
     frame_ages.sort_unstable();
     let (there, back) = (direction(one, other)?, direction(other, one)?);
-    Ok(CrossingVerdict { border, there, back, frame_ages })
+    let hearing = [one.end.hearing, other.end.hearing];
+    Ok(CrossingVerdict { border, there, back, frame_ages, hearing })
 }
 
 /// Compares what departed from one sim to the other, and what the first heard of the second.
@@ -231,6 +235,16 @@ impl fmt::Display for CrossingVerdict {
         let [median, p95] = [50, 95].map(|percent| self.ghost_lag(percent));
         if let (Some(median), Some(p95)) = (median, p95) {
             write!(f, "\n  ghosts lag by {median} / {p95} ms (median, p95)")?;
+        }
+        for (sim, cost) in self.border.iter().zip(&self.hearing) {
+            let of = |part: HeardBytes, when: &str| {
+                part.per_second().map(|bytes| format!("{bytes} bytes of log a second {when}"))
+            };
+            let parts = [of(cost.quiet, "with nobody near"), of(cost.busy, "with somebody near")];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            if !parts.is_empty() {
+                write!(f, "\n  to hear the other takes {sim} {}", parts.join(", "))?;
+            }
         }
         Ok(())
     }

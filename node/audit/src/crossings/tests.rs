@@ -74,6 +74,29 @@ fn ghosts_lag_by_the_ages_of_all_frames_that_both_sims_heard() {
 }
 
 #[test]
+fn hearing_is_told_by_the_longest_log_of_each_sim() {
+    let of =
+        |time, bytes| HearingCost { quiet: HeardBytes { time, bytes }, ..HearingCost::default() };
+    let mut ends = ends();
+    ends[0].hearing = of(20_000, 2_500);
+    ends[0].join(BorderEnd { hearing: of(10_000, 9_000), ..BorderEnd::default() });
+    ends[1].hearing.busy = HeardBytes { time: 2_000, bytes: 70_001 };
+    // Less than a second is no measure.
+    ends[1].hearing.quiet = HeardBytes { time: 999, bytes: 5_000 };
+    let verdict = judged(&ends).expect("they agree");
+    let [one, other] = verdict.hearing;
+    assert_eq!((one.quiet.per_second(), one.busy.per_second()), (Some(125), None));
+    assert_eq!((other.quiet.per_second(), other.busy.per_second()), (None, Some(35_000)));
+    let words = verdict.to_string();
+    for expected in [
+        "125 bytes of log a second with nobody near",
+        "35000 bytes of log a second with somebody near",
+    ] {
+        assert!(words.contains(expected), "{words}");
+    }
+}
+
+#[test]
 fn what_came_home_and_was_taken_as_well_is_in_two_places() {
     let mut ends = ends();
     ends[1].verdicts.insert(1, None);

@@ -271,6 +271,7 @@ impl Replay {
         }
         let flow = match self.state.as_mut().filter(|state| height > state.base()) {
             Some(state) => {
+                observer.comes(&turn);
                 let applied = state.apply(&turn, certificate, exec, observer)?;
                 self.voters.learn(state.world());
                 self.notes.applied(&applied, state.world());

@@ -2,13 +2,15 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use metatopia_audit::crossings::{CrossingVerdict, DirectionCount};
+use metatopia_audit::crossings::{CrossingVerdict, DirectionCount, HearingCost};
 use metatopia_client_driver::{GenesisTrust, NodeUrl};
 use metatopia_load::{
     crossing::{CrossedSim, CrossingSummary, cross},
     figure::{Bound, Figure},
 };
 use metatopia_types::SimId;
+
+use tokio::time::sleep;
 
 use crate::cli::{Failure, console::Console, log::verified_borders, up::grid::on_grid};
 
@@ -18,6 +20,17 @@ const P95_TURNS: u64 = 10;
 
 /// The promised turns by which ghosts lag, for half of all border frames.
 const GHOST_TURNS: u64 = 8;
+
+/// The promised crossings a second through one border, and the bots that walk back and forth so often.
+const CROSSINGS_PER_SECOND: u64 = 20;
+const BUSY_BOTS: u32 = 40;
+
+/// The promised bytes of log a second by which a sim hears its neighbour, with nobody near and with somebody.
+const QUIET_BYTES: u64 = 300;
+const BUSY_BYTES: u64 = 60_000;
+
+/// How long the border is quiet before the bots come: sims hear each other every ten seconds then.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// The milliseconds of a turn.
 const TURN_MS: u64 = 50;
@@ -43,6 +56,8 @@ pub(super) async fn measure(
     let mut found = on_grid(&world, (2, 1), setup, console, async |sims| {
         let two: Result<[(SimId, Vec<NodeUrl>); 2], _> = sims.try_into();
         let two = two.expect("a grid of two squares");
+        console.note(&format!("the border is quiet for {QUIET:?}"));
+        sleep(QUIET).await;
         walk(two.map(|(sim, nodes)| (Some(sim), nodes)), load, console).await
     })
     .await?;
@@ -71,13 +86,17 @@ async fn walk(
     let [west, east] = sims;
     let (west, east) = (sim(west).await?, sim(east).await?);
     console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
-    Ok(figures(&cross(&west, &east, load).await?))
+    Ok(figures(&cross(&west, &east, load).await?, load))
 }
 
 /// Returns what the logs of both sims say of the border together.
-fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 4] {
+fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 6] {
     let both = [verdict.there, verdict.back];
     let sum = |of: fn(&DirectionCount) -> u64| both.iter().map(of).sum();
+    let most = |of: fn(&HearingCost) -> Option<u64>| {
+        verdict.hearing.iter().filter_map(of).max().map(|bytes| bytes * 10)
+    };
+    let (quiet, busy) = (most(|cost| cost.quiet.per_second()), most(|cost| cost.busy.per_second()));
     let lag = |percent| verdict.ghost_lag(percent).map(|age| age * 10 / TURN_MS);
     [
         Figure::new("taken, by both logs", sum(|count| count.taken), "parcels", Bound::None),
@@ -94,6 +113,8 @@ fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 4] {
             Bound::AtMost(GHOST_TURNS),
         ),
         Figure::tenths("ghosts' lag p95, by both logs", lag(95), "turns", Bound::None),
+        Figure::tenths("log of a quiet border", quiet, "bytes/s", Bound::AtMost(QUIET_BYTES)),
+        Figure::tenths("log of a busy border", busy, "bytes/s", Bound::AtMost(BUSY_BYTES)),
     ]
 }
 
@@ -102,13 +123,20 @@ async fn sim((sim, nodes): (Option<SimId>, Vec<NodeUrl>)) -> Result<CrossedSim, 
     Ok(CrossedSim { nodes, trust })
 }
 
-fn figures(summary: &CrossingSummary) -> Vec<Figure> {
+fn figures(summary: &CrossingSummary, (bots, duration): (u32, Duration)) -> Vec<Figure> {
+    let crossings = summary.times.len() as u64;
+    let pace = (crossings * 10).checked_div(duration.as_secs());
+    let pace_bound = match bots {
+        BUSY_BOTS.. => Bound::AtLeast(CROSSINGS_PER_SECOND),
+        _ => Bound::None,
+    };
     let turns = |figure, percent, bound| {
         Figure::tenths(figure, summary.turns(percent), "turns", Bound::AtMost(bound))
     };
     let none = |figure, count| Figure::new(figure, count, "bots", Bound::AtMost(0));
     vec![
-        Figure::new("crossings", summary.times.len() as u64, "times", Bound::None),
+        Figure::new("crossings", crossings, "times", Bound::None),
+        Figure::tenths("crossings a second", pace, "times/s", pace_bound),
         turns("departure to arrival p50", 50, MEDIAN_TURNS),
         turns("departure to arrival p95", 95, P95_TURNS),
         Figure::new("came back", summary.returned, "times", Bound::None),
