@@ -39,7 +39,7 @@ pub struct HearingCost {
     /// Otherwise.
     pub busy: HeardBytes,
     /// When somebody was near, or something under way.
-    stirred: Option<Millis>,
+    pub(super) stirred: Option<Millis>,
 }
 
 impl HearingCost {
