@@ -9,6 +9,8 @@ import { el, put } from './dom.js';
 /** @param {import('../main.js').Page} page */
 export function crossing(page) {
   const { identity, store, toasts } = page;
+  /** What stays, as it was told a second ago: what came over just now is settled in a moment. */
+  let stayed = /** @type {string[]} */ ([]);
   const sign = document.body.appendChild(el('p', { class: 'border-sign', role: 'status', hidden: true }));
   return new BorderWalk({
     engine: page.client,
@@ -33,7 +35,9 @@ export function crossing(page) {
       const words = { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' };
       const told = [border.portal ? t(border.open ? 'portal.open' : 'portal.wall', words) : t(border.open ? 'border.open' : 'border.wall', words)];
       if (border.open && border.refused) told.push(t('border.refused', { sim, why: border.refused }));
-      for (const { id, why } of border.open ? border.stays : []) told.push(t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
+      const stays = border.stays.map(({ id, why }) => t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
+      if (border.open) told.push(...stays.filter((line) => stayed.includes(line)));
+      stayed = stays;
       put(sign, told.join(' '));
       sign.dataset.level = /** @type {Engine | null} */ (there)?.proof.level ?? '';
     },

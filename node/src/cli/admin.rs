@@ -35,7 +35,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     numbers::number_of,
-    say::{decide_in_time, prove},
+    say::{decide_in_time, leave_again, prove},
     session::{ANSWER, PlayerArgs},
     status::ServerStatus,
 };
@@ -457,10 +457,11 @@ async fn submit(
     wanted: SetChange,
     console: Console,
 ) -> Result<(String, u64), Failure> {
-    let login = change.admin.login(driver, console).await?;
+    let (login, was_here) = change.admin.login_over(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?;
     let act = driver.submit(Act::SetChange(wanted.clone()), Vec::new()).await?.act;
     let places = decide_in_time(driver, &[login.act, act]).await?;
+    leave_again(driver, was_here).await;
     for (what, act) in [("the login", login.act), ("the change", act)] {
         let place = places.get(&act).copied().unwrap_or_default();
         let knows = |status: &ServerStatus| status.height >= place.0.0;

@@ -352,8 +352,6 @@ async fn open_by(
             Failure::new(exit, format!("the border to sim {neighbour}: {message}"))
         })?;
     }
-    // The admin came for the orders alone, so no avatar stays behind.
-    driver.submit(Act::Leave, Vec::new()).await?;
     Ok(())
 }
 

@@ -153,17 +153,32 @@ pub(super) async fn carry_through(
     }
 }
 
-/// Logs in, and has one more act with its blobs decided. Returns the height of its turn and its proved outcome.
+/// Logs in, and has one more act with its blobs decided; then the player leaves, unless she was there before.
+/// Returns the height of its turn and its proved outcome.
 ///
 /// # Errors
 /// When the login is refused, or something is not decided or not proved.
 pub(super) async fn log_in_and_do(
     driver: &mut ClientDriver,
     player: &PlayerArgs,
-    (act, blobs): (Act, Vec<Blob>),
+    act: (Act, Vec<Blob>),
     console: Console,
 ) -> Result<(Height, Outcome), Failure> {
-    let login = player.login(driver, console).await?;
+    let (login, was_here) = player.login_over(driver, console).await?;
+    let done = do_after(driver, login, act).await;
+    leave_again(driver, was_here).await;
+    done
+}
+
+/// Has a login and one more act with its blobs decided. Returns the height of its turn and its proved outcome.
+///
+/// # Errors
+/// As [`log_in_and_do`].
+pub(super) async fn do_after(
+    driver: &mut ClientDriver,
+    login: Act,
+    (act, blobs): (Act, Vec<Blob>),
+) -> Result<(Height, Outcome), Failure> {
     let login = driver.submit(login, Vec::new()).await?.act;
     let act = driver.submit(act, blobs).await?.act;
     let places = decide_in_time(driver, &[login, act]).await?;
@@ -172,6 +187,14 @@ pub(super) async fn log_in_and_do(
         return Err(login_refused(why));
     }
     Ok((place(act).0, prove(driver, place(act), act).await?))
+}
+
+/// Leaves the sim, unless the player was there before: whoever came for an order alone leaves no avatar behind.
+pub(super) async fn leave_again(driver: &mut ClientDriver, was_here: bool) {
+    if !was_here {
+        // Whoever does not get through is gone when the lease is over.
+        let _ = driver.submit(Act::Leave, Vec::new()).await;
+    }
 }
 
 /// Has an act with its blobs decided in a session whose login was. Returns the height of its turn and its proved

@@ -136,9 +136,10 @@ impl PlayerArgs {
         driver: &mut ClientDriver,
         console: Console,
     ) -> Result<(Act, bool), Failure> {
-        let (login, is_here) = match &self.name {
-            Some(name) => (login(Some(name), &driver.author()), false),
-            None => driver.known_login(ANSWER).await?,
+        let (known, is_here) = driver.known_login(ANSWER).await?;
+        let login = match &self.name {
+            Some(name) => login(Some(name), &driver.author()),
+            None => known,
         };
         let ticket = self.ticket.as_ref().map(TicketSecret::key);
         let told = move || {

@@ -102,6 +102,8 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     assert_eq!((&closed["border"], &closed["neighbour"]), (&"closed".into(), &sims[1]["sim"]));
     border_until(&west, |border| !is_open(border));
     border_until(&east, |border| !is_open(border));
+    // After each order the avatar of its admin stood at the arrivals for the rest of her lease.
+    people_until([&west, &east], |found| found == [0, 0]);
     // A stranger changes nothing, and a sim that was never a neighbour has no border.
     let stranger = key(&folder, "stranger");
     let by_stranger = run(&["border", "close", &at_east, "--node", &west, "--key", &stranger]);

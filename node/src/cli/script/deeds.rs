@@ -10,13 +10,15 @@ use super::packages::{self, PublishablePackage};
 use crate::cli::{
     console::Console,
     failure::Failure,
-    say::{decide_in_time, prove},
+    say::{decide_in_time, leave_again, prove},
     session::{ANSWER, PlayerArgs},
 };
 
 /// An author who has logged in.
 pub(in crate::cli) struct AuthorSession {
     driver: ClientDriver,
+    /// Whether the author was in the sim before.
+    was_here: bool,
 }
 
 impl AuthorSession {
@@ -28,9 +30,9 @@ impl AuthorSession {
         player: &PlayerArgs,
         console: Console,
     ) -> Result<Self, Failure> {
-        let driver = player.open().await?;
-        let mut session = Self { driver };
-        let login = player.login(&mut session.driver, console).await?;
+        let mut driver = player.open().await?;
+        let (login, was_here) = player.login_over(&mut driver, console).await?;
+        let mut session = Self { driver, was_here };
         session.perform("the login", login, Vec::new()).await?;
         Ok(session)
     }
@@ -40,8 +42,9 @@ impl AuthorSession {
         &mut self.driver
     }
 
-    /// Ends the session.
-    pub(in crate::cli) async fn end(self) {
+    /// Ends the session. An author who came for it alone leaves no avatar behind.
+    pub(in crate::cli) async fn end(mut self) {
+        leave_again(&mut self.driver, self.was_here).await;
         self.driver.leave().await;
     }
 

@@ -9,7 +9,7 @@ use super::learned::LearnedWorld;
 use crate::cli::{
     console::Console,
     failure::Failure,
-    say::decide_and_prove,
+    say::{decide_and_prove, leave_again},
     session::{NodeArgs, PlayerArgs},
     ticket::TicketSecret,
 };
@@ -80,10 +80,7 @@ impl OfficeDesk {
 
     /// Ends the session. An owner who came for an order alone leaves no avatar behind.
     pub(super) async fn close(mut self) {
-        if !self.stays {
-            // Whoever does not get through is gone when the lease is over.
-            let _ = self.driver.submit(Act::Leave, Vec::new()).await;
-        }
+        leave_again(&mut self.driver, self.stays).await;
         self.driver.leave().await;
     }
 }

@@ -13,7 +13,7 @@ use super::{OrderArgs, refusing::refused};
 use crate::cli::{
     console::Console,
     failure::Failure,
-    say::{decide_and_prove, log_in_and_do},
+    say::{decide_and_prove, do_after, leave_again},
     session::{ANSWER, PlayerArgs},
 };
 
@@ -91,8 +91,9 @@ async fn give_in_session(
     console: Console,
 ) -> Result<(), Failure> {
     let driver = admin.open().await?;
-    let mut desk = OrderDesk { driver, admin, dry_run, is_in: false, blob };
+    let mut desk = OrderDesk { driver, admin, dry_run, was_here: None, blob };
     let done = desk.give_all(orders, console).await;
+    leave_again(&mut desk.driver, desk.was_here.unwrap_or(true)).await;
     desk.driver.leave().await;
     done
 }
@@ -123,8 +124,8 @@ struct OrderDesk {
     driver: ClientDriver,
     admin: PlayerArgs,
     dry_run: bool,
-    /// Whether the login was decided.
-    is_in: bool,
+    /// Once the login was submitted, whether the admin was in the sim before.
+    was_here: Option<bool>,
     /// What its only order names, if it names anything.
     blob: Option<Blob>,
 }
@@ -198,11 +199,14 @@ impl OrderDesk {
     /// Has the act of an order decided, after the login if that is still to come. Returns the height of its turn.
     async fn act(&mut self, order: &GovernOrder, console: Console) -> Result<Height, Ungiven> {
         let act = (Act::Govern(order.clone()), self.blob.iter().cloned().collect());
-        let (height, outcome) = match self.is_in {
-            true => decide_and_prove(&mut self.driver, act).await?,
-            false => log_in_and_do(&mut self.driver, &self.admin, act, console).await?,
+        let (height, outcome) = match self.was_here {
+            Some(_) => decide_and_prove(&mut self.driver, act).await?,
+            None => {
+                let (login, was_here) = self.admin.login_over(&mut self.driver, console).await?;
+                self.was_here = Some(was_here);
+                do_after(&mut self.driver, login, act).await?
+            }
         };
-        self.is_in = true;
         match outcome {
             Outcome::Refused(why) => Err(Ungiven::Refused(why)),
             _ => Ok(height),
