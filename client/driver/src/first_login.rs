@@ -12,6 +12,8 @@ use metatopia_types::{
     SigningKey, TicketPass, Wearable, Work,
 };
 
+use tokio::task::{JoinError, JoinHandle};
+
 use super::{ClientDriver, DriveError, random};
 
 /// Numbers that are tried before somebody is told how it goes.
@@ -60,9 +62,8 @@ impl ClientDriver {
         wait: Duration,
         told: impl FnOnce() + Send + 'static,
     ) -> Result<Act, FirstLoginError> {
-        let key = self.author();
-        let terms = self.login_terms(key, wait).await?;
         if let Some(rotation) = self.rotation {
+            let terms = self.login_terms(self.author(), wait).await?;
             match (terms, self.login_terms(rotation.old, wait).await?) {
                 // An open sim does not say whether it knows a key. If it does not, this is any login.
                 (LoginTerms::Free, _) | (_, LoginTerms::Free) => {
@@ -71,22 +72,39 @@ impl ClientDriver {
                 _ => {}
             }
         }
-        let sim = self.trust().sim;
-        let (height, header, tries) = match (terms, ticket) {
-            (LoginTerms::Free, _) => return Ok(login),
-            (LoginTerms::Rotated { to }, _) => return Err(FirstLoginError::Rotated(to)),
-            (LoginTerms::Closed, _) => return Err(FirstLoginError::Closed),
+        Ok(match self.first_pass(ticket, wait, told).await? {
+            FirstPass::None => login,
+            FirstPass::Ready(pass) => showing(login, pass),
+            FirstPass::Working(work) => showing(login, worked(work.await)),
+        })
+    }
+
+    /// Returns what the sim asks of this session's key, if it is new there. Work is begun, and whoever waits for it
+    /// may do something else meanwhile. `told` is called once if it gets long.
+    ///
+    /// # Errors
+    /// See [`FirstLoginError`].
+    pub async fn first_pass(
+        &mut self,
+        ticket: Option<&SigningKey>,
+        wait: Duration,
+        told: impl FnOnce() + Send + 'static,
+    ) -> Result<FirstPass, FirstLoginError> {
+        let (key, sim) = (self.author(), self.trust().sim);
+        match (self.login_terms(key, wait).await?, ticket) {
+            (LoginTerms::Free, _) => Ok(FirstPass::None),
+            (LoginTerms::Rotated { to }, _) => Err(FirstLoginError::Rotated(to)),
+            (LoginTerms::Closed, _) => Err(FirstLoginError::Closed),
             (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
-                let pass = TicketPass::new(ticket, sim, &key);
-                return Ok(showing(login, Pass::Ticket(pass)));
+                Ok(FirstPass::Ready(Pass::Ticket(TicketPass::new(ticket, sim, &key))))
             }
-            (LoginTerms::Ticket, None) => return Err(FirstLoginError::NoTicket),
-            (LoginTerms::Work { height, header, tries }, None) => (height, header, tries),
-        };
-        let puzzle = Puzzle::new(sim, &key, &header, tries);
-        let nonce = tokio::task::spawn_blocking(move || solve(&puzzle, told));
-        let nonce = nonce.await.expect("nobody aborts this work, and only `told` may panic");
-        Ok(showing(login, Pass::Work(Work { height, nonce })))
+            (LoginTerms::Ticket, None) => Err(FirstLoginError::NoTicket),
+            (LoginTerms::Work { height, header, tries }, None) => {
+                let puzzle = Puzzle::new(sim, &key, &header, tries);
+                let work = move || Pass::Work(Work { height, nonce: solve(&puzzle, told) });
+                Ok(FirstPass::Working(tokio::task::spawn_blocking(work)))
+            }
+        }
     }
 
     /// Returns the login of a key that names itself no other way, and whether it is logged in already: by the name
@@ -129,6 +147,26 @@ impl ClientDriver {
             _ => Err(FirstLoginError::Unsaid),
         }
     }
+}
+
+/// What a sim asks of a key.
+#[derive(Debug)]
+pub enum FirstPass {
+    /// Nothing: the sim knows the key, or is open to every key.
+    None,
+    /// This pass.
+    Ready(Pass),
+    /// The pass with work that is being done.
+    Working(JoinHandle<Pass>),
+}
+
+/// Returns what came of work that nobody aborts.
+///
+/// # Panics
+/// When the work did.
+#[must_use]
+pub fn worked(done: Result<Pass, JoinError>) -> Pass {
+    done.expect("nobody aborts this work, and only `told` may panic")
 }
 
 /// Returns a number that solves the puzzle. Many seconds may pass.

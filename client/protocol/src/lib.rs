@@ -109,7 +109,7 @@ pub fn decode_client(frame: &[u8]) -> Result<ClientMessage, DecodeError> {
     wire::decode(frame, CLIENT_FRAME_BYTES_MAX)
 }
 
-/// Does this frame of a client hand in a login? Cheap for those that hand in nothing.
+/// Does this frame of a client hand in a login, or what a new key shows at a border? Cheap for those that hand in nothing.
 #[must_use]
 pub fn is_login(frame: &[u8]) -> bool {
     let is_submission = frame.first() == Some(&SUBMIT);
@@ -117,8 +117,13 @@ pub fn is_login(frame: &[u8]) -> bool {
         && matches!(
             decode_client(frame),
             Ok(ClientMessage::Submit(submission))
-                if matches!(submission.act.envelope.act, Act::Login { .. })
+                if is_first(&submission.act.envelope.act)
         )
+}
+
+/// May this act bring a new key into the sim?
+const fn is_first(act: &Act) -> bool {
+    matches!(act, Act::Login { .. } | Act::Approach { pass: Some(_), .. })
 }
 
 /// What frames with a [`ClientMessage::Submit`] begin with.

@@ -248,17 +248,17 @@ pub enum SubmitRefusal {
     /// The node's mempool is full.
     #[error("the node is full; try again")]
     Full,
-    /// The key is new to the sim, and its login shows no work that counts now.
+    /// The key is new to the sim, and shows no work that counts now.
     #[error(
-        "the key is new to this sim, and its login shows no work that counts now; ask what it takes, and log in again"
+        "the key is new to this sim, and shows no work that counts now; ask what it takes, and come again"
     )]
     NeedsWork,
     /// The key is new to the sim, which lets in nobody new.
     #[error("the key is new to this sim, which lets in nobody new")]
     NobodyNew,
-    /// The key is new to the sim, and its login shows no ticket that is open.
+    /// The key is new to the sim, and shows no ticket that is open.
     #[error(
-        "the key is new to this sim, and its login shows no ticket that is open; ask one of its admins for one"
+        "the key is new to this sim, and shows no ticket that is open; ask one of its admins for one"
     )]
     NeedsTicket,
     /// The key is new to the sim, and does something before its first login.

@@ -7,10 +7,12 @@ use metatopia_client::{
     is_into_portal, is_past_edge, square_of,
     text::{beyond_border, position, printable},
 };
-use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
+use metatopia_client_driver::{
+    ClientDriver, DriverEvent, FirstPass, GenesisTrust, NodeUrl, worked,
+};
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
-use metatopia_types::{Act, ActId, HandRefusal, ObjectId, Outcome, SimId, Square};
+use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, SubmitRefusal, Watching};
+use metatopia_types::{Act, ActId, HandRefusal, ObjectId, Outcome, Pass, SimId, Square};
 use tokio::{
     task::JoinHandle,
     time::{Instant, timeout},
@@ -54,6 +56,10 @@ const GONE_OVER: Fx = Fx::from_ratio(1, 2);
 /// [`GONE_OVER`] it comes as far as a push sends a ball.
 const PUSHED: Fx = Fx::from_int(6);
 
+/// Why somebody waits at the line whose key is new over there.
+const WORKING: &str =
+    "your key is new here, and the seconds of work that this sim asks for are under way";
+
 /// News of the neighbour that are looked at at once.
 const NEWS_AT_ONCE: usize = 64;
 
@@ -68,6 +74,22 @@ struct NeighbourSession {
     approach: Option<(ActId, Instant)>,
     /// Why the neighbour did not take it.
     refused: Option<String>,
+    /// What a key that is new there has to show is asked for, done, and shown once.
+    work: NewcomerWork,
+}
+
+/// What a neighbour asks of somebody whose key is new there.
+#[derive(Default)]
+enum NewcomerWork {
+    /// Nothing, as far as is known.
+    #[default]
+    None,
+    /// Work, which has to be begun.
+    Asked,
+    /// Work that is being done.
+    Doing(JoinHandle<Pass>),
+    /// Work that was done, for the next announcement.
+    Done(Pass),
 }
 
 /// A session that is being opened.
@@ -245,7 +267,9 @@ impl BorderWalk {
             Ok((driver, lookout)) => {
                 self.failed = None;
                 let (scene, approach, refused) = (None, None, None);
-                let ahead = NeighbourSession { driver, ground, lookout, scene, approach, refused };
+                let work = NewcomerWork::None;
+                let ahead =
+                    NeighbourSession { driver, ground, lookout, scene, approach, refused, work };
                 self.ahead = Some(ahead);
             }
             Err(why) => self.failed = Some((neighbour, why, Instant::now())),
@@ -405,9 +429,16 @@ impl NeighbourSession {
 
     /// Announces who comes, and takes in what has happened over there.
     async fn hear(&mut self, from: SimId) -> Result<(), String> {
+        self.do_work().await;
         let again = if self.refused.is_some() { ASK_AGAIN } else { APPROACH_AGAIN };
-        if self.approach.is_none_or(|(_, at)| at.elapsed() >= again) {
-            let act = Act::Approach { from };
+        let is_due = self.approach.is_none_or(|(_, at)| at.elapsed() >= again);
+        let is_working = matches!(self.work, NewcomerWork::Doing(_));
+        if is_due && !is_working {
+            let pass = match mem::take(&mut self.work) {
+                NewcomerWork::Done(pass) => Some(pass),
+                _ => None,
+            };
+            let act = Act::Approach { from, pass };
             let sent = self.driver.submit(act, Vec::new()).await.map_err(|e| e.to_string())?;
             self.approach = Some((sent.act, Instant::now()));
         }
@@ -417,6 +448,29 @@ impl NeighbourSession {
             self.note(news)?;
         }
         Ok(())
+    }
+
+    /// Begins the work that the neighbour asks for, and takes in what came of it.
+    async fn do_work(&mut self) {
+        self.work = match mem::take(&mut self.work) {
+            NewcomerWork::Asked => match self.driver.first_pass(None, ANSWER, || {}).await {
+                Ok(FirstPass::Working(work)) => {
+                    self.refused = Some(WORKING.to_owned());
+                    NewcomerWork::Doing(work)
+                }
+                Ok(FirstPass::Ready(pass)) => NewcomerWork::Done(pass),
+                Ok(FirstPass::None) => NewcomerWork::None,
+                Err(why) => {
+                    self.refused = Some(why.to_string());
+                    NewcomerWork::None
+                }
+            },
+            NewcomerWork::Doing(work) if work.is_finished() => {
+                self.approach = None;
+                NewcomerWork::Done(worked(work.await))
+            }
+            other => other,
+        };
     }
 
     fn note(&mut self, news: DriverEvent) -> Result<(), String> {
@@ -430,6 +484,9 @@ impl NeighbourSession {
                 };
             }
             DriverEvent::Refused { act, why } if is_own(act) => {
+                if why == SubmitRefusal::NeedsWork {
+                    self.work = NewcomerWork::Asked;
+                }
                 self.refused = Some(why.to_string())
             }
             DriverEvent::Ended(end) => return Err(end.to_string()),

@@ -133,18 +133,18 @@ export class BorderWalk {
     engine.start();
   }
 
-  /** @param {{border: Border, engine: Walker}} ahead @param {number} now */
+  /** Once, as what a new key has to show there may take seconds. @param {{border: Border, engine: Walker}} ahead @param {number} now */
   #announce({ border, engine: there }, now) {
-    this.due = now + APPROACH_MS;
     const { engine, said } = this;
-    there.approach(engine.sim ?? '').then(({ ok, refusal }) => {
+    this.due = Infinity;
+    there.approach(engine.sim ?? '').catch(({ code }) => ({ ok: false, refusal: code })).then(({ ok, refusal }) => {
       if (engine !== this.engine) return;
       engine.port.tell('may_pass', { to: ok ? border.neighbour : null });
+      this.due = now + (ok ? APPROACH_MS : REFUSED_MS);
       if (ok) return void (said.why = null);
-      this.due = now + REFUSED_MS;
       [said.why, said.times] = [refusal, refusal === said.why ? said.times + 1 : 1];
       // Once is enough while the reason stays.
       if (said.times === REFUSED_TIMES) this.refused(refusal ?? '', there);
-    }, () => (this.due = now + REFUSED_MS));
+    });
   }
 }

@@ -180,6 +180,31 @@ fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
     }
 }
 
+/// Sims at public addresses ask new keys for work, so nobody walked from one into another who had not logged in
+/// there before.
+#[test]
+fn a_person_whose_key_is_new_over_there_does_the_work_on_her_way_and_walks_over() {
+    let folder = Folder::new("newcomer-crossing");
+    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    let rule = ["--first-login", "work", "--first-login-tries", "2000"];
+    let grid = Grid::start_with(&dir, "2x1", &[&["--place", &place][..], &rule].concat());
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let [west, east] = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
+    for node in [&west, &east] {
+        border_until(node, is_open);
+    }
+    people_until([&west, &east], |[_, at_east]| at_east == 0);
+
+    let mut person = Person::enter(&west, &key(&folder, "ada"));
+    person.types("look");
+    person.sees("You stand at");
+    person.types("go east 12");
+    person.sees("You walked into sim-1-0");
+    people_until([&west, &east], |[_, at_east]| at_east == 1);
+    person.leaves();
+    grid.stop();
+}
+
 #[test]
 fn the_border_to_a_neighbour_that_was_killed_is_a_wall_that_says_why() {
     let folder = Folder::new("walls");

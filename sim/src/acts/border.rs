@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
     Act, Blob, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HandsMark,
-    HearRefusal, PassRefusal, Refusal, SignedEnvelope, SimId, Square,
+    HearRefusal, Pass, PassRefusal, Refusal, SignedEnvelope, SimId, Square,
     limits::{BORDERS_MAX, PASSES_MAX},
 };
 
@@ -95,7 +95,7 @@ impl ActContext<'_> {
 
     /// Decides the answer to somebody who approaches. An answer that says no is one as well: the sim that
     /// she is in tells her why.
-    pub(super) fn approach(&self, from: SimId) -> ActResult {
+    pub(super) fn approach(&self, from: SimId, shown: Option<&Pass>) -> ActResult {
         let border = self.state.borders.all.get(&from).filter(|border| !border.frozen);
         let border = border.ok_or(Refusal::NoBorder)?;
         let (now, said) = (self.state.clock.time, &border.crossing.said);
@@ -111,6 +111,9 @@ impl ActContext<'_> {
             return Err(Refusal::Full);
         }
         let known = self.state.players.get(&person);
+        // What is shown was asked for where the key is new, and it counts as a first login does.
+        let shown = shown.filter(|_| known.is_none());
+        let ticket = self.used_ticket(shown)?;
         let is_here = self.state.present.contains_key(&person);
         let refused = match () {
             () if !said.open => Some(PassRefusal::Closed),
@@ -125,7 +128,10 @@ impl ActContext<'_> {
         // What she holds is answered at the end of the turn, and after each turn anew.
         let (until, mark, hands) = (now.plus(PASS_MS), HandsMark::default(), Vec::new());
         let pass = CrossingPass { person, until, refused, mark, hands };
-        Ok(vec![StateChange::Border(BorderChange::Pass(from, pass, self.envelope.lane))])
+        let mut changes =
+            vec![StateChange::Border(BorderChange::Pass(from, pass, self.envelope.lane))];
+        changes.extend(shown.map(|_| StateChange::FirstLogin(ticket)));
+        Ok(changes)
     }
 
     /// Decides an order about a border.

@@ -65,17 +65,19 @@ pub enum ActFault {
     /// The signature is not the author's.
     #[error("the signature is not the author's")]
     Signature,
-    /// The key is new to the sim, and a key that is new begins with a login.
-    #[error("a key that is new to the sim begins with a login")]
+    /// The key is new to the sim, and a key that is new begins with a login, or announces itself at a border.
+    #[error(
+        "a key that is new to the sim begins with a login, or with an announcement at a border"
+    )]
     NoLogin,
     /// The key is new to the sim, which lets in nobody new.
     #[error("the sim lets in nobody new")]
     Closed,
-    /// The key is new to the sim, and its login shows no work that counts now.
-    #[error("a key that is new to the sim shows work, and this login shows none that counts now")]
+    /// The key is new to the sim, and shows no work that counts now.
+    #[error("a key that is new to the sim shows work, and this act shows none that counts now")]
     NoWork,
-    /// The key is new to the sim, and its login shows no ticket that is open.
-    #[error("a key that is new to the sim shows a ticket, and this login shows none that is open")]
+    /// The key is new to the sim, and shows no ticket that is open.
+    #[error("a key that is new to the sim shows a ticket, and this act shows none that is open")]
     NoTicket,
     /// Only the proposer of a turn says in it what it heard of a neighbour.
     #[error("only the proposer of a turn says in it what it heard of a neighbour")]
@@ -134,12 +136,12 @@ impl TurnAdmission<'_> {
         self.check(envelope)?;
         let lane = (envelope.author, envelope.lane);
         let standing = self.standing(envelope);
+        let comes = self.comes_in(envelope);
         if self.opens(envelope) {
             self.fresh.insert(lane);
             self.opening += usize::from(standing < Standing::Steward);
         }
-        let is_login = matches!(envelope.act, Act::Login { .. });
-        self.first_logins += usize::from(is_login && standing == Standing::Stranger);
+        self.first_logins += usize::from(comes && standing == Standing::Stranger);
         self.taken.insert((lane, envelope.seq));
         if let Act::Hear { neighbour, .. } = envelope.act {
             self.heard.insert(neighbour);
@@ -148,15 +150,13 @@ impl TurnAdmission<'_> {
     }
 
     /// Returns a turn's acts in the order in which they are judged: those of the least standing first,
-    /// and logins before what follows them. A turn lists its acts by their ids, and its proposer took
+    /// and what begins a session before what follows it. A turn lists its acts by their ids, and its proposer took
     /// them in another order; in this order all acts fit that fit in any order.
     #[must_use]
     pub fn in_order<'a>(&self, acts: &'a [SignedEnvelope]) -> Vec<&'a SignedEnvelope> {
         let mut ordered: Vec<&SignedEnvelope> = acts.iter().collect();
-        ordered.sort_by_cached_key(|act| {
-            let is_login = matches!(act.envelope.act, Act::Login { .. });
-            (self.standing(&act.envelope), !is_login)
-        });
+        ordered
+            .sort_by_cached_key(|act| (self.standing(&act.envelope), !act.envelope.act.comes_in()));
         ordered
     }
 
@@ -213,6 +213,15 @@ impl TurnAdmission<'_> {
         if self.opens(envelope) { self.check_lane_slots(envelope.author, standing) } else { Ok(()) }
     }
 
+    /// Says whether the act begins a session: a login does, and the first announcement at a border.
+    fn comes_in(&self, envelope: &Envelope) -> bool {
+        match envelope.act {
+            Act::Login { .. } => true,
+            Act::Approach { .. } => self.opens(envelope),
+            _ => false,
+        }
+    }
+
     /// Returns the standing of the author.
     fn standing(&self, envelope: &Envelope) -> Standing {
         self.judging.standings.standing(&envelope.author, self.height)
@@ -224,19 +233,19 @@ impl TurnAdmission<'_> {
         let first_login = standings.first_login(self.height);
         let pass = match &envelope.act {
             _ if first_login == FirstLogin::Open => return Ok(()),
-            Act::Login { pass, .. } => pass,
+            act if self.comes_in(envelope) => act.pass(),
             _ if self.opens(envelope) => return Err(ActFault::NoLogin),
             _ => return Ok(()),
         };
+        let is_login = matches!(envelope.act, Act::Login { .. });
         if let Some(Pass::Rotation(rotation)) = pass
+            && is_login
             && standings.standing(&rotation.old, self.height) > Standing::Stranger
         {
             return self.check_first_login_slots();
         }
         // Who holds land renews its grant, and so do the servers of its sim.
-        if matches!(envelope.act, Act::Login { .. })
-            && standings.speaks_for_land(&envelope.author, self.height)
-        {
+        if is_login && standings.speaks_for_land(&envelope.author, self.height) {
             return self.check_first_login_slots();
         }
         let lacking = match (first_login, pass) {
@@ -249,7 +258,7 @@ impl TurnAdmission<'_> {
             let first_logins = standings.first_logins();
             first_logins.accepts_pass(standings.sim(), &envelope.author, pass, self.height)
         };
-        if !pass.as_ref().is_some_and(counts) {
+        if !pass.is_some_and(counts) {
             return Err(lacking);
         }
         self.check_first_login_slots()

@@ -2,12 +2,15 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::{
-    Presence, Wall,
+    FirstLogin, Presence, Standings as _, Wall,
     limits::{AHEAD_MS_MAX, DEPARTURE_MS, PASS_MS, WORD_MS},
 };
-use metatopia_types::{Act, BorderOrder, Outcome, Parcel, PublicKey, Refusal, Said, TravelRefusal};
+use metatopia_types::{
+    Act, BorderOrder, Outcome, Parcel, Pass, PublicKey, Refusal, Said, Signature, TicketOrder,
+    TicketPass, TravelRefusal,
+};
 
-use crate::town::{ADMIN, Place, drive, places, public, step, tell, town};
+use crate::town::{ADMIN, Place, drive, genesis, places, public, step, tell, town, town_of};
 
 pub(crate) const EAST: Vec2 = Vec2::new(Fx::ONE, Fx::ZERO);
 pub(crate) const WEST: Vec2 = Vec2::new(Fx::from_int(-1), Fx::ZERO);
@@ -90,8 +93,8 @@ fn an_announcement_is_heard_of_those_alone_whom_the_leaf_names_near_and_makes_no
     // She is 12 m from the line, so she is named.
     let (far, strange) = (public(2), public(3));
     town[1].login(far);
-    let near = town[1].act(ada, 1, Act::Approach { from });
-    let stranger = town[1].act(strange, 1, Act::Approach { from });
+    let near = town[1].act(ada, 1, Act::Approach { from, pass: None });
+    let stranger = town[1].act(strange, 1, Act::Approach { from, pass: None });
     step(&mut town, 50);
     assert_eq!(town[1].outcome(&near), Outcome::Ok);
     assert_eq!(town[1].outcome(&stranger), Outcome::Refused(Refusal::NotNear));
@@ -104,6 +107,35 @@ fn an_announcement_is_heard_of_those_alone_whom_the_leaf_names_near_and_makes_no
         step(&mut town, 500);
     }
     assert_eq!(said(&town, 1, 0).passes, []);
+}
+
+#[test]
+fn a_ticket_that_is_shown_at_a_border_is_used_once_and_only_by_who_is_named_near() {
+    let mut geneses: Vec<_> = (0..2).map(|column| genesis(column, 1)).collect();
+    geneses[1].parameters.first_login = FirstLogin::Invite;
+    let mut town = town_of(geneses);
+    let (ada, strange, ticket) = (public(1), public(3), public(240));
+    town[0].login(ada);
+    let order = TicketOrder::Issue { ticket, uses: 2, days: 1 };
+    town[1].act(public(ADMIN), 1, Act::Ticket(order));
+    (0..3).for_each(|_| step(&mut town, 50));
+    let from = town[0].id();
+    let shown = |town: &mut [Place], person| {
+        // Signatures are looked at before a turn is applied.
+        let pass = TicketPass { ticket, signature: Signature::from_bytes([0; 64]) };
+        let act = Act::Approach { from, pass: Some(Pass::Ticket(pass)) };
+        let act = town[1].act(person, 1, act);
+        step(town, 50);
+        town[1].outcome(&act)
+    };
+    let has_use = |town: &[Place]| town[1].world.first_logins().tickets().has_use(&ticket);
+    assert_eq!(shown(&mut town, strange), Outcome::Refused(Refusal::NotNear));
+    assert_eq!(shown(&mut town, ada), Outcome::Ok);
+    assert!(has_use(&town), "one of two is left");
+    assert_eq!(shown(&mut town, ada), Outcome::Ok);
+    assert!(!has_use(&town));
+    assert_eq!(shown(&mut town, ada), Outcome::Refused(Refusal::NoTicket));
+    assert_eq!(town[1].world.root(), town[1].world.rehash());
 }
 
 #[test]
@@ -189,7 +221,7 @@ fn who_was_taken_departs_no_more_before_her_sender_has_settled_it() {
     for _ in 0..60 {
         town[1].act(ada, 1, Act::Walk { heading: WEST });
         let from = town[1].id();
-        town[0].act(ada, 2, Act::Approach { from });
+        town[0].act(ada, 2, Act::Approach { from, pass: None });
         town[0].play(50);
         tell(&mut town, 0, 1);
         town[1].play(50);
@@ -210,7 +242,7 @@ fn without_word_for_two_seconds_the_border_is_a_wall() {
     let (mut town, ada) = two();
     for _ in 0..10 {
         let from = town[0].id();
-        town[1].act(ada, 1, Act::Approach { from });
+        town[1].act(ada, 1, Act::Approach { from, pass: None });
         step(&mut town, 50);
     }
     assert_eq!(town[0].world.borders()[0].wall, None);

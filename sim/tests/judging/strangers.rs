@@ -53,6 +53,47 @@ fn a_new_key_shows_work_before_a_lane_opens() {
     assert_eq!(check(&register, 1, &envelope(ADMIN, 1, 1, 100)), Ok(()));
 }
 
+/// Nobody could walk from one public sim into another one who had not logged in there before.
+#[test]
+fn a_new_key_shows_work_with_its_first_announcement_at_a_border_and_with_no_later_one() {
+    let register = sim(FirstLogin::Work);
+    let approach = |lane: u64, seq: u64, work: Option<Work>| {
+        let act = Act::Approach { from: SIM, pass: work.map(Pass::Work) };
+        Envelope { act, ..envelope(ADA, lane, seq, 100) }
+    };
+    let shown = Some(work(&register, &ADA));
+    assert_eq!(check(&register, 1, &approach(1, 1, None)), Err(ActFault::NoWork));
+    assert_eq!(check(&register, 1, &approach(1, 1, shown)), Ok(()));
+    let closed = check(&sim(FirstLogin::Closed), 1, &approach(1, 1, shown));
+    assert_eq!(closed, Err(ActFault::Closed));
+    assert_eq!(check(&sim(FirstLogin::Open), 1, &approach(1, 1, None)), Ok(()));
+
+    let windows = LaneWindows::default();
+    let judging = Judging { standings: &register, proposer: None };
+    let mut admission = windows.admission(Height(1), None, judging);
+    assert_eq!(admission.admit(&approach(1, 1, shown)), Ok(()));
+    assert_eq!(admission.admit(&approach(1, 2, None)), Ok(()), "the lane is open");
+    assert_eq!(admission.admit(&envelope(ADA, 1, 3, 100)), Ok(()));
+    assert_eq!(
+        admission.admit(&approach(2, 1, None)),
+        Err(ActFault::NoWork),
+        "another lane is not"
+    );
+}
+
+/// A key that was rotated shows that with its login. At a border nobody looks at the key before.
+#[test]
+fn a_rotation_lets_nobody_announce_herself() {
+    let [admin, new] = [100, 103].map(key);
+    let parameters = Parameters { first_login: FirstLogin::Work, ..Parameters::default() };
+    let register = Register::genesis(SIM, &parameters, BTreeSet::from([admin.public()]));
+    let pass = Some(Pass::Rotation(Rotation::new(&admin, &new, 1)));
+    let act = Act::Approach { from: SIM, pass };
+    let announced = Envelope { act, ..envelope(new.public(), 1, 1, 100) };
+    assert!(announced.clone().sign(&new).verify(&Ed25519));
+    assert_eq!(check(&register, 1, &announced), Err(ActFault::NoWork));
+}
+
 #[test]
 fn work_of_another_key_or_for_a_header_that_is_too_old_or_unknown_does_not_count() {
     let register = sim(FirstLogin::Work);

@@ -124,6 +124,8 @@ pub enum Act {
     Approach {
         /// The sim that the author comes from.
         from: SimId,
+        /// What a key that is new to the sim shows with its first act, unless the sim is open to every key.
+        pass: Option<Pass>,
     },
     /// An admin orders something about a border of the sim.
     Border {
@@ -309,14 +311,10 @@ impl SignedEnvelope {
     #[must_use]
     pub fn verify(&self, scheme: &dyn Verify) -> bool {
         let Envelope { sim, author, act, .. } = &self.envelope;
-        let lets_in = match act {
-            Act::Login { pass: Some(Pass::Ticket(ticket)), .. } => {
-                ticket.verify(*sim, author, scheme)
-            }
-            Act::Login { pass: Some(Pass::Rotation(rotation)), .. } => {
-                rotation.new == *author && rotation.verify(scheme)
-            }
-            _ => true,
+        let lets_in = match act.pass() {
+            Some(Pass::Ticket(ticket)) => ticket.verify(*sim, author, scheme),
+            Some(Pass::Rotation(rotation)) => rotation.new == *author && rotation.verify(scheme),
+            Some(Pass::Work(_)) | None => true,
         };
         lets_in && scheme.verify(author, self.envelope.id().bytes(), &self.signature)
     }

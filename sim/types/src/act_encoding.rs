@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeTuple};
 
-use crate::{Act, wire};
+use crate::{Act, Pass, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
@@ -55,6 +55,22 @@ pub const ACT_NUMBERS: [(&str, u16); 37] = [
 const SHORT: usize = 256;
 
 impl Act {
+    /// Says whether a key that is new to a sim may begin with this act: whether it is a login, or an announcement
+    /// at a border.
+    #[must_use]
+    pub const fn comes_in(&self) -> bool {
+        matches!(self, Self::Login { .. } | Self::Approach { .. })
+    }
+
+    /// Returns the pass that a key shows which may be new to the sim.
+    #[must_use]
+    pub const fn pass(&self) -> Option<&Pass> {
+        match self {
+            Self::Login { pass, .. } | Self::Approach { pass, .. } => pass.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Returns the number by which envelopes name this kind of act.
     #[must_use]
     pub const fn number(&self) -> u16 {

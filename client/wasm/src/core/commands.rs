@@ -334,7 +334,7 @@ impl ClientCore {
                 self.act(plain(Act::Answer { object, terms, accepts }));
             }
             PageCommand::Approach { from } => match from.parse() {
-                Ok(from) => self.act(plain(Act::Approach { from })),
+                Ok(from) => self.approach(id, from),
                 Err(_) => self.failed(id, BAD_NAME, &from.into()),
             },
             PageCommand::MayPass { to } => self.may_pass(id, to.as_deref()),

@@ -33,7 +33,7 @@ pub(super) enum DeedKind {
     Heartbeat,
     /// The person leaves.
     Leave(u64),
-    /// The person comes.
+    /// The person comes, by a login or over a border.
     Login,
 }
 
@@ -84,6 +84,11 @@ impl Deeds {
         self.is_here
     }
 
+    /// Does anything wait for the avatar?
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// An act is a sign of life.
     pub(super) const fn lives(&mut self, now: Duration) {
         self.life_at = now;
@@ -113,11 +118,7 @@ impl ClientCore {
             DeedKind::Walk(heading, _) => Some(*heading),
             _ => None,
         };
-        let is_announced = matches!(deed.act, Act::Approach { .. });
         let seq = self.submit(deed);
-        if let Some(seq) = seq.filter(|_| is_announced) {
-            self.foresight.announce(seq, self.now);
-        }
         if let Some((heading, seq)) = walk.zip(seq) {
             self.foresight.note(seq, heading, self.now);
         }
@@ -131,7 +132,7 @@ impl ClientCore {
         self.come_back();
     }
 
-    fn come_back(&mut self) {
+    pub(super) fn come_back(&mut self) {
         if let Some(CorePerson { name, look }) = self.deeds.person.clone()
             && self.deeds.logins.is_empty()
         {
@@ -158,6 +159,11 @@ impl ClientCore {
     /// It is known what came of an act.
     pub(super) fn ended(&mut self, seq: Option<Seq>, mut deed: Deed, end: ActEnd) {
         if let DeedKind::Login = deed.kind {
+            if let (Act::Approach { .. }, Some(seq), Ok(result)) = (&deed.act, seq, &end)
+                && result.ok
+            {
+                self.foresight.admitted(seq, result.height);
+            }
             return self.login_ended(end);
         }
         let person = self.deeds.person.is_some() && !self.picture.is_own_departed();
@@ -194,11 +200,6 @@ impl ClientCore {
         }
         if matches!(deed.act, Act::Build(_)) {
             self.joints_changed();
-        }
-        if let (Act::Approach { .. }, Some(seq), Ok(result)) = (&deed.act, seq, &end)
-            && result.ok
-        {
-            self.foresight.admitted(seq, result.height);
         }
         match deed.kind {
             DeedKind::Plain(command) | DeedKind::Leave(command) => self.reply(command, end),

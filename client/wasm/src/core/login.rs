@@ -1,7 +1,8 @@
-//! Coming into a sim, which may ask a key that is new to it for a ticket or for some seconds of work.
+//! Coming into a sim by a login or over a border. It may ask a key that is new to it for a ticket or for some seconds
+//! of work.
 
 use metatopia_protocol::{LoginTerms, Question};
-use metatopia_types::{Act, Height, Look, Pass, Rotation, TicketPass, Work};
+use metatopia_types::{Act, Height, Look, Pass, Rotation, SimId, TicketPass, Work};
 use serde_json::{Value, json};
 
 use super::{
@@ -11,13 +12,25 @@ use super::{
     outcomes::{ActEnd, ActFailure},
 };
 
-/// A login under way.
+/// How somebody comes.
+#[derive(Clone, Debug)]
+enum Coming {
+    Login {
+        name: String,
+        look: Look,
+    },
+    /// She announces that she comes over the border from this sim.
+    Approach {
+        from: SimId,
+    },
+}
+
+/// A login or an announcement under way.
 #[derive(Debug)]
 pub(super) struct LoginAttempt {
     /// Who waits for it: nobody, if the avatar is only taken back.
     command: Option<u64>,
-    name: String,
-    look: Look,
+    coming: Coming,
     /// It was asked what a login takes.
     asked: bool,
     /// The page does the work with this number, for the header of this height.
@@ -34,7 +47,16 @@ impl Deeds {
 impl ClientCore {
     /// Logs in, after the logins that are under way.
     pub(super) fn login(&mut self, command: Option<u64>, name: String, look: Look) {
-        let attempt = LoginAttempt { command, name, look, asked: false, work: None };
+        self.come(command, Coming::Login { name, look });
+    }
+
+    /// Announces that the person comes over the border from a sim, after what is under way.
+    pub(super) fn approach(&mut self, command: u64, from: SimId) {
+        self.come(Some(command), Coming::Approach { from });
+    }
+
+    fn come(&mut self, command: Option<u64>, coming: Coming) {
+        let attempt = LoginAttempt { command, coming, asked: false, work: None };
         self.deeds.logins.push_back(attempt);
         if self.deeds.logins.len() == 1 {
             self.begin_login();
@@ -44,7 +66,9 @@ impl ClientCore {
     /// Begins the login that is next. What a login of a key takes that came by a rotation is asked first: without the
     /// rotation an open sim would take it for somebody new.
     fn begin_login(&mut self) {
-        match self.deeds.logins.front_mut().filter(|_| self.rotation.is_some()) {
+        let is_login = |login: &&mut LoginAttempt| matches!(login.coming, Coming::Login { .. });
+        let rotated = self.deeds.logins.front_mut().filter(|_| self.rotation.is_some());
+        match rotated.filter(is_login) {
             Some(login) => {
                 login.asked = true;
                 self.ask_terms();
@@ -54,11 +78,21 @@ impl ClientCore {
     }
 
     fn submit_login(&mut self, pass: Option<Pass>) {
-        let Some(LoginAttempt { name, look, .. }) = self.deeds.logins.front() else {
+        let Some(LoginAttempt { coming, .. }) = self.deeds.logins.front() else {
             return;
         };
-        let act = Act::Login { name: name.clone(), look: *look, bot: false, pass };
-        self.submit(Deed::new(DeedKind::Login, act));
+        match coming.clone() {
+            Coming::Login { name, look } => {
+                let act = Act::Login { name, look, bot: false, pass };
+                self.submit(Deed::new(DeedKind::Login, act));
+            }
+            Coming::Approach { from } => {
+                let act = Act::Approach { from, pass };
+                if let Some(seq) = self.submit(Deed::new(DeedKind::Login, act)) {
+                    self.foresight.announce(seq, self.now);
+                }
+            }
+        }
     }
 
     /// It is known what came of the login that is under way.
@@ -75,10 +109,13 @@ impl ClientCore {
     }
 
     pub(super) fn finish_login(&mut self, end: ActEnd) {
-        let Some(LoginAttempt { command, name, look, .. }) = self.deeds.logins.pop_front() else {
+        let Some(LoginAttempt { command, coming, .. }) = self.deeds.logins.pop_front() else {
             return;
         };
-        if end.as_ref().is_ok_and(|result| result.ok) {
+        let is_login = matches!(coming, Coming::Login { .. });
+        if let Coming::Login { name, look } = coming
+            && end.as_ref().is_ok_and(|result| result.ok)
+        {
             self.deeds.person = Some(CorePerson { name, look });
             self.deeds.is_here = true;
             // This sim knows the key by now.
@@ -90,16 +127,21 @@ impl ClientCore {
         if let Some(command) = command {
             self.reply(command, end.clone());
         }
-        if self.deeds.logins.is_empty() {
-            self.go_on(&end);
-        } else {
+        if !self.deeds.logins.is_empty() {
             self.begin_login();
+        } else if is_login {
+            self.go_on(&end);
+        } else if self.deeds.is_waiting() {
+            self.come_back();
         }
     }
 
     /// A server says what a login of this key takes.
     pub(super) fn terms_came(&mut self, terms: LoginTerms) {
-        match (terms, self.rotation) {
+        let is_approach = |login: &LoginAttempt| matches!(login.coming, Coming::Approach { .. });
+        let rotation =
+            self.rotation.filter(|_| !self.deeds.logins.front().is_some_and(is_approach));
+        match (terms, rotation) {
             (_, None) => self.pass_terms(terms),
             // An open sim does not say whether it knows a key. If it does not, this is any login.
             (LoginTerms::Free, Some(rotation)) => self.submit_login(Some(Pass::Rotation(rotation))),

@@ -286,7 +286,7 @@ impl Mempool {
         Ok(())
     }
 
-    /// Does a login wait that this act of the same lane may follow in one turn?
+    /// Does an act wait that begins a session, which this act of the same lane may follow in one turn?
     fn follows_login(&self, envelope: &Envelope) -> bool {
         let Some(lanes) = self.authors.get(&envelope.author) else {
             return false;
@@ -294,7 +294,7 @@ impl Mempool {
         let before = (envelope.lane, Seq(0))..(envelope.lane, envelope.seq);
         lanes.range(before).any(|(_, id)| {
             let pending = &self.pending[id];
-            matches!(pending.submission.act.envelope.act, Act::Login { .. })
+            pending.submission.act.envelope.act.comes_in()
         })
     }
 
