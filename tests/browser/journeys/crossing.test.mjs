@@ -24,7 +24,7 @@ text = "To the border."
 `).join('');
 
 const journey = setting({
-  servers: 1, grid: '2x1', template: 'meadow',
+  servers: 1, grid: '2x1', template: 'meadow', rule: 'work',
   place: (text) => `${text.replace('spawn = [0, 0]', 'spawn = [68, 0]').replace('spawn_radius = 4', 'spawn_radius = 1')}${GROVES}`,
 });
 
