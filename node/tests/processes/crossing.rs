@@ -194,6 +194,9 @@ fn a_person_whose_key_is_new_over_there_does_the_work_on_her_way_and_walks_over(
         border_until(node, is_open);
     }
     people_until([&west, &east], |[_, at_east]| at_east == 0);
+    let admin = text(&dir.join("sim-1-0").join("admin.key"));
+    let again = ["admin", "set", "first_login", "work", "--node", &east, "--key", &admin];
+    ended(&run(&again), 4, "already");
 
     let mut person = Person::enter(&west, &key(&folder, "ada"));
     person.types("look");
