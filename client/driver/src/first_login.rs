@@ -154,7 +154,7 @@ impl ClientDriver {
 pub enum FirstPass {
     /// Nothing: the sim knows the key, or is open to every key.
     None,
-    /// This pass.
+    /// What the ticket gives.
     Ready(Pass),
     /// The pass with work that is being done.
     Working(JoinHandle<Pass>),

@@ -109,7 +109,8 @@ pub fn decode_client(frame: &[u8]) -> Result<ClientMessage, DecodeError> {
     wire::decode(frame, CLIENT_FRAME_BYTES_MAX)
 }
 
-/// Does this frame of a client hand in a login, or what a new key shows at a border? Cheap for those that hand in nothing.
+/// Does this frame of a client hand in a login, or what a new key shows at a border? Cheap for those that hand in
+/// nothing.
 #[must_use]
 pub fn is_login(frame: &[u8]) -> bool {
     let is_submission = frame.first() == Some(&SUBMIT);

@@ -1,5 +1,7 @@
 //! Walking over a border: the session with the neighbour, before and after the line.
 
+mod neighbour;
+
 use std::{mem, time::Duration};
 
 use metatopia_client::{
@@ -7,17 +9,13 @@ use metatopia_client::{
     is_into_portal, is_past_edge, square_of,
     text::{beyond_border, position, printable},
 };
-use metatopia_client_driver::{
-    ClientDriver, DriverEvent, FirstPass, GenesisTrust, NodeUrl, worked,
-};
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, SubmitRefusal, Watching};
-use metatopia_types::{Act, ActId, HandRefusal, ObjectId, Outcome, Pass, SimId, Square};
-use tokio::{
-    task::JoinHandle,
-    time::{Instant, timeout},
-};
+use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
+use metatopia_types::{HandRefusal, ObjectId, SimId, Square};
+use tokio::{task::JoinHandle, time::Instant};
 
+use self::neighbour::NeighbourSession;
 use crate::deeds::AT_REST;
 
 /// Nearer than this to the line, a person has come to the border, in metres.
@@ -32,21 +30,11 @@ const SIM_DIGITS: usize = 12;
 /// Time for the answer about borders.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// A person announces again that she may come over, after this long: a pass counts for 10 s.
-const APPROACH_AGAIN: Duration = Duration::from_secs(4);
-
 /// A crossing is settled after this long, if all goes well: some turns.
 const SETTLED_IN: Duration = Duration::from_secs(1);
 
-/// An announcement that was refused is made again after this long: the neighbour may not have heard yet that
-/// the person is near.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
-
 /// A neighbour that let nobody in is tried again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
-
-/// Whoever looks over a border sees 40 m, so views are asked for anew only after so many metres.
-const LOOK_STEP: Fx = Fx::from_int(8);
 
 /// Whoever and whatever was seen so short of the line, at its speed, and is seen no more, has gone over it, in
 /// seconds: a scene comes each fifth of a second.
@@ -55,42 +43,6 @@ const GONE_OVER: Fx = Fx::from_ratio(1, 2);
 /// What was pushed and is gone before it was seen to roll had at least this speed, in metres a second: in the time of
 /// [`GONE_OVER`] it comes as far as a push sends a ball.
 const PUSHED: Fx = Fx::from_int(6);
-
-/// Why somebody waits at the line whose key is new over there.
-const WORKING: &str =
-    "your key is new here, and the seconds of work that this sim asks for are under way";
-
-/// News of the neighbour that are looked at at once.
-const NEWS_AT_ONCE: usize = 64;
-
-/// The session with a neighbour that somebody is near.
-struct NeighbourSession {
-    driver: ClientDriver,
-    ground: NeighbourGround,
-    /// What is looked at over there.
-    lookout: Vec2,
-    scene: Option<Scene>,
-    /// The last announcement, and when it was made.
-    approach: Option<(ActId, Instant)>,
-    /// Why the neighbour did not take it.
-    refused: Option<String>,
-    /// What a key that is new there has to show is asked for, done, and shown once.
-    work: NewcomerWork,
-}
-
-/// What a neighbour asks of somebody whose key is new there.
-#[derive(Default)]
-enum NewcomerWork {
-    /// Nothing, as far as is known.
-    #[default]
-    None,
-    /// Work, which has to be begun.
-    Asked,
-    /// Work that is being done.
-    Doing(JoinHandle<Pass>),
-    /// Work that was done, for the next announcement.
-    Done(Pass),
-}
 
 /// A session that is being opened.
 struct OpeningSession {
@@ -266,11 +218,7 @@ impl BorderWalk {
         match opened {
             Ok((driver, lookout)) => {
                 self.failed = None;
-                let (scene, approach, refused) = (None, None, None);
-                let work = NewcomerWork::None;
-                let ahead =
-                    NeighbourSession { driver, ground, lookout, scene, approach, refused, work };
-                self.ahead = Some(ahead);
+                self.ahead = Some(NeighbourSession::new(driver, ground, lookout));
             }
             Err(why) => self.failed = Some((neighbour, why, Instant::now())),
         }
@@ -412,87 +360,6 @@ impl BorderWalk {
             _ => None,
         };
         refused.or_else(failed)
-    }
-}
-
-impl NeighbourSession {
-    /// Looks over the border from a place.
-    async fn look_over(&mut self, here: Vec2, watching: &Watching) {
-        let Some(lookout) = self.ground.lookout(here) else { return };
-        if lookout.distance(self.lookout) >= LOOK_STEP {
-            self.lookout = lookout;
-            // A session that broke is noticed when it is heard.
-            let watching = Watching { at: Some(lookout), ..watching.clone() };
-            let _ = self.driver.view(Some(watching)).await;
-        }
-    }
-
-    /// Announces who comes, and takes in what has happened over there.
-    async fn hear(&mut self, from: SimId) -> Result<(), String> {
-        self.do_work().await;
-        let again = if self.refused.is_some() { ASK_AGAIN } else { APPROACH_AGAIN };
-        let is_due = self.approach.is_none_or(|(_, at)| at.elapsed() >= again);
-        let is_working = matches!(self.work, NewcomerWork::Doing(_));
-        if is_due && !is_working {
-            let pass = match mem::take(&mut self.work) {
-                NewcomerWork::Done(pass) => Some(pass),
-                _ => None,
-            };
-            let act = Act::Approach { from, pass };
-            let sent = self.driver.submit(act, Vec::new()).await.map_err(|e| e.to_string())?;
-            self.approach = Some((sent.act, Instant::now()));
-        }
-        for _ in 0..NEWS_AT_ONCE {
-            // What has not come yet is waited for by nobody.
-            let Ok(news) = timeout(Duration::ZERO, self.driver.news()).await else { break };
-            self.note(news)?;
-        }
-        Ok(())
-    }
-
-    /// Begins the work that the neighbour asks for, and takes in what came of it.
-    async fn do_work(&mut self) {
-        self.work = match mem::take(&mut self.work) {
-            NewcomerWork::Asked => match self.driver.first_pass(None, ANSWER, || {}).await {
-                Ok(FirstPass::Working(work)) => {
-                    self.refused = Some(WORKING.to_owned());
-                    NewcomerWork::Doing(work)
-                }
-                Ok(FirstPass::Ready(pass)) => NewcomerWork::Done(pass),
-                Ok(FirstPass::None) => NewcomerWork::None,
-                Err(why) => {
-                    self.refused = Some(why.to_string());
-                    NewcomerWork::None
-                }
-            },
-            NewcomerWork::Doing(work) if work.is_finished() => {
-                self.approach = None;
-                NewcomerWork::Done(worked(work.await))
-            }
-            other => other,
-        };
-    }
-
-    fn note(&mut self, news: DriverEvent) -> Result<(), String> {
-        let is_own = |act: ActId| self.approach.is_some_and(|(own, _)| own == act);
-        match news {
-            DriverEvent::Scene(scene) => self.scene = Some(*scene),
-            DriverEvent::Outcome { act, outcome, .. } if is_own(act) => {
-                self.refused = match outcome {
-                    Outcome::Refused(why) => Some(why.to_string()),
-                    _ => None,
-                };
-            }
-            DriverEvent::Refused { act, why } if is_own(act) => {
-                if why == SubmitRefusal::NeedsWork {
-                    self.work = NewcomerWork::Asked;
-                }
-                self.refused = Some(why.to_string())
-            }
-            DriverEvent::Ended(end) => return Err(end.to_string()),
-            _ => {}
-        }
-        Ok(())
     }
 }
 

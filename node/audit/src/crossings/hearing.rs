@@ -36,7 +36,7 @@ impl HeardBytes {
 pub struct HearingCost {
     /// While nobody of either sim had been near the line for ten seconds, and nothing was under way.
     pub quiet: HeardBytes,
-    /// Otherwise.
+    /// At all other times.
     pub busy: HeardBytes,
     /// When somebody was near, or something under way.
     pub(super) stirred: Option<Millis>,

@@ -1,0 +1,147 @@
+//! The session with a neighbour before the line: what is seen there, and who is announced.
+
+use std::{mem, time::Duration};
+
+use metatopia_client::{NeighbourGround, Scene};
+use metatopia_client_driver::{ClientDriver, DriverEvent, FirstPass, worked};
+use metatopia_math::{Fx, Vec2};
+use metatopia_protocol::{SubmitRefusal, Watching};
+use metatopia_types::{Act, ActId, Outcome, Pass, SimId};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
+
+use super::ANSWER;
+
+/// A person announces again that she may come over, after this long: a pass counts for 10 s.
+const APPROACH_AGAIN: Duration = Duration::from_secs(4);
+
+/// An announcement that was refused is made again after this long: the neighbour may not have heard yet that
+/// the person is near.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Whoever looks over a border sees 40 m, so views are asked for anew only after so many metres.
+const LOOK_STEP: Fx = Fx::from_int(8);
+
+/// Why somebody waits at the line whose key is new over there.
+const WORKING: &str =
+    "your key is new here, and the seconds of work that this sim asks for are under way";
+
+/// News of the neighbour that are looked at at once.
+const NEWS_AT_ONCE: usize = 64;
+
+/// The session with a neighbour that somebody is near.
+pub(super) struct NeighbourSession {
+    pub(super) driver: ClientDriver,
+    pub(super) ground: NeighbourGround,
+    /// What is looked at over there.
+    pub(super) lookout: Vec2,
+    pub(super) scene: Option<Scene>,
+    /// The last announcement, and when it was made.
+    approach: Option<(ActId, Instant)>,
+    /// Why the neighbour did not take it.
+    pub(super) refused: Option<String>,
+    /// What a key that is new there has to show is asked for, done, and shown once.
+    work: NewcomerWork,
+}
+
+/// What a neighbour asks of somebody whose key is new there.
+#[derive(Default)]
+enum NewcomerWork {
+    /// Nothing, as far as is known.
+    #[default]
+    None,
+    /// Work, which has to be begun.
+    Asked,
+    /// Work that is being done.
+    Doing(JoinHandle<Pass>),
+    /// Work that was done, for the next announcement.
+    Done(Pass),
+}
+
+impl NeighbourSession {
+    pub(super) fn new(driver: ClientDriver, ground: NeighbourGround, lookout: Vec2) -> Self {
+        let (scene, approach, refused) = (None, None, None);
+        Self { driver, ground, lookout, scene, approach, refused, work: NewcomerWork::None }
+    }
+
+    /// Looks over the border from a place.
+    pub(super) async fn look_over(&mut self, here: Vec2, watching: &Watching) {
+        let Some(lookout) = self.ground.lookout(here) else { return };
+        if lookout.distance(self.lookout) >= LOOK_STEP {
+            self.lookout = lookout;
+            // A session that broke is noticed when it is heard.
+            let watching = Watching { at: Some(lookout), ..watching.clone() };
+            let _ = self.driver.view(Some(watching)).await;
+        }
+    }
+
+    /// Announces who comes, and takes in what has happened over there.
+    pub(super) async fn hear(&mut self, from: SimId) -> Result<(), String> {
+        self.do_work().await;
+        let again = if self.refused.is_some() { ASK_AGAIN } else { APPROACH_AGAIN };
+        let is_due = self.approach.is_none_or(|(_, at)| at.elapsed() >= again);
+        let is_working = matches!(self.work, NewcomerWork::Doing(_));
+        if is_due && !is_working {
+            let pass = match mem::take(&mut self.work) {
+                NewcomerWork::Done(pass) => Some(pass),
+                _ => None,
+            };
+            let act = Act::Approach { from, pass };
+            let sent = self.driver.submit(act, Vec::new()).await.map_err(|e| e.to_string())?;
+            self.approach = Some((sent.act, Instant::now()));
+        }
+        for _ in 0..NEWS_AT_ONCE {
+            // What has not come yet is waited for by nobody.
+            let Ok(news) = timeout(Duration::ZERO, self.driver.news()).await else { break };
+            self.note(news)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the work that the neighbour asks for, and takes in what came of it.
+    async fn do_work(&mut self) {
+        self.work = match mem::take(&mut self.work) {
+            NewcomerWork::Asked => match self.driver.first_pass(None, ANSWER, || {}).await {
+                Ok(FirstPass::Working(work)) => {
+                    self.refused = Some(WORKING.to_owned());
+                    NewcomerWork::Doing(work)
+                }
+                Ok(FirstPass::Ready(pass)) => NewcomerWork::Done(pass),
+                Ok(FirstPass::None) => NewcomerWork::None,
+                Err(why) => {
+                    self.refused = Some(why.to_string());
+                    NewcomerWork::None
+                }
+            },
+            NewcomerWork::Doing(work) if work.is_finished() => {
+                self.approach = None;
+                NewcomerWork::Done(worked(work.await))
+            }
+            other => other,
+        };
+    }
+
+    fn note(&mut self, news: DriverEvent) -> Result<(), String> {
+        let is_own = |act: ActId| self.approach.is_some_and(|(own, _)| own == act);
+        match news {
+            DriverEvent::Scene(scene) => self.scene = Some(*scene),
+            DriverEvent::Outcome { act, outcome, .. } if is_own(act) => {
+                self.refused = match outcome {
+                    Outcome::Refused(why) => Some(why.to_string()),
+                    _ => None,
+                };
+            }
+            DriverEvent::Refused { act, why } if is_own(act) => {
+                if why == SubmitRefusal::NeedsWork {
+                    self.work = NewcomerWork::Asked;
+                }
+                self.refused = Some(why.to_string())
+            }
+            DriverEvent::Ended(end) => return Err(end.to_string()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
