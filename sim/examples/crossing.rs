@@ -1,5 +1,5 @@
 //! Measures what a crossing costs the servers of both sims: `cargo run --release -p metatopia-sim --example
-//! crossing`, with `-- --json` one object a line.
+//! crossing`, with `-- --json` one object a line. Exit code 1 when a figure is past twice its bound.
 //!
 //! Balls roll back and forth by their scripts between two sims of four servers, and the same balls roll against
 //! the line, because they may not travel. Both sims hear each other in each turn, so what remains between the
@@ -11,7 +11,10 @@
     reason = "a measurement reads the clock, and decides nothing"
 )]
 
-use std::time::{Duration, Instant};
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ScriptState, Value};
@@ -96,7 +99,8 @@ fn measure(scripts: usize, letters: usize, balls: i32, travels: bool) -> Measure
     Measured { parcel, crossings: judged(&town) - before, time }
 }
 
-fn main() {
+fn main() -> ExitCode {
+    let mut is_slow = false;
     let is_json = std::env::args().any(|argument| argument == "--json");
     for (scripts, letters, balls) in [(1, 700, 8), (3, 15_900, 1)] {
         let still = measure(scripts, letters, balls, false);
@@ -104,6 +108,7 @@ fn main() {
         assert!(still.crossings == 0 && rolling.crossings > 100, "the ball rolls as it may");
         let both = rolling.time.as_secs_f64() - still.time.as_secs_f64();
         let each = both * 1e6 / rolling.crossings as f64 / 2.0;
+        is_slow |= each > 2.0 * BOUND;
         let turn = still.time.as_secs_f64() * 1e6 / f64::from(2 * TURNS);
         let Measured { parcel, crossings, .. } = rolling;
         if is_json {
@@ -118,4 +123,5 @@ fn main() {
             );
         }
     }
+    if is_slow { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

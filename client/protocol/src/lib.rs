@@ -58,7 +58,7 @@ pub use lots::{LOTS_PER_ANSWER_MAX, LotEntry, LotPerson};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
-use metatopia_types::{Act, limits, wire, wire::DecodeError};
+use metatopia_types::{limits, wire, wire::DecodeError};
 pub use pages::{Listed, take_page};
 pub use people::{
     AdminCountdown, AreaRightEntry, CharterAnswer, DryRunEntry, GovernedThing, IntendedChange,
@@ -118,13 +118,8 @@ pub fn is_login(frame: &[u8]) -> bool {
         && matches!(
             decode_client(frame),
             Ok(ClientMessage::Submit(submission))
-                if is_first(&submission.act.envelope.act)
+                if submission.act.envelope.act.brings_in()
         )
-}
-
-/// May this act bring a new key into the sim?
-const fn is_first(act: &Act) -> bool {
-    matches!(act, Act::Login { .. } | Act::Approach { pass: Some(_), .. })
 }
 
 /// What frames with a [`ClientMessage::Submit`] begin with.

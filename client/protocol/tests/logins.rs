@@ -2,7 +2,7 @@
 
 use metatopia_protocol::{ClientMessage, Question, Submission, encode_client, is_login};
 use metatopia_types::{
-    Act, Digest, Envelope, Height, Lane, Look, Pass, Seq, Sign as _, SigningKey, SimId, Work,
+    Act, Digest, Envelope, Height, Lane, Look, Seq, Sign as _, SigningKey, SimId, Work,
 };
 
 fn frame(act: Act) -> Vec<u8> {
@@ -24,8 +24,8 @@ fn a_login_is_told_from_everything_else_by_its_frame() {
     let login = frame(Act::login("ann".into(), Look::default()));
     assert!(is_login(&login));
     assert!(!is_login(&login[..login.len() - 1]), "cut off");
-    let work = Pass::Work(Work { height: Height(20), nonce: 7 });
-    let approach = |pass| frame(Act::Approach { from: SimId(Digest([3; 32])), pass });
+    let work = Work { height: Height(20), nonce: 7 };
+    let approach = |work| frame(Act::Approach { from: SimId(Digest([3; 32])), work });
     assert!(is_login(&approach(Some(work))), "it may bring in a new key as well");
     for other in [
         approach(None),

@@ -138,7 +138,7 @@ export class BorderWalk {
     const { engine, said } = this;
     this.due = Infinity;
     there.approach(engine.sim ?? '').catch(({ code }) => ({ ok: false, refusal: code })).then(({ ok, refusal }) => {
-      if (engine !== this.engine) return;
+      if (engine !== this.engine || there !== this.ahead?.engine) return;
       engine.port.tell('may_pass', { to: ok ? border.neighbour : null });
       this.due = now + (ok ? APPROACH_MS : REFUSED_MS);
       if (ok) return void (said.why = null);

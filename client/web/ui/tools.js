@@ -77,7 +77,7 @@ export class Tools {
     this.ended = ended;
     const { client, picture } = this.page;
     const own = (client.me !== null && client.sight.at(client.me, performance.now())) || picture.look;
-    STARTS.some(([x, y]) => this.point(own.x + x, own.y + y));
+    STARTS.some(([x, y]) => this.point(own.x + x, own.y + y)) || this.point(own.x, own.y + 1.5);
     picture.hover = null;
     this.bar.hidden = false;
   }

@@ -19,7 +19,7 @@ use super::{
     admin::try_order,
     console::Console,
     failure::Failure,
-    say::{carry_through, log_in_and_do},
+    say::{carry_through, leave_again, log_in_and_do},
     session::{ANSWER, NodeArgs, PlayerArgs},
     world::square::WrittenSquare,
 };
@@ -343,6 +343,8 @@ async fn open_by(
     if heads.is_empty() {
         return Ok(());
     }
+    // Before the first order: of the second one the admin may be there yet, from the first.
+    let (_, was_here) = driver.known_login(ANSWER).await?;
     for head in heads {
         let neighbour = head.id();
         let act =
@@ -352,6 +354,7 @@ async fn open_by(
             Failure::new(exit, format!("the border to sim {neighbour}: {message}"))
         })?;
     }
+    leave_again(driver, was_here).await;
     Ok(())
 }
 

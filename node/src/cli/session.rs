@@ -136,10 +136,14 @@ impl PlayerArgs {
         driver: &mut ClientDriver,
         console: Console,
     ) -> Result<(Act, bool), Failure> {
-        let (known, is_here) = driver.known_login(ANSWER).await?;
-        let login = match &self.name {
-            Some(name) => login(Some(name), &driver.author()),
-            None => known,
+        let known = driver.known_login(ANSWER).await;
+        let (login, is_here) = match &self.name {
+            // Of whom a busy node does not tell, she may be here, and then she stays.
+            Some(name) => {
+                let is_here = known.as_ref().map_or(true, |(_, is_here)| *is_here);
+                (login(Some(name), &driver.author()), is_here)
+            }
+            None => known?,
         };
         let ticket = self.ticket.as_ref().map(TicketSecret::key);
         let told = move || {

@@ -228,7 +228,7 @@ impl CrossingBot {
         if self.approached.is_none_or(|at| at.elapsed() >= APPROACH) {
             self.approached = Some(Instant::now());
             let from = self.sims[self.here].trust.sim;
-            self.approach = self.submit(there, Act::Approach { from, pass: None }).await?;
+            self.approach = self.submit(there, Act::Approach { from, work: None }).await?;
         }
         Ok(())
     }

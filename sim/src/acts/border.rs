@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
     Act, Blob, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HandsMark,
-    HearRefusal, Pass, PassRefusal, Refusal, SignedEnvelope, SimId, Square,
+    HearRefusal, PassRefusal, Refusal, SignedEnvelope, SimId, Square, Work,
     limits::{BORDERS_MAX, PASSES_MAX},
 };
 
@@ -16,7 +16,7 @@ use crate::{
     limits::{HEARD_SIGNATURES_PER_TURN_MAX, PASS_MS, PORTALS_APART_METRES, SILENCE_MS, WORD_MS},
     rules::{BelievedDispatch, Border, neighbour_of},
     space::{BorderWay, Portal},
-    state::State,
+    state::{FirstLogin, State},
 };
 
 /// A change at a border.
@@ -95,7 +95,7 @@ impl ActContext<'_> {
 
     /// Decides the answer to somebody who approaches. An answer that says no is one as well: the sim that
     /// she is in tells her why.
-    pub(super) fn approach(&self, from: SimId, shown: Option<&Pass>) -> ActResult {
+    pub(super) fn approach(&self, from: SimId, shown: Option<&Work>) -> ActResult {
         let border = self.state.borders.all.get(&from).filter(|border| !border.frozen);
         let border = border.ok_or(Refusal::NoBorder)?;
         let (now, said) = (self.state.clock.time, &border.crossing.said);
@@ -111,9 +111,13 @@ impl ActContext<'_> {
             return Err(Refusal::Full);
         }
         let known = self.state.players.get(&person);
-        // What is shown was asked for where the key is new, and it counts as a first login does.
-        let shown = shown.filter(|_| known.is_none());
-        let ticket = self.used_ticket(shown)?;
+        // Work that a new key was asked for counts as a first login does, once while she has an answer. In a lane
+        // that is open nobody looked at it, so it is looked at here.
+        let (sim, height) = (self.state.charter.sim, self.state.clock.height);
+        let is_newcomer = known.is_none() && !is_known;
+        let is_asked = self.state.charter.parameters.first_login != FirstLogin::Open;
+        let counts = |work: &&Work| self.state.first_logins.accepts(sim, &person, work, height);
+        let is_counted = is_newcomer && is_asked && shown.filter(counts).is_some();
         let is_here = self.state.present.contains_key(&person);
         let refused = match () {
             () if !said.open => Some(PassRefusal::Closed),
@@ -130,7 +134,7 @@ impl ActContext<'_> {
         let pass = CrossingPass { person, until, refused, mark, hands };
         let mut changes =
             vec![StateChange::Border(BorderChange::Pass(from, pass, self.envelope.lane))];
-        changes.extend(shown.map(|_| StateChange::FirstLogin(ticket)));
+        changes.extend(is_counted.then_some(StateChange::FirstLogin(None)));
         Ok(changes)
     }
 

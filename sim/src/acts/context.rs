@@ -71,7 +71,7 @@ impl<'a> ActContext<'a> {
             Act::Answer { object, terms, accepts } => self.answer(*object, terms, *accepts),
             Act::Forbid => self.forbid(),
             Act::Hear { neighbour, dispatch } => self.hear(*neighbour, *dispatch),
-            Act::Approach { from, pass } => self.approach(*from, pass.as_ref()),
+            Act::Approach { from, work } => self.approach(*from, work.as_ref()),
             Act::Border { order } => self.border(*order),
             Act::Govern(order) => self.govern(order, warrant),
             Act::Lot(order) => self.lot(order),

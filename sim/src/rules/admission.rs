@@ -213,11 +213,15 @@ impl TurnAdmission<'_> {
         if self.opens(envelope) { self.check_lane_slots(envelope.author, standing) } else { Ok(()) }
     }
 
-    /// Says whether the act begins a session: a login does, and the first announcement at a border.
+    /// Says whether the act begins a session: a login does, and an announcement at a border in a lane that was
+    /// not open before this turn. What else the turn has in that lane changes nothing, or a turn would be judged
+    /// by the order of its acts.
     fn comes_in(&self, envelope: &Envelope) -> bool {
+        let lane = (envelope.author, envelope.lane);
+        let was_open = || self.windows.get(&lane).is_some() || self.ahead.contains_key(&lane);
         match envelope.act {
             Act::Login { .. } => true,
-            Act::Approach { .. } => self.opens(envelope),
+            Act::Approach { .. } => !was_open(),
             _ => false,
         }
     }
@@ -233,7 +237,8 @@ impl TurnAdmission<'_> {
         let first_login = standings.first_login(self.height);
         let pass = match &envelope.act {
             _ if first_login == FirstLogin::Open => return Ok(()),
-            act if self.comes_in(envelope) => act.pass(),
+            Act::Login { pass, .. } => *pass,
+            Act::Approach { work, .. } if self.comes_in(envelope) => work.map(Pass::Work),
             _ if self.opens(envelope) => return Err(ActFault::NoLogin),
             _ => return Ok(()),
         };
@@ -258,7 +263,7 @@ impl TurnAdmission<'_> {
             let first_logins = standings.first_logins();
             first_logins.accepts_pass(standings.sim(), &envelope.author, pass, self.height)
         };
-        if !pass.is_some_and(counts) {
+        if !pass.as_ref().is_some_and(counts) {
             return Err(lacking);
         }
         self.check_first_login_slots()

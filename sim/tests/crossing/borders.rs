@@ -392,7 +392,7 @@ fn passes_are_for_those_who_are_not_here_and_find_a_place() {
     for _ in 0..4 {
         step(&mut town, 50);
     }
-    let act = town[1].act(ada, 1, Act::Approach { from, pass: None });
+    let act = town[1].act(ada, 1, Act::Approach { from, work: None });
     town[1].play(50);
     assert_eq!(town[1].outcome(&act), Outcome::Ok);
     let pass = |town: &[Place]| {
@@ -403,17 +403,17 @@ fn passes_are_for_those_who_are_not_here_and_find_a_place() {
     assert_eq!(pass(&town), Some(PassRefusal::Here));
     town[1].act(ada, 1, Act::Leave);
     town[1].play(50);
-    town[1].act(ada, 1, Act::Approach { from, pass: None });
+    town[1].act(ada, 1, Act::Approach { from, work: None });
     town[1].play(50);
     assert_eq!(pass(&town), None);
     // Of a sim without a border nobody comes.
-    let act = town[1].act(ada, 1, Act::Approach { from: SimId(Digest::ZERO), pass: None });
+    let act = town[1].act(ada, 1, Act::Approach { from: SimId(Digest::ZERO), work: None });
     town[1].play(50);
     assert_eq!(town[1].outcome(&act), Outcome::Refused(Refusal::NoBorder));
     let order = BorderOrder::Close { neighbour: from };
     town[1].order(&order);
     town[1].play(50);
-    town[1].act(ada, 1, Act::Approach { from, pass: None });
+    town[1].act(ada, 1, Act::Approach { from, work: None });
     town[1].play(50);
     assert_eq!(pass(&town), Some(PassRefusal::Closed));
 }
@@ -437,7 +437,7 @@ fn a_full_sim_says_so_before_the_line() {
         step(&mut town, 50);
     }
     let from = town[0].id();
-    town[1].act(public(1), 1, Act::Approach { from, pass: None });
+    town[1].act(public(1), 1, Act::Approach { from, work: None });
     town[1].play(50);
     let passes = &town[1].world.border(&from).expect("a border").crossing.said.passes;
     assert_eq!(passes[0].refused, Some(PassRefusal::Full));
@@ -463,7 +463,7 @@ fn people_near_are_named_and_answered_up_to_a_number() {
         assert_eq!(named.len(), PEOPLE_NEAR_MAX);
         let acts: Vec<SignedEnvelope> = named
             .iter()
-            .map(|person| town[1].act(*person, 1, Act::Approach { from, pass: None }))
+            .map(|person| town[1].act(*person, 1, Act::Approach { from, work: None }))
             .collect();
         town[1].play(50);
         for act in acts {

@@ -96,7 +96,7 @@ fn walk(all: &mut [Place], person: PublicKey, heading: Option<Vec2>) {
     all[n].act(person, 1, Act::Walk { heading });
     let from = all[n].id();
     for other in beside(n) {
-        all[other].act(person, 1, Act::Approach { from, pass: None });
+        all[other].act(person, 1, Act::Approach { from, work: None });
     }
 }
 

@@ -31,7 +31,7 @@ impl Liar {
             step(&mut town, 50);
         }
         let from = town[0].id();
-        town[1].act(public(ADA), 1, Act::Approach { from, pass: None });
+        town[1].act(public(ADA), 1, Act::Approach { from, work: None });
         town[1].play(50);
         let border = town[0].world.border(&town[1].id()).expect("a border");
         let said = border.crossing.said.clone();
@@ -209,7 +209,7 @@ fn a_neighbour_changes_neither_the_name_nor_the_standing_of_whom_the_sim_knows()
     liar.town[1].act(public(ADA), 2, Act::Leave);
     liar.town[1].play(50);
     let from = liar.town[0].id();
-    liar.town[1].act(public(ADA), 1, Act::Approach { from, pass: None });
+    liar.town[1].act(public(ADA), 1, Act::Approach { from, work: None });
     liar.town[1].play(50);
     let lie = TravellingPerson { name: "Mud".into(), bot: true, ..ada() };
     assert_eq!(liar.departs(public(ADA), parcel(lie)).refusal(), None);

@@ -3,11 +3,11 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::{
     FirstLogin, Presence, Standings as _, Wall,
-    limits::{AHEAD_MS_MAX, DEPARTURE_MS, PASS_MS, WORD_MS},
+    limits::{AHEAD_MS_MAX, DEPARTURE_MS, FIRST_LOGINS_PER_STEP, PASS_MS, WORD_MS},
 };
 use metatopia_types::{
-    Act, BorderOrder, Outcome, Parcel, Pass, PublicKey, Refusal, Said, Signature, TicketOrder,
-    TicketPass, TravelRefusal,
+    Act, BorderOrder, Outcome, Parcel, PublicKey, Puzzle, Refusal, Said, TravelRefusal, Work,
+    limits::{ANCHOR_HEIGHTS, ROOT_LAG},
 };
 
 use crate::town::{ADMIN, Place, drive, genesis, places, public, step, tell, town, town_of};
@@ -93,8 +93,8 @@ fn an_announcement_is_heard_of_those_alone_whom_the_leaf_names_near_and_makes_no
     // She is 12 m from the line, so she is named.
     let (far, strange) = (public(2), public(3));
     town[1].login(far);
-    let near = town[1].act(ada, 1, Act::Approach { from, pass: None });
-    let stranger = town[1].act(strange, 1, Act::Approach { from, pass: None });
+    let near = town[1].act(ada, 1, Act::Approach { from, work: None });
+    let stranger = town[1].act(strange, 1, Act::Approach { from, work: None });
     step(&mut town, 50);
     assert_eq!(town[1].outcome(&near), Outcome::Ok);
     assert_eq!(town[1].outcome(&stranger), Outcome::Refused(Refusal::NotNear));
@@ -109,32 +109,50 @@ fn an_announcement_is_heard_of_those_alone_whom_the_leaf_names_near_and_makes_no
     assert_eq!(said(&town, 1, 0).passes, []);
 }
 
+/// Whoever was named near made the price of first logins sixteen times as high, by work that was none.
 #[test]
-fn a_ticket_that_is_shown_at_a_border_is_used_once_and_only_by_who_is_named_near() {
+fn work_that_is_shown_at_a_border_counts_once_as_a_first_login_and_only_if_it_is_work() {
     let mut geneses: Vec<_> = (0..2).map(|column| genesis(column, 1)).collect();
-    geneses[1].parameters.first_login = FirstLogin::Invite;
+    geneses[1].parameters.first_login = FirstLogin::Work;
+    geneses[1].parameters.first_login_tries = 50;
     let mut town = town_of(geneses);
-    let (ada, strange, ticket) = (public(1), public(3), public(240));
+    let ada = public(1);
     town[0].login(ada);
-    let order = TicketOrder::Issue { ticket, uses: 2, days: 1 };
-    town[1].act(public(ADMIN), 1, Act::Ticket(order));
-    (0..3).for_each(|_| step(&mut town, 50));
+    (0..4).for_each(|_| step(&mut town, 50));
     let from = town[0].id();
-    let shown = |town: &mut [Place], person| {
-        // Signatures are looked at before a turn is applied.
-        let pass = TicketPass { ticket, signature: Signature::from_bytes([0; 64]) };
-        let act = Act::Approach { from, pass: Some(Pass::Ticket(pass)) };
-        let act = town[1].act(person, 1, act);
+    let shows = |town: &mut [Place], work: Work| {
+        let act = Act::Approach { from, work: Some(work) };
+        let act = town[1].act(ada, 1, act);
         step(town, 50);
-        town[1].outcome(&act)
+        assert_eq!(town[1].outcome(&act), Outcome::Ok);
     };
-    let has_use = |town: &[Place]| town[1].world.first_logins().tickets().has_use(&ticket);
-    assert_eq!(shown(&mut town, strange), Outcome::Refused(Refusal::NotNear));
-    assert_eq!(shown(&mut town, ada), Outcome::Ok);
-    assert!(has_use(&town), "one of two is left");
-    assert_eq!(shown(&mut town, ada), Outcome::Ok);
-    assert!(!has_use(&town));
-    assert_eq!(shown(&mut town, ada), Outcome::Refused(Refusal::NoTicket));
+    let tries = |town: &[Place]| {
+        let world = &town[1].world;
+        world.first_logins().newest_anchor(world.height().plus(ROOT_LAG)).tries
+    };
+    let worked = |town: &[Place]| {
+        let world = &town[1].world;
+        let anchor = world.first_logins().newest_anchor(world.height().plus(1));
+        let puzzle = Puzzle::new(world.sim(), &ada, &anchor.header, anchor.tries);
+        Work { height: anchor.height, nonce: puzzle.solve(0, 100_000).expect("a few tries") }
+    };
+    let none = |town: &[Place]| {
+        let (work, key) = (worked(town), ada);
+        let world = &town[1].world;
+        let is_none = |nonce: &u64| {
+            let work = Work { nonce: *nonce, ..work };
+            !world.first_logins().accepts(world.sim(), &key, &work, world.height().plus(1))
+        };
+        Work { nonce: (0..).find(is_none).expect("most numbers are none"), ..work }
+    };
+    let before = tries(&town);
+    for _ in 0..FIRST_LOGINS_PER_STEP {
+        let (work, nothing) = (worked(&town), none(&town));
+        shows(&mut town, nothing);
+        shows(&mut town, work);
+    }
+    (0..ANCHOR_HEIGHTS).for_each(|_| step(&mut town, 50));
+    assert_eq!(tries(&town), before, "she had an answer all the time");
     assert_eq!(town[1].world.root(), town[1].world.rehash());
 }
 
@@ -221,7 +239,7 @@ fn who_was_taken_departs_no_more_before_her_sender_has_settled_it() {
     for _ in 0..60 {
         town[1].act(ada, 1, Act::Walk { heading: WEST });
         let from = town[1].id();
-        town[0].act(ada, 2, Act::Approach { from, pass: None });
+        town[0].act(ada, 2, Act::Approach { from, work: None });
         town[0].play(50);
         tell(&mut town, 0, 1);
         town[1].play(50);
@@ -242,7 +260,7 @@ fn without_word_for_two_seconds_the_border_is_a_wall() {
     let (mut town, ada) = two();
     for _ in 0..10 {
         let from = town[0].id();
-        town[1].act(ada, 1, Act::Approach { from, pass: None });
+        town[1].act(ada, 1, Act::Approach { from, work: None });
         step(&mut town, 50);
     }
     assert_eq!(town[0].world.borders()[0].wall, None);

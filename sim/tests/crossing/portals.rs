@@ -58,7 +58,7 @@ fn seek(town: &mut [Place], person: PublicKey) {
     let heading = to_portal(&town[n], &person, n == 0);
     town[n].act(person, 1, Act::Walk { heading });
     let from = town[n].id();
-    town[1 - n].act(person, 1, Act::Approach { from, pass: None });
+    town[1 - n].act(person, 1, Act::Approach { from, work: None });
 }
 
 /// Walks through the portal; gives the turns from departure to arrival.
@@ -117,7 +117,7 @@ fn without_a_pass_a_portal_is_ground_like_other_ground() {
     assert_eq!(said(&town, 0, 1).out_next, 0);
     // Once she has a pass she goes, without another step.
     let from = town[0].id();
-    town[1].act(ada, 1, Act::Approach { from, pass: None });
+    town[1].act(ada, 1, Act::Approach { from, work: None });
     for _ in 0..8 {
         step(&mut town, 50);
     }
@@ -341,7 +341,7 @@ fn who_rides_through_a_portal_is_outside_of_it_with_her_seat_and_stays() {
     let asks = |town: &mut [Place]| {
         for (n, other) in [(0, 1), (1, 0)] {
             let from = town[other].id();
-            town[n].act(ada, 2, Act::Approach { from, pass: None });
+            town[n].act(ada, 2, Act::Approach { from, work: None });
         }
         step(town, 50);
         assert_eq!((places(town, &ada), places_of_thing(town, cart)), (1, 1));

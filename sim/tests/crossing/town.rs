@@ -454,7 +454,7 @@ pub(crate) fn drive(town: &mut [Place], person: PublicKey, heading: Vec2) {
             let beside = [n.checked_sub(1), Some(n + 1)].into_iter().flatten();
             for from in beside.filter(|from| at.get(*from) == Some(&true)) {
                 let from = town[from].id();
-                town[n].act(person, 1, Act::Approach { from, pass: None });
+                town[n].act(person, 1, Act::Approach { from, work: None });
             }
         }
     }

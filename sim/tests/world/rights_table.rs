@@ -101,7 +101,7 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::Club(ClubOrder::Say { club: ClubId(1), body: nowhere }),
         Act::SetProfile { profile: nowhere },
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
-        Act::Approach { from: SimId(Digest::ZERO), pass: None },
+        Act::Approach { from: SimId(Digest::ZERO), work: None },
         // Of what she built herself, whatever she may do elsewhere.
         Act::Build(Build::Undo { skip: 0 }),
     ]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ActId, BlobId, Build, ClubOrder, Digest, Evidence, GovernOrder, Height, Lane, Look, LotOrder,
     NewKeyWord, ObjectId, Offer, Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId,
-    TicketOrder, Verify, wire,
+    TicketOrder, Verify, Work, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -124,8 +124,9 @@ pub enum Act {
     Approach {
         /// The sim that the author comes from.
         from: SimId,
-        /// What a key that is new to the sim shows with its first act, unless the sim is open to every key.
-        pass: Option<Pass>,
+        /// What a key that is new to the sim shows with its first act, where the sim asks for work. Tickets are
+        /// for logins: an announcement uses none up.
+        work: Option<Work>,
     },
     /// An admin orders something about a border of the sim.
     Border {
@@ -311,10 +312,14 @@ impl SignedEnvelope {
     #[must_use]
     pub fn verify(&self, scheme: &dyn Verify) -> bool {
         let Envelope { sim, author, act, .. } = &self.envelope;
-        let lets_in = match act.pass() {
-            Some(Pass::Ticket(ticket)) => ticket.verify(*sim, author, scheme),
-            Some(Pass::Rotation(rotation)) => rotation.new == *author && rotation.verify(scheme),
-            Some(Pass::Work(_)) | None => true,
+        let lets_in = match act {
+            Act::Login { pass: Some(Pass::Ticket(ticket)), .. } => {
+                ticket.verify(*sim, author, scheme)
+            }
+            Act::Login { pass: Some(Pass::Rotation(rotation)), .. } => {
+                rotation.new == *author && rotation.verify(scheme)
+            }
+            _ => true,
         };
         lets_in && scheme.verify(author, self.envelope.id().bytes(), &self.signature)
     }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeTuple};
 
-use crate::{Act, Pass, wire};
+use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
@@ -62,13 +62,10 @@ impl Act {
         matches!(self, Self::Login { .. } | Self::Approach { .. })
     }
 
-    /// Returns the pass that a key shows which may be new to the sim.
+    /// Says whether this act may bring a key into a sim that asks new keys for something.
     #[must_use]
-    pub const fn pass(&self) -> Option<&Pass> {
-        match self {
-            Self::Login { pass, .. } | Self::Approach { pass, .. } => pass.as_ref(),
-            _ => None,
-        }
+    pub const fn brings_in(&self) -> bool {
+        matches!(self, Self::Login { .. } | Self::Approach { work: Some(_), .. })
     }
 
     /// Returns the number by which envelopes name this kind of act.

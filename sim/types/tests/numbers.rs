@@ -53,7 +53,7 @@ fn samples() -> Vec<(&'static str, Act)> {
         ),
         ("Forbid", Act::Forbid),
         ("Hear", Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: BlobId(Digest([9; 32])) }),
-        ("Approach", Act::Approach { from: SimId(Digest::ZERO), pass: None }),
+        ("Approach", Act::Approach { from: SimId(Digest::ZERO), work: None }),
         ("Border", Act::Border { order: BlobId(Digest([3; 32])) }),
         ("Govern", Act::Govern(GovernOrder::Thaw { object: ObjectId(7) })),
         ("Lot", Act::Lot(LotOrder::Return { lot: LotId(3) })),

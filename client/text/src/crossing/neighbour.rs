@@ -84,11 +84,11 @@ impl NeighbourSession {
         let is_due = self.approach.is_none_or(|(_, at)| at.elapsed() >= again);
         let is_working = matches!(self.work, NewcomerWork::Doing(_));
         if is_due && !is_working {
-            let pass = match mem::take(&mut self.work) {
-                NewcomerWork::Done(pass) => Some(pass),
+            let work = match mem::take(&mut self.work) {
+                NewcomerWork::Done(Pass::Work(work)) => Some(work),
                 _ => None,
             };
-            let act = Act::Approach { from, pass };
+            let act = Act::Approach { from, work };
             let sent = self.driver.submit(act, Vec::new()).await.map_err(|e| e.to_string())?;
             self.approach = Some((sent.act, Instant::now()));
         }

@@ -87,7 +87,11 @@ impl ClientCore {
                 self.submit(Deed::new(DeedKind::Login, act));
             }
             Coming::Approach { from } => {
-                let act = Act::Approach { from, pass };
+                let work = match pass {
+                    Some(Pass::Work(work)) => Some(work),
+                    _ => None,
+                };
+                let act = Act::Approach { from, work };
                 if let Some(seq) = self.submit(Deed::new(DeedKind::Login, act)) {
                     self.foresight.announce(seq, self.now);
                 }
@@ -162,7 +166,12 @@ impl ClientCore {
 
     /// Logs in by what a server says that it takes.
     fn pass_terms(&mut self, terms: LoginTerms) {
-        match (terms, &self.ticket) {
+        // Tickets are for logins.
+        let is_login = matches!(
+            self.deeds.logins.front(),
+            Some(LoginAttempt { coming: Coming::Login { .. }, .. })
+        );
+        match (terms, self.ticket.as_ref().filter(|_| is_login)) {
             (LoginTerms::Free, _) => self.submit_login(None),
             (LoginTerms::Rotated { .. }, _) => self.finish_login(Err(ActFailure::new("Rotated"))),
             (LoginTerms::Closed, _) => self.finish_login(Err(ActFailure::new("NobodyNew"))),

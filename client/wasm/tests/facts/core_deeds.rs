@@ -263,7 +263,7 @@ fn a_new_key_does_the_work_before_it_is_announced_at_a_border() {
     page.said();
     let id = page.command(json!({ "do": "approach", "from": from }));
     let act = page.act();
-    assert!(matches!(act.envelope.act, Act::Approach { pass: None, .. }), "{act:?}");
+    assert!(matches!(act.envelope.act, Act::Approach { work: None, .. }), "{act:?}");
     page.tell(&ServerMessage::Refused { act: act.id(), why: SubmitRefusal::NeedsWork });
     let [(question, Question::LoginTerms { .. })] = page.asked()[..] else { panic!() };
     let header = HeaderId(Digest::of("work", b""));
@@ -273,14 +273,14 @@ fn a_new_key_does_the_work_before_it_is_announced_at_a_border() {
     let wanted = events.iter().find(|event| event["type"] == "work").expect("work is asked for");
     page.command(json!({ "do": "worked", "work": wanted["id"], "nonce": "5" }));
     let act = page.act();
-    let Act::Approach { pass: Some(Pass::Work(work)), .. } = act.envelope.act else { panic!() };
+    let Act::Approach { work: Some(work), .. } = act.envelope.act else { panic!() };
     assert_eq!((work.height, work.nonce), (Height(20), 5));
     assert_eq!(page.result(id), None);
     page.decide(act, Outcome::Ok);
     assert!(ok(&mut page, id));
     let again = page.command(json!({ "do": "approach", "from": from }));
     let act = page.act();
-    assert!(matches!(act.envelope.act, Act::Approach { pass: None, .. }), "{act:?}");
+    assert!(matches!(act.envelope.act, Act::Approach { work: None, .. }), "{act:?}");
     page.decide(act, Outcome::Ok);
     assert!(ok(&mut page, again));
 }

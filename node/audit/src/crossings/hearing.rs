@@ -6,7 +6,7 @@ use metatopia_sim::Border;
 use metatopia_types::{Act, Blob, Millis, SimId, Turn, wire};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
-/// Milliseconds for which a border is busy after the last person went: her pass is said so long.
+/// Milliseconds until a border is quiet after the last person went: her pass is said so long.
 const STIRRED: u64 = 10_000;
 
 /// A part of the time that a log spans, and the bytes of it that say what was heard of a neighbour.
@@ -36,7 +36,7 @@ impl HeardBytes {
 pub struct HearingCost {
     /// While nobody of either sim had been near the line for ten seconds, and nothing was under way.
     pub quiet: HeardBytes,
-    /// At all other times.
+    /// While somebody was near, or something under way. What is neither is not counted.
     pub busy: HeardBytes,
     /// When somebody was near, or something under way.
     pub(super) stirred: Option<Millis>,
@@ -48,11 +48,14 @@ impl HearingCost {
     pub(super) fn add(&mut self, border: &Border, now: Millis, turn: HeardBytes) {
         let Some(heard) = &border.crossing.heard else { return };
         let mut both = [&border.crossing.said, &heard.said].into_iter();
-        if both.any(|said| !said.near.is_empty() || !said.departures.is_empty()) {
+        let part = if both.any(|said| !said.near.is_empty() || !said.departures.is_empty()) {
             self.stirred = Some(now);
-        }
-        let is_busy = self.stirred.is_some_and(|stirred| now.since(stirred) <= STIRRED);
-        let part = if is_busy { &mut self.busy } else { &mut self.quiet };
+            &mut self.busy
+        } else if self.stirred.is_some_and(|stirred| now.since(stirred) <= STIRRED) {
+            return;
+        } else {
+            &mut self.quiet
+        };
         part.time = part.time.saturating_add(turn.time);
         part.bytes = part.bytes.saturating_add(turn.bytes);
     }

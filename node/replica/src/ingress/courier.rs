@@ -12,14 +12,44 @@ use metatopia_types::{
 /// Heights for which the act with a dispatch may be decided. It is signed anew for each proposal.
 const VALID_FOR: u64 = 16;
 
-/// Bytes a turn that the log may grow by what is heard at one border, in the long run: 56,000 a second at 20
+/// Bytes a turn that the log may grow by what is heard at one border, in the long run: 54,000 a second at 20
 /// turns. A crowd of fifty that crosses 30 times a second makes dispatches of 5 KiB. Heard in each turn, they
 /// took 107,000 bytes a second; heard in every second one, who crosses waits half a turn longer.
-const HEARD_BYTES_PER_TURN: usize = 2_800;
+const HEARD_BYTES_PER_TURN: usize = 2_700;
 
-/// Bytes that are heard at one border ahead of that pace: ten turns of it. The largest dispatch, 64 KiB, is
-/// followed by 24 silent turns at most, and a border becomes a wall after 40.
-const HEARD_AHEAD_MAX: usize = 10 * HEARD_BYTES_PER_TURN;
+/// Bytes that are heard at one border ahead of that pace. So the largest parcels, 48 KiB, of three things are
+/// heard at once, and those of ten within the deadline of their departures.
+const HEARD_AHEAD_MAX: usize = 60 * HEARD_BYTES_PER_TURN;
+
+/// Turns after which a border is heard, however far ahead it is: one second of 50 ms. It becomes a wall after two.
+const SILENT_TURNS_MAX: u32 = 20;
+
+/// How a border is heard.
+#[derive(Debug, Default)]
+struct HeardPace {
+    /// Bytes that were heard ahead of [`HEARD_BYTES_PER_TURN`].
+    ahead: usize,
+    /// Turns since it was heard.
+    silent: u32,
+}
+
+impl HeardPace {
+    const fn is_due(&self) -> bool {
+        self.ahead <= HEARD_AHEAD_MAX || self.silent >= SILENT_TURNS_MAX
+    }
+
+    /// Counts a turn.
+    const fn pass(&mut self) {
+        self.ahead = self.ahead.saturating_sub(HEARD_BYTES_PER_TURN);
+        self.silent = self.silent.saturating_add(1);
+    }
+
+    /// Counts what a turn tells of the border.
+    const fn hear(&mut self, bytes: usize) {
+        self.ahead = self.ahead.saturating_add(bytes);
+        self.silent = 0;
+    }
+}
 
 /// A dispatch that was checked.
 #[derive(Debug)]
@@ -36,8 +66,7 @@ pub(super) struct Courier {
     lane: Lane,
     next_seq: Seq,
     waiting: BTreeMap<SimId, WaitingDispatch>,
-    /// For each border, the bytes that were heard ahead of [`HEARD_BYTES_PER_TURN`].
-    ahead: BTreeMap<SimId, usize>,
+    paces: BTreeMap<SimId, HeardPace>,
     /// The border behind this one begins the next turn, so that none is always last.
     last: Option<SimId>,
 }
@@ -52,8 +81,8 @@ impl Courier {
     /// Returns a courier with nothing yet. No act of this server has used the lane.
     pub(super) const fn new(sim: SimId, signer: Arc<dyn Sign>, lane: Lane) -> Self {
         let waiting = BTreeMap::new();
-        let ahead = BTreeMap::new();
-        Self { sim, signer, lane, next_seq: Seq(1), waiting, ahead, last: None }
+        let paces = BTreeMap::new();
+        Self { sim, signer, lane, next_seq: Seq(1), waiting, paces, last: None }
     }
 
     /// Keeps a dispatch that was checked, unless a newer one of the same neighbour waits.
@@ -77,22 +106,20 @@ impl Courier {
             heard.get(neighbour).is_some_and(|heard| *heard < waiting.height)
         };
         self.waiting.retain(is_news);
-        self.ahead.retain(|neighbour, _| heard.contains_key(neighbour));
+        self.paces.retain(|neighbour, _| heard.contains_key(neighbour));
         for neighbour in heard.keys() {
-            self.ahead.entry(*neighbour).or_default();
+            self.paces.entry(*neighbour).or_default();
         }
     }
 
     /// Forgets what a decided turn tells as well, or tells more of, and counts its bytes.
     pub(super) fn decided(&mut self, turn: &Turn) {
-        for ahead in self.ahead.values_mut() {
-            *ahead = ahead.saturating_sub(HEARD_BYTES_PER_TURN);
-        }
+        self.paces.values_mut().for_each(HeardPace::pass);
         for act in turn.body.acts() {
             let Act::Hear { neighbour, dispatch } = act.envelope.act else { continue };
             let told = turn.body.blobs().iter().find(|blob| blob.id() == dispatch);
-            if let Some(ahead) = self.ahead.get_mut(&neighbour) {
-                *ahead += told.map_or(0, |blob| blob.0.len());
+            if let Some(pace) = self.paces.get_mut(&neighbour) {
+                pace.hear(told.map_or(0, |blob| blob.0.len()));
             }
             let Some(waiting) = self.waiting.get(&neighbour) else { continue };
             // What cannot be read tells nothing; the sim refuses it when it applies the turn.
@@ -107,8 +134,7 @@ impl Courier {
     /// border, and as many as fit into [`limits::DISPATCHES_BYTES_MAX`], each border in rotation. They wait on
     /// until a turn with them is decided, and while their border is ahead of its pace.
     pub(super) fn hears(&mut self, height: Height) -> Vec<(SignedEnvelope, Blob)> {
-        let is_due =
-            |border: &SimId| self.ahead.get(border).is_none_or(|ahead| *ahead <= HEARD_AHEAD_MAX);
+        let is_due = |border: &SimId| self.paces.get(border).is_none_or(HeardPace::is_due);
         let all: Vec<SimId> = self.waiting.keys().copied().filter(is_due).collect();
         let behind = |border: &SimId| self.last.is_some_and(|last| *border <= last);
         let (before, after): (Vec<SimId>, Vec<SimId>) = all.into_iter().partition(behind);

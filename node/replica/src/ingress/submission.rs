@@ -28,11 +28,11 @@ impl Ingress {
         }
     }
 
-    /// Reports a client that hands in the first login of another key. From then on it counts as a
+    /// Reports a client that hands in what brings in another key. From then on it counts as a
     /// stranger itself.
     fn note_stranger(&self, ctx: &mut ReplicaContext<'_>, client: ClientId, envelope: &Envelope) {
         let Envelope { author, act, .. } = envelope;
-        if matches!(act, Act::Login { .. })
+        if act.brings_in()
             && self.sessions.key(client) != Some(*author)
             && self.author_class(author) == Standing::Stranger
         {

