@@ -11,8 +11,7 @@ use metatopia_types::{
     Act, BodyShape, HandShape, HatShape, HeadShape, Look, Pass, PublicKey, Puzzle, Sign,
     SigningKey, TicketPass, Wearable, Work,
 };
-
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::JoinHandle;
 
 use super::{ClientDriver, DriveError, random};
 
@@ -21,6 +20,9 @@ const STEP: u64 = 1 << 20;
 
 /// A person is told of work that takes longer than this.
 const SILENT: Duration = Duration::from_secs(1);
+
+/// What a panic says of work that was begun and broke.
+pub const WORKED: &str = "nobody aborts this work, and only `told` may panic";
 
 /// Why there is no login that the sim would take.
 #[derive(Debug, thiserror::Error)]
@@ -62,8 +64,9 @@ impl ClientDriver {
         wait: Duration,
         told: impl FnOnce() + Send + 'static,
     ) -> Result<Act, FirstLoginError> {
+        let key = self.author();
+        let terms = self.login_terms(key, wait).await?;
         if let Some(rotation) = self.rotation {
-            let terms = self.login_terms(self.author(), wait).await?;
             match (terms, self.login_terms(rotation.old, wait).await?) {
                 // An open sim does not say whether it knows a key. If it does not, this is any login.
                 (LoginTerms::Free, _) | (_, LoginTerms::Free) => {
@@ -72,37 +75,44 @@ impl ClientDriver {
                 _ => {}
             }
         }
-        Ok(match self.first_pass(ticket, wait, told).await? {
-            FirstPass::None => login,
-            FirstPass::Ready(pass) => showing(login, pass),
-            FirstPass::Working(work) => showing(login, worked(work.await)),
+        if let (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) = (terms, ticket) {
+            let pass = TicketPass::new(ticket, self.trust().sim, &key);
+            return Ok(showing(login, Pass::Ticket(pass)));
+        }
+        Ok(match self.begin_work(terms, told)? {
+            None => login,
+            Some(work) => showing(login, Pass::Work(work.await.expect(WORKED))),
         })
     }
 
-    /// Returns what the sim asks of this session's key, if it is new there. Work is begun, and whoever waits for it
-    /// may do something else meanwhile. `told` is called once if it gets long.
+    /// Begins the work that the sim asks of this session's key, and returns it; `None` if the sim asks for nothing.
+    /// The session goes on meanwhile.
     ///
     /// # Errors
     /// See [`FirstLoginError`].
-    pub async fn first_pass(
+    pub async fn first_work(
         &mut self,
-        ticket: Option<&SigningKey>,
         wait: Duration,
+    ) -> Result<Option<JoinHandle<Work>>, FirstLoginError> {
+        let terms = self.login_terms(self.author(), wait).await?;
+        self.begin_work(terms, || {})
+    }
+
+    /// Begins the work of these terms.
+    fn begin_work(
+        &self,
+        terms: LoginTerms,
         told: impl FnOnce() + Send + 'static,
-    ) -> Result<FirstPass, FirstLoginError> {
-        let (key, sim) = (self.author(), self.trust().sim);
-        match (self.login_terms(key, wait).await?, ticket) {
-            (LoginTerms::Free, _) => Ok(FirstPass::None),
-            (LoginTerms::Rotated { to }, _) => Err(FirstLoginError::Rotated(to)),
-            (LoginTerms::Closed, _) => Err(FirstLoginError::Closed),
-            (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
-                Ok(FirstPass::Ready(Pass::Ticket(TicketPass::new(ticket, sim, &key))))
-            }
-            (LoginTerms::Ticket, None) => Err(FirstLoginError::NoTicket),
-            (LoginTerms::Work { height, header, tries }, None) => {
-                let puzzle = Puzzle::new(sim, &key, &header, tries);
-                let work = move || Pass::Work(Work { height, nonce: solve(&puzzle, told) });
-                Ok(FirstPass::Working(tokio::task::spawn_blocking(work)))
+    ) -> Result<Option<JoinHandle<Work>>, FirstLoginError> {
+        match terms {
+            LoginTerms::Free => Ok(None),
+            LoginTerms::Rotated { to } => Err(FirstLoginError::Rotated(to)),
+            LoginTerms::Closed => Err(FirstLoginError::Closed),
+            LoginTerms::Ticket => Err(FirstLoginError::NoTicket),
+            LoginTerms::Work { height, header, tries } => {
+                let puzzle = Puzzle::new(self.trust().sim, &self.author(), &header, tries);
+                let work = move || Work { height, nonce: solve(&puzzle, told) };
+                Ok(Some(tokio::task::spawn_blocking(work)))
             }
         }
     }
@@ -147,26 +157,6 @@ impl ClientDriver {
             _ => Err(FirstLoginError::Unsaid),
         }
     }
-}
-
-/// What a sim asks of a key.
-#[derive(Debug)]
-pub enum FirstPass {
-    /// Nothing: the sim knows the key, or is open to every key.
-    None,
-    /// What the ticket gives.
-    Ready(Pass),
-    /// The pass with work that is being done.
-    Working(JoinHandle<Pass>),
-}
-
-/// Returns what came of work that nobody aborts.
-///
-/// # Panics
-/// When the work did.
-#[must_use]
-pub fn worked(done: Result<Pass, JoinError>) -> Pass {
-    done.expect("nobody aborts this work, and only `told` may panic")
 }
 
 /// Returns a number that solves the puzzle. Many seconds may pass.

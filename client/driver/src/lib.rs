@@ -55,7 +55,7 @@ use self::link::{DriverCommand, SessionTask};
 pub use self::{
     asking::{AskError, AskingSession},
     charter::{ProvenFriends, ProvenWords},
-    first_login::{FirstLoginError, FirstPass, guest_look, login, passing_key, worked},
+    first_login::{FirstLoginError, WORKED, guest_look, login, passing_key},
     http::HttpError,
     nearest::{MEASURED_MAX, nearest},
     news::{DriveError, DriverEvent, End},

@@ -130,7 +130,7 @@ impl TurnObserver for CrossingObserver {
                 let end = self.ends.entry(summary.neighbour).or_default();
                 end.see(border, under_way);
                 end.see_frame(border, world.time(), known.get(&summary.neighbour));
-                end.hearing.add(border, world.time(), self.turn.of(&summary.neighbour));
+                self.turn.add_to(&mut end.hearing, summary.neighbour, border);
             }
         }
         ControlFlow::Continue(())

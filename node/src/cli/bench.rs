@@ -83,7 +83,8 @@ pub(super) enum BenchCommand {
         metatopia bench crossing --servers 4 --count 50 --duration 10m --json\n  \
         metatopia bench crossing --west http://10.0.0.1:8080 --east http://10.0.0.2:8080\n\n\
         Sims that run already need an open border between them. In the western one, people come in a few \
-        metres\nbefore it. Their logs are not verified.\n\n\
+        metres\nbefore it. Their logs are not verified. Between sims that the bench starts, nobody comes for the \
+        first\n30 s: so long the log of a quiet border is measured.\n\n\
         Exit code 1 when a figure is past twice its bound.\nA build without --release measures itself, \
         not Metatopia.")]
     Crossing(BenchCrossingArgs),

@@ -19,8 +19,8 @@ use super::{
     admin::try_order,
     console::Console,
     failure::Failure,
-    say::{carry_through, leave_again, log_in_and_do},
-    session::{ANSWER, NodeArgs, PlayerArgs},
+    say::{decide_and_prove, leave_again, log_in_and_do},
+    session::{ANSWER, NodeArgs, PlayerArgs, login_refused},
     world::square::WrittenSquare,
 };
 
@@ -343,18 +343,28 @@ async fn open_by(
     if heads.is_empty() {
         return Ok(());
     }
-    // Before the first order: of the second one the admin may be there yet, from the first.
-    let (_, was_here) = driver.known_login(ANSWER).await?;
+    let (login, was_here) = admin.login_over(driver, console).await?;
+    if let (_, Outcome::Refused(why)) = decide_and_prove(driver, (login, Vec::new())).await? {
+        return Err(login_refused(why));
+    }
+    let opened = order_openings(driver, heads).await;
+    leave_again(driver, was_here).await;
+    opened
+}
+
+/// Orders the opening of the borders to the sims of these heads, one after the other.
+async fn order_openings(driver: &mut ClientDriver, heads: Vec<GenesisHead>) -> Result<(), Failure> {
     for head in heads {
         let neighbour = head.id();
-        let act =
-            ordered(&BorderOrder::Open { head: Box::new(head), offices: Vec::new(), portal: None });
-        let opened = carry_through(driver, admin, ("the order", act), console).await;
-        opened.map_err(|Failure { exit, message }| {
+        let of = |Failure { exit, message }| {
             Failure::new(exit, format!("the border to sim {neighbour}: {message}"))
-        })?;
+        };
+        let order = BorderOrder::Open { head: Box::new(head), offices: Vec::new(), portal: None };
+        let decided = decide_and_prove(driver, ordered(&order)).await.map_err(of)?;
+        if let (_, Outcome::Refused(why)) = decided {
+            return Err(of(Failure::refused(format!("the order was refused: {why}"))));
+        }
     }
-    leave_again(driver, was_here).await;
     Ok(())
 }
 

@@ -53,8 +53,8 @@ fn players(node: &str) -> u64 {
     status["players"].as_u64().expect("a number")
 }
 
-/// Waits until two sims have so many people, and returns that.
-fn people_until(nodes: [&str; 2], are: impl Fn([u64; 2]) -> bool) -> [u64; 2] {
+/// Waits until sims have so many people, and returns that.
+fn people_until<const N: usize>(nodes: [&str; N], are: impl Fn([u64; N]) -> bool) -> [u64; N] {
     let began = Instant::now();
     loop {
         let found = nodes.map(players);
@@ -102,8 +102,6 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     assert_eq!((&closed["border"], &closed["neighbour"]), (&"closed".into(), &sims[1]["sim"]));
     border_until(&west, |border| !is_open(border));
     border_until(&east, |border| !is_open(border));
-    // After each order the avatar of its admin stood at the arrivals for the rest of her lease.
-    people_until([&west, &east], |found| found == [0, 0]);
     // A stranger changes nothing, and a sim that was never a neighbour has no border.
     let stranger = key(&folder, "stranger");
     let by_stranger = run(&["border", "close", &at_east, "--node", &west, "--key", &stranger]);
@@ -114,6 +112,35 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     grid.stop();
 }
 
+/// After each order the avatar of its admin stood at the arrivals until her lease was over. Of two orders the second one
+/// found the avatar of the first, and took it for one that had been there before.
+#[test]
+fn who_opens_and_closes_borders_leaves_no_avatar_behind() {
+    let folder = Folder::new("no-avatar");
+    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    // A day: nobody goes by herself while this is tested.
+    lead_place(&place, "lease_ticks = 5184000");
+    let grid = Grid::start_with(&dir, "3x1", &["--place", &place]);
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let nodes = [0, 1, 2].map(|n| words(&sims[n]["http"]).to_owned());
+    assert_eq!(borders(&nodes[1]).len(), 2, "the admin in the middle opened two");
+    people_until(nodes.each_ref().map(String::as_str), |found| found == [0; 3]);
+
+    let admin = text(&dir.join("sim-1-0").join("admin.key"));
+    let east = words(&sims[2]["sim"]);
+    let closed = json(&["border", "close", east, "--json", "--node", &nodes[1], "--key", &admin]);
+    assert_eq!(closed["border"], "closed");
+    people_until([&nodes[1]], |found| found == [0]);
+    grid.stop();
+}
+
+/// Puts a line before all others of a place.
+fn lead_place(place: &str, line: &str) {
+    let file = Path::new(place).join("place.toml");
+    let rest = fs::read_to_string(&file).expect("a place");
+    fs::write(&file, format!("{line}\n{rest}")).expect("a place");
+}
+
 /// Starts two sims side by side whose people begin near the open border; returns the nodes, west first.
 fn side_by_side(folder: &Folder) -> (Grid, [String; 2]) {
     side_by_side_on(folder, "basic")
@@ -122,9 +149,7 @@ fn side_by_side(folder: &Folder) -> (Grid, [String; 2]) {
 /// As [`side_by_side`], on this tier of physics.
 fn side_by_side_on(folder: &Folder, tier: &str) -> (Grid, [String; 2]) {
     let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
-    let file = Path::new(&place).join("place.toml");
-    let rest = fs::read_to_string(&file).expect("it was just written");
-    fs::write(&file, format!("tier = \"{tier}\"\n{rest}")).expect("it was just written");
+    lead_place(&place, &format!("tier = \"{tier}\""));
     let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
     let sims = grid.ready["sims"].as_array().expect("a list");
     let nodes = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
@@ -177,6 +202,10 @@ fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
         let count = &border[direction];
         assert_eq!((&count["departed"], &count["taken"]), (&1.into(), &1.into()), "{border}");
         assert!(count["heard"].as_u64().is_some_and(|heard| heard > 1), "{border}");
+    }
+    for sim in [0, 1] {
+        let busy = border["heard_bytes_a_second"][sim]["busy"].as_u64();
+        assert!(busy.is_some_and(|bytes| (1_000..60_000).contains(&bytes)), "{border}");
     }
 }
 

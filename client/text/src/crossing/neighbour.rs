@@ -3,10 +3,10 @@
 use std::{mem, time::Duration};
 
 use metatopia_client::{NeighbourGround, Scene};
-use metatopia_client_driver::{ClientDriver, DriverEvent, FirstPass, worked};
+use metatopia_client_driver::{ClientDriver, DriverEvent, WORKED};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{SubmitRefusal, Watching};
-use metatopia_types::{Act, ActId, Outcome, Pass, SimId};
+use metatopia_types::{Act, ActId, Outcome, SimId, Work};
 use tokio::{
     task::JoinHandle,
     time::{Instant, timeout},
@@ -42,11 +42,10 @@ pub(super) struct NeighbourSession {
     approach: Option<(ActId, Instant)>,
     /// Why the neighbour did not take it.
     pub(super) refused: Option<String>,
-    /// What a key that is new there has to show is asked for, done, and shown once.
     work: NewcomerWork,
 }
 
-/// What a neighbour asks of somebody whose key is new there.
+/// The work that a neighbour asks of a key that is new there.
 #[derive(Default)]
 enum NewcomerWork {
     /// Nothing, as far as is known.
@@ -55,9 +54,9 @@ enum NewcomerWork {
     /// Work, which has to be begun.
     Asked,
     /// Work that is being done.
-    Doing(JoinHandle<Pass>),
+    Doing(JoinHandle<Work>),
     /// Work that was done, for the next announcement.
-    Done(Pass),
+    Done(Work),
 }
 
 impl NeighbourSession {
@@ -85,7 +84,7 @@ impl NeighbourSession {
         let is_working = matches!(self.work, NewcomerWork::Doing(_));
         if is_due && !is_working {
             let work = match mem::take(&mut self.work) {
-                NewcomerWork::Done(Pass::Work(work)) => Some(work),
+                NewcomerWork::Done(work) => Some(work),
                 _ => None,
             };
             let act = Act::Approach { from, work };
@@ -103,13 +102,12 @@ impl NeighbourSession {
     /// Begins the work that the neighbour asks for, and takes in what came of it.
     async fn do_work(&mut self) {
         self.work = match mem::take(&mut self.work) {
-            NewcomerWork::Asked => match self.driver.first_pass(None, ANSWER, || {}).await {
-                Ok(FirstPass::Working(work)) => {
+            NewcomerWork::Asked => match self.driver.first_work(ANSWER).await {
+                Ok(Some(work)) => {
                     self.refused = Some(WORKING.to_owned());
                     NewcomerWork::Doing(work)
                 }
-                Ok(FirstPass::Ready(pass)) => NewcomerWork::Done(pass),
-                Ok(FirstPass::None) => NewcomerWork::None,
+                Ok(None) => NewcomerWork::None,
                 Err(why) => {
                     self.refused = Some(why.to_string());
                     NewcomerWork::None
@@ -117,7 +115,7 @@ impl NeighbourSession {
             },
             NewcomerWork::Doing(work) if work.is_finished() => {
                 self.approach = None;
-                NewcomerWork::Done(worked(work.await))
+                NewcomerWork::Done(work.await.expect(WORKED))
             }
             other => other,
         };
@@ -137,7 +135,7 @@ impl NeighbourSession {
                 if why == SubmitRefusal::NeedsWork {
                     self.work = NewcomerWork::Asked;
                 }
-                self.refused = Some(why.to_string())
+                self.refused = Some(why.to_string());
             }
             DriverEvent::Ended(end) => return Err(end.to_string()),
             _ => {}

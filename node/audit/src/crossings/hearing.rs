@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_sim::Border;
+use metatopia_sim::{Border, limits::PASS_MS};
 use metatopia_types::{Act, Blob, Millis, SimId, Turn, wire};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
-
-/// Milliseconds until a border is quiet after the last person went: her pass is said so long.
-const STIRRED: u64 = 10_000;
 
 /// A part of the time that a log spans, and the bytes of it that say what was heard of a neighbour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,31 +35,11 @@ pub struct HearingCost {
     pub quiet: HeardBytes,
     /// While somebody was near, or something under way. What is neither is not counted.
     pub busy: HeardBytes,
-    /// When somebody was near, or something under way.
-    pub(super) stirred: Option<Millis>,
 }
 
 impl HearingCost {
-    /// Adds a turn of this time after which the border is like this. What it takes until the two have heard
-    /// of each other is not counted.
-    pub(super) fn add(&mut self, border: &Border, now: Millis, turn: HeardBytes) {
-        let Some(heard) = &border.crossing.heard else { return };
-        let mut both = [&border.crossing.said, &heard.said].into_iter();
-        let part = if both.any(|said| !said.near.is_empty() || !said.departures.is_empty()) {
-            self.stirred = Some(now);
-            &mut self.busy
-        } else if self.stirred.is_some_and(|stirred| now.since(stirred) <= STIRRED) {
-            return;
-        } else {
-            &mut self.quiet
-        };
-        part.time = part.time.saturating_add(turn.time);
-        part.bytes = part.bytes.saturating_add(turn.bytes);
-    }
-
     pub(super) const fn join(self, other: Self) -> Self {
-        let (quiet, busy) = (self.quiet.longer(other.quiet), self.busy.longer(other.busy));
-        Self { quiet, busy, stirred: self.stirred }
+        Self { quiet: self.quiet.longer(other.quiet), busy: self.busy.longer(other.busy) }
     }
 }
 
@@ -76,13 +53,15 @@ impl Serialize for HearingCost {
     }
 }
 
-/// What one turn says of neighbours, and when it was.
+/// The turn that is applied, and what it says of neighbours.
 #[derive(Debug, Default)]
 pub(super) struct HeardTurn {
     bytes: BTreeMap<SimId, u64>,
     /// The time of the turn, and of the one before it, unless that is in a gap.
     time: Option<Millis>,
     before: Option<Millis>,
+    /// When somebody was near each border, or something under way over it.
+    stirred: BTreeMap<SimId, Millis>,
 }
 
 impl HeardTurn {
@@ -97,9 +76,28 @@ impl HeardTurn {
         }
     }
 
-    /// Returns the time since the turn before, and what the turn says of this neighbour.
-    pub(super) fn of(&self, neighbour: &SimId) -> HeardBytes {
-        let time = self.time.zip(self.before).map_or(0, |(time, before)| time.since(before));
-        HeardBytes { time, bytes: self.bytes.get(neighbour).copied().unwrap_or_default() }
+    /// Adds the turn to what hearing this neighbour takes. The border is as it is after the turn. What it takes until
+    /// the two have heard of each other is not counted.
+    pub(super) fn add_to(&mut self, cost: &mut HearingCost, neighbour: SimId, border: &Border) {
+        let Some(((time, before), heard)) =
+            self.time.zip(self.before).zip(border.crossing.heard.as_ref())
+        else {
+            return;
+        };
+        let mut both = [&border.crossing.said, &heard.said].into_iter();
+        let part = if both.any(|said| !said.near.is_empty() || !said.departures.is_empty()) {
+            self.stirred.insert(neighbour, time);
+            &mut cost.busy
+        } else {
+            // The pass of who was here is said for a while yet.
+            let stirred = self.stirred.get(&neighbour);
+            if stirred.is_some_and(|stirred| time.since(*stirred) <= PASS_MS) {
+                return;
+            }
+            &mut cost.quiet
+        };
+        part.time = part.time.saturating_add(time.since(before));
+        let bytes = self.bytes.get(&neighbour).copied().unwrap_or_default();
+        part.bytes = part.bytes.saturating_add(bytes);
     }
 }

@@ -21,7 +21,8 @@ const HEARD_BYTES_PER_TURN: usize = 2_700;
 /// heard at once, and those of ten within the deadline of their departures.
 const HEARD_AHEAD_MAX: usize = 60 * HEARD_BYTES_PER_TURN;
 
-/// Turns after which a border is heard, however far ahead it is: one second of 50 ms. It becomes a wall after two.
+/// Turns after which a border is heard, however far ahead it is: one second, at 50 ms a turn. A border of which nothing
+/// is heard for two seconds is a wall.
 const SILENT_TURNS_MAX: u32 = 20;
 
 /// How a border is heard.

@@ -9,7 +9,6 @@ use metatopia_load::{
     figure::{Bound, Figure},
 };
 use metatopia_types::SimId;
-
 use tokio::time::sleep;
 
 use crate::cli::{Failure, console::Console, log::verified_borders, up::grid::on_grid};
