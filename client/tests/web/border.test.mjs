@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { BorderWalk } from '../../web/core/border.js';
 import { JoinedSight } from '../../web/core/joined.js';
 import { Predictor } from '../../web/core/predict.js';
+import { crossing } from '../../web/ui/crossing.js';
+import { withDialogs } from './elements.mjs';
 
 const LINE = [{ x: 128, y: -128 }, { x: 128, y: 128 }];
 const EAST = { neighbour: 'ea', open: true, why: null, gap: 20, edge: 'east', shift: { x: -256, y: 0 }, nodes: ['http://e'], line: LINE, lookout: { x: -128, y: 3 }, refused: null, stays: [] };
@@ -210,4 +212,19 @@ test('a portal leads to where its other end is, and nothing behind it is drawn',
   border.frame(1_100);
   assert.deepEqual(told.arrived, [[there, { x: -130, y: 0 }]]);
   assert.deepEqual([border.ahead.border.portal, border.ahead.border.shift.x], [{ x: -30, y: 3 }, 130]);
+});
+
+test('a thing that came over just now is not said to stay before it was so for a second', () => {
+  const body = withDialogs();
+  const sight = { objects: new Map([[5, { name: 'cart' }]]) };
+  const walk = crossing({ client: engine({ sight }), picture: {}, toasts: {} });
+  const why = 'it came over a border just now';
+  const said = (stays) => {
+    walk.near({ ...EAST, stays }, null, []);
+    return body.all('p').map(({ textContent }) => textContent).join(' ');
+  };
+  assert.ok(!said([{ id: 5, why }]).includes(why), 'this is so for a moment');
+  assert.ok(!said([]).includes(why));
+  assert.ok(!said([{ id: 5, why }]).includes(why), 'it was not so the last time');
+  assert.ok(said([{ id: 5, why }]).includes('cart') && said([{ id: 5, why }]).includes(why));
 });

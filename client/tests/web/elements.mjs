@@ -39,6 +39,11 @@ class FakeElement {
     for (const child of children) if (typeof child !== 'string') child.parent = this;
   }
 
+  appendChild(child) {
+    this.append(child);
+    return child;
+  }
+
   replaceChildren(...children) {
     this.children = [];
     this.append(...children);

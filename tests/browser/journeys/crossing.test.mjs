@@ -36,7 +36,8 @@ const PROVED_BEFORE = 20;
 /** Metres that the avatar may be off where it was drawn when it arrives, in the middle one of the crossings. What it is off
  *  shrinks softly; a machine that does other work as well tells turns late, and then it is more. */
 const OFF_MAX = 0.5;
-/** Metres that others may see her beside where she sees herself, in 95 of 100 frames, but for the time by which views come later. */
+/** Metres that others may see her beside where she sees herself, in 95 of 100 frames of the middle one of the crossings, but for the
+ *  time by which views come later. */
 const OTHERS_MAX = 0.5;
 /** Views come later by at most so many milliseconds. */
 const LATER_MAX = 800;
