@@ -316,7 +316,7 @@ fn listen_config(
         certificates: own.with(shared.authority.clone()),
         allowed,
         trusted: settings.trusted_sources.clone(),
-        is_login: metatopia_protocol::is_login,
+        brings_in: metatopia_protocol::brings_in,
     })
 }
 

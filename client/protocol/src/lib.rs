@@ -109,10 +109,10 @@ pub fn decode_client(frame: &[u8]) -> Result<ClientMessage, DecodeError> {
     wire::decode(frame, CLIENT_FRAME_BYTES_MAX)
 }
 
-/// Does this frame of a client hand in a login, or what a new key shows at a border? Cheap for those that hand in
-/// nothing.
+/// Does this frame of a client hand in an act that may bring in a new key: a login, or work at a border? Cheap for
+/// frames that hand in nothing.
 #[must_use]
-pub fn is_login(frame: &[u8]) -> bool {
+pub fn brings_in(frame: &[u8]) -> bool {
     let is_submission = frame.first() == Some(&SUBMIT);
     is_submission
         && matches!(

@@ -1,6 +1,6 @@
-//! Frames that hand in a login.
+//! Frames that hand in what may bring in a new key.
 
-use metatopia_protocol::{ClientMessage, Question, Submission, encode_client, is_login};
+use metatopia_protocol::{ClientMessage, Question, Submission, brings_in, encode_client};
 use metatopia_types::{
     Act, Digest, Envelope, Height, Lane, Look, Seq, Sign as _, SigningKey, SimId, Work,
 };
@@ -20,13 +20,13 @@ fn frame(act: Act) -> Vec<u8> {
 }
 
 #[test]
-fn a_login_is_told_from_everything_else_by_its_frame() {
+fn a_login_and_work_at_a_border_are_told_from_everything_else_by_their_frames() {
     let login = frame(Act::login("ann".into(), Look::default()));
-    assert!(is_login(&login));
-    assert!(!is_login(&login[..login.len() - 1]), "cut off");
+    assert!(brings_in(&login));
+    assert!(!brings_in(&login[..login.len() - 1]), "cut off");
     let work = Work { height: Height(20), nonce: 7 };
     let approach = |work| frame(Act::Approach { from: SimId(Digest([3; 32])), work });
-    assert!(is_login(&approach(Some(work))), "it may bring in a new key as well");
+    assert!(brings_in(&approach(Some(work))));
     for other in [
         approach(None),
         frame(Act::Leave),
@@ -35,6 +35,6 @@ fn a_login_is_told_from_everything_else_by_its_frame() {
         encode_client(&ClientMessage::Ask { id: 1, question: Question::Players }),
         Vec::new(),
     ] {
-        assert!(!is_login(&other), "{other:?}");
+        assert!(!brings_in(&other), "{other:?}");
     }
 }

@@ -488,12 +488,12 @@ pub struct ListenConfig {
     pub allowed: Allowed,
     /// The sources that are not rationed.
     pub trusted: Networks,
-    /// The frames that ask for a login, which are rationed by source.
-    pub is_login: IsLogin,
+    /// The frames that may bring in a new key, which are rationed by source.
+    pub brings_in: BringsIn,
 }
 
-/// Says whether a frame of a client asks for a login.
-pub type IsLogin = fn(&[u8]) -> bool;
+/// Says whether a frame of a client may bring in a new key.
+pub type BringsIn = fn(&[u8]) -> bool;
 
 impl ListenConfig {
     /// Returns a configuration for any program and no page, where no source is trusted and no frame
@@ -501,7 +501,7 @@ impl ListenConfig {
     #[must_use]
     pub fn new(listen: SocketAddr, certificates: Certificates) -> Self {
         let (allowed, trusted) = (Allowed::default(), Networks::default());
-        Self { listen, certificates, allowed, trusted, is_login: |_| false }
+        Self { listen, certificates, allowed, trusted, brings_in: |_| false }
     }
 }
 
@@ -524,7 +524,7 @@ pub fn start(
     ] {
         assert!(frame + 64 <= budget && budget <= u32::MAX as usize, "budget of {budget} bytes");
     }
-    let ListenConfig { listen, certificates, allowed, trusted, is_login } = listen_config;
+    let ListenConfig { listen, certificates, allowed, trusted, brings_in } = listen_config;
     let endpoints = endpoint::open(listen, &limits, &certificates)?;
     let bind = |source| endpoint::bind_error(listen, source);
     let address = endpoints[0].local_addr().map_err(bind)?;
@@ -537,7 +537,7 @@ pub fn start(
         clients: clients.clone(),
         admission: Admission::new(&limits, Sources::new(limits.source, trusted)),
         allowed,
-        is_login,
+        brings_in,
         held: Arc::new(AtomicUsize::new(0)),
         metrics: metrics.clone(),
         names: AtomicU64::new(0),

@@ -115,7 +115,7 @@ impl ActContext<'_> {
         // that is open nobody looked at it, so it is looked at here.
         let (sim, height) = (self.state.charter.sim, self.state.clock.height);
         let is_newcomer = known.is_none() && !is_known;
-        let is_asked = self.state.charter.parameters.first_login != FirstLogin::Open;
+        let is_asked = self.state.charter.parameters.first_login == FirstLogin::Work;
         let counts = |work: &&Work| self.state.first_logins.accepts(sim, &person, work, height);
         let is_counted = is_newcomer && is_asked && shown.filter(counts).is_some();
         let is_here = self.state.present.contains_key(&person);

@@ -136,12 +136,12 @@ impl TurnAdmission<'_> {
         self.check(envelope)?;
         let lane = (envelope.author, envelope.lane);
         let standing = self.standing(envelope);
-        let comes = self.comes_in(envelope);
+        let begins = self.begins_session(envelope);
         if self.opens(envelope) {
             self.fresh.insert(lane);
             self.opening += usize::from(standing < Standing::Steward);
         }
-        self.first_logins += usize::from(comes && standing == Standing::Stranger);
+        self.first_logins += usize::from(begins && standing == Standing::Stranger);
         self.taken.insert((lane, envelope.seq));
         if let Act::Hear { neighbour, .. } = envelope.act {
             self.heard.insert(neighbour);
@@ -155,8 +155,9 @@ impl TurnAdmission<'_> {
     #[must_use]
     pub fn in_order<'a>(&self, acts: &'a [SignedEnvelope]) -> Vec<&'a SignedEnvelope> {
         let mut ordered: Vec<&SignedEnvelope> = acts.iter().collect();
-        ordered
-            .sort_by_cached_key(|act| (self.standing(&act.envelope), !act.envelope.act.comes_in()));
+        ordered.sort_by_cached_key(|act| {
+            (self.standing(&act.envelope), !self.begins_session(&act.envelope))
+        });
         ordered
     }
 
@@ -216,7 +217,7 @@ impl TurnAdmission<'_> {
     /// Says whether the act begins a session: a login does, and an announcement at a border in a lane that was
     /// not open before this turn. What else the turn has in that lane changes nothing, or a turn would be judged
     /// by the order of its acts.
-    fn comes_in(&self, envelope: &Envelope) -> bool {
+    fn begins_session(&self, envelope: &Envelope) -> bool {
         let lane = (envelope.author, envelope.lane);
         let was_open = || self.windows.get(&lane).is_some() || self.ahead.contains_key(&lane);
         match envelope.act {
@@ -238,7 +239,7 @@ impl TurnAdmission<'_> {
         let pass = match &envelope.act {
             _ if first_login == FirstLogin::Open => return Ok(()),
             Act::Login { pass, .. } => *pass,
-            Act::Approach { work, .. } if self.comes_in(envelope) => work.map(Pass::Work),
+            Act::Approach { work, .. } if self.begins_session(envelope) => work.map(Pass::Work),
             _ if self.opens(envelope) => return Err(ActFault::NoLogin),
             _ => return Ok(()),
         };

@@ -210,6 +210,12 @@ pub enum Act {
 }
 
 impl Act {
+    /// Says whether this act may bring its key into a sim that asks new keys for something.
+    #[must_use]
+    pub const fn brings_in(&self) -> bool {
+        matches!(self, Self::Login { .. } | Self::Approach { work: Some(_), .. })
+    }
+
     /// Returns the login of a person who shows no pass, as a key does that the sim knows.
     #[must_use]
     pub const fn login(name: String, look: Look) -> Self {

@@ -55,19 +55,6 @@ pub const ACT_NUMBERS: [(&str, u16); 37] = [
 const SHORT: usize = 256;
 
 impl Act {
-    /// Says whether a key that is new to a sim may begin with this act: whether it is a login, or an announcement
-    /// at a border.
-    #[must_use]
-    pub const fn comes_in(&self) -> bool {
-        matches!(self, Self::Login { .. } | Self::Approach { .. })
-    }
-
-    /// Says whether this act may bring a key into a sim that asks new keys for something.
-    #[must_use]
-    pub const fn brings_in(&self) -> bool {
-        matches!(self, Self::Login { .. } | Self::Approach { work: Some(_), .. })
-    }
-
     /// Returns the number by which envelopes name this kind of act.
     #[must_use]
     pub const fn number(&self) -> u16 {

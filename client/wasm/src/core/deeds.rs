@@ -72,7 +72,7 @@ pub(super) struct Deeds {
     /// Has this tab the avatar?
     pub(super) is_here: bool,
     life_at: Duration,
-    /// Logins under way, one after the other.
+    /// Logins and announcements under way, one after the other.
     pub(super) logins: VecDeque<LoginAttempt>,
     /// What waits until this tab has the avatar again.
     waiting: VecDeque<Deed>,

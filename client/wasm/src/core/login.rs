@@ -37,7 +37,18 @@ pub(super) struct LoginAttempt {
     work: Option<(u64, Height)>,
 }
 
+impl LoginAttempt {
+    const fn is_login(&self) -> bool {
+        matches!(self.coming, Coming::Login { .. })
+    }
+}
+
 impl Deeds {
+    /// Is a login under way now, and no announcement?
+    fn logs_in(&self) -> bool {
+        self.logins.front().is_some_and(LoginAttempt::is_login)
+    }
+
     /// Does the tab do the work of a first login?
     pub(super) fn is_working(&self) -> bool {
         self.logins.front().is_some_and(|login| login.work.is_some())
@@ -66,9 +77,8 @@ impl ClientCore {
     /// Begins the login that is next. What a login of a key takes that came by a rotation is asked first: without the
     /// rotation an open sim would take it for somebody new.
     fn begin_login(&mut self) {
-        let is_login = |login: &&mut LoginAttempt| matches!(login.coming, Coming::Login { .. });
-        let rotated = self.deeds.logins.front_mut().filter(|_| self.rotation.is_some());
-        match rotated.filter(is_login) {
+        let is_rotated = self.rotation.is_some();
+        match self.deeds.logins.front_mut().filter(|login| is_rotated && login.is_login()) {
             Some(login) => {
                 login.asked = true;
                 self.ask_terms();
@@ -113,10 +123,10 @@ impl ClientCore {
     }
 
     pub(super) fn finish_login(&mut self, end: ActEnd) {
+        let is_login = self.deeds.logs_in();
         let Some(LoginAttempt { command, coming, .. }) = self.deeds.logins.pop_front() else {
             return;
         };
-        let is_login = matches!(coming, Coming::Login { .. });
         if let Coming::Login { name, look } = coming
             && end.as_ref().is_ok_and(|result| result.ok)
         {
@@ -142,10 +152,7 @@ impl ClientCore {
 
     /// A server says what a login of this key takes.
     pub(super) fn terms_came(&mut self, terms: LoginTerms) {
-        let is_approach = |login: &LoginAttempt| matches!(login.coming, Coming::Approach { .. });
-        let rotation =
-            self.rotation.filter(|_| !self.deeds.logins.front().is_some_and(is_approach));
-        match (terms, rotation) {
+        match (terms, self.rotation.filter(|_| self.deeds.logs_in())) {
             (_, None) => self.pass_terms(terms),
             // An open sim does not say whether it knows a key. If it does not, this is any login.
             (LoginTerms::Free, Some(rotation)) => self.submit_login(Some(Pass::Rotation(rotation))),
@@ -167,11 +174,7 @@ impl ClientCore {
     /// Logs in by what a server says that it takes.
     fn pass_terms(&mut self, terms: LoginTerms) {
         // Tickets are for logins.
-        let is_login = matches!(
-            self.deeds.logins.front(),
-            Some(LoginAttempt { coming: Coming::Login { .. }, .. })
-        );
-        match (terms, self.ticket.as_ref().filter(|_| is_login)) {
+        match (terms, self.ticket.as_ref().filter(|_| self.deeds.logs_in())) {
             (LoginTerms::Free, _) => self.submit_login(None),
             (LoginTerms::Rotated { .. }, _) => self.finish_login(Err(ActFailure::new("Rotated"))),
             (LoginTerms::Closed, _) => self.finish_login(Err(ActFailure::new("NobodyNew"))),

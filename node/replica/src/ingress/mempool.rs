@@ -209,7 +209,7 @@ impl Mempool {
         }
         let judging = Judging { standings: gate.standings, proposer: None };
         match gate.windows.admission(gate.height, None, judging).check(envelope) {
-            Err(ActFault::NoLogin) if self.follows_login(envelope) => {}
+            Err(ActFault::NoLogin) if self.follows_first(envelope) => {}
             judged => judged.map_err(refusal)?,
         }
         // What a server heard of a neighbour goes into its own turn, and into no other.
@@ -286,15 +286,15 @@ impl Mempool {
         Ok(())
     }
 
-    /// Does an act wait that begins a session, which this act of the same lane may follow in one turn?
-    fn follows_login(&self, envelope: &Envelope) -> bool {
+    /// Does an act wait that brings in the author, which this act of the same lane may follow in one turn?
+    fn follows_first(&self, envelope: &Envelope) -> bool {
         let Some(lanes) = self.authors.get(&envelope.author) else {
             return false;
         };
         let before = (envelope.lane, Seq(0))..(envelope.lane, envelope.seq);
         lanes.range(before).any(|(_, id)| {
             let pending = &self.pending[id];
-            pending.submission.act.envelope.act.comes_in()
+            pending.submission.act.envelope.act.brings_in()
         })
     }
 
@@ -408,7 +408,7 @@ impl Mempool {
                     ActFault::TooManyLanes(_)
                     | ActFault::Full(_)
                     | ActFault::FirstLoginsFull(_) => true,
-                    ActFault::NoLogin => self.follows_login(envelope),
+                    ActFault::NoLogin => self.follows_first(envelope),
                     _ => false,
                 };
                 (!waits).then(|| (*id, refusal(fault)))

@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    CarrierKind, ClientEnd, Clients, CloseCode, GatewayClientId, GatewayLimits, IsLogin, Present,
+    BringsIn, CarrierKind, ClientEnd, Clients, CloseCode, GatewayClientId, GatewayLimits, Present,
     admission::{Admission, Ticket},
     outgoing::{Outgoing, SessionEnding, SharedBytes, WriterStep},
     sources::{Meter, RationKind as Rationed, Rations},
@@ -55,7 +55,7 @@ pub(super) struct Gateway {
     pub(super) admission: Arc<Admission>,
     pub(super) allowed: Allowed,
     /// The frames that ask for a login.
-    pub(super) is_login: IsLogin,
+    pub(super) brings_in: BringsIn,
     pub(super) held: SharedBytes,
     pub(super) metrics: Arc<TransportFigures>,
     pub(super) names: AtomicU64,
@@ -288,7 +288,7 @@ impl Gateway {
             spoke = true;
             self.metrics.client_frames_received_total.inc();
             self.metrics.client_bytes_received_total.inc_by(frame.len() as u64);
-            if (self.is_login)(&frame) {
+            if (self.brings_in)(&frame) {
                 let known = known.load(Ordering::Relaxed);
                 let what = if known { Rationed::Login } else { Rationed::FirstLogin };
                 rations.wait(what, known).await;

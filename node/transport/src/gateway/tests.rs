@@ -43,10 +43,10 @@ impl Node {
     }
 
     /// Starts a node where some frames are logins.
-    fn with(limits: GatewayLimits, is_login: IsLogin) -> Self {
+    fn with(limits: GatewayLimits, brings_in: BringsIn) -> Self {
         let (metrics, certificates) = (Arc::<TransportFigures>::default(), certificates());
         let listen_config =
-            ListenConfig { is_login, ..listen_config(&certificates, Allowed::default()) };
+            ListenConfig { brings_in, ..listen_config(&certificates, Allowed::default()) };
         let (handle, events) = start(listen_config, limits, metrics.clone()).unwrap();
         Self { handle, events, metrics, certificates }
     }
