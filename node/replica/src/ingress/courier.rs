@@ -17,8 +17,8 @@ const VALID_FOR: u64 = 16;
 /// took 107,000 bytes a second; heard in every second one, who crosses waits half a turn longer.
 const HEARD_BYTES_PER_TURN: usize = 2_700;
 
-/// Bytes that are heard at one border ahead of that pace. So the largest parcels, 48 KiB, of three things are
-/// heard at once, and those of ten within the deadline of their departures.
+/// Bytes that are heard at one border ahead of that pace: the largest parcels, 48 KiB, of three things. Eight such
+/// things that rolled back and forth for a minute all crossed within their deadlines.
 const HEARD_AHEAD_MAX: usize = 60 * HEARD_BYTES_PER_TURN;
 
 /// Turns after which a border is heard, however far ahead it is: one second, at 50 ms a turn. A border of which nothing
