@@ -112,8 +112,8 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     grid.stop();
 }
 
-/// After each order the avatar of its admin stood at the arrivals until her lease was over. Of two orders the second one
-/// found the avatar of the first, and took it for one that had been there before.
+/// After each order the avatar of its admin stood at the arrivals until her lease was over. Of two orders
+/// the second one found the avatar of the first, and took it for one that had been there before.
 #[test]
 fn who_opens_and_closes_borders_leaves_no_avatar_behind() {
     let folder = Folder::new("no-avatar");
