@@ -1,6 +1,6 @@
 //! Looking at a source before it runs: what is wrong, where, and what was probably meant.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::fmt;
 
 use crate::lang;
@@ -47,9 +47,11 @@ pub fn check_syntax(source: &str) -> Vec<Diagnostic> {
     lang::parse(source).err().unwrap_or_default()
 }
 
-/// Checks the source of an entry file that imports nothing; empty if it can run. A mistake of syntax ends
-/// the check, all others are told. Nothing is executed but the expressions of constants.
+/// Checks the source of an entry file that imports nothing, for its author; empty if nothing is wrong. A mistake
+/// of syntax ends the check, all others are told, and with them calls and assignments that can run but fail
+/// whenever they do. Nothing is executed but the expressions of constants.
 #[must_use]
 pub fn check(source: &str) -> Vec<Diagnostic> {
-    lang::compile(source).err().unwrap_or_default()
+    let alone = lang::SourceUnit { source, imports: BTreeMap::new() };
+    lang::review(&[alone]).err().map(|mistakes| mistakes.diagnostics).unwrap_or_default()
 }

@@ -144,6 +144,11 @@ impl HostFunction {
         }
     }
 
+    /// Does the executor do it, on values that nothing else can hold as well?
+    pub(crate) const fn is_of_the_executor(&self) -> bool {
+        matches!(self.run, HostImplementation::Executor)
+    }
+
     /// Does it read or change the world?
     #[must_use]
     pub const fn is_of_the_world(&self) -> bool {

@@ -55,7 +55,20 @@ pub(crate) fn parse(source: &str) -> Result<(), Vec<Diagnostic>> {
 
 /// Compiles sources to one program, of which the last is the entry file whose handlers run.
 pub(crate) fn link(units: &[SourceUnit<'_>]) -> Result<LinkedProgram, UnitMistakes> {
-    let mut program = ProgramUnderWay::new();
+    compile_all(units, false)
+}
+
+/// Says what is wrong with sources, of which the last is an author's: there, what fails whenever it runs is a
+/// mistake too.
+pub(crate) fn review(units: &[SourceUnit<'_>]) -> Result<(), UnitMistakes> {
+    compile_all(units, true).map(drop)
+}
+
+fn compile_all(
+    units: &[SourceUnit<'_>],
+    is_for_author: bool,
+) -> Result<LinkedProgram, UnitMistakes> {
+    let mut program = ProgramUnderWay::new(is_for_author);
     let (mut named, mut firsts): (Vec<ImportableNames>, _) = (Vec::new(), Vec::new());
     for (unit, SourceUnit { source, imports }) in units.iter().enumerate() {
         let wrong = |diagnostics| UnitMistakes { unit, diagnostics };

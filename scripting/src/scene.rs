@@ -1,5 +1,6 @@
 //! One call under way: what it has read, written and queued so far, with every limit checked.
 
+mod described;
 mod effects;
 mod fields;
 mod form;
@@ -25,6 +26,8 @@ use crate::{
         NEARBY_MAX, NEARBY_RADIUS_MAX, RAY_LOOKS, RAY_LOOKS_PER_METRE, RAY_REACH, STATE_BYTES_MAX,
     },
 };
+
+pub(crate) use described::{ARGUMENT_RULES, COLOR_RULE, DescribedFields, LiteralRule};
 
 /// What every host function does in the end; also how a port to Rust reads and writes the world.
 ///

@@ -5,6 +5,7 @@ mod chains;
 mod deeds;
 mod emit;
 mod expressions;
+mod failures;
 mod flow;
 mod imports;
 mod kinds;
@@ -47,17 +48,20 @@ pub(super) struct ProgramUnderWay {
     /// Nanoseconds of the reference machine that the constants of all sources may still take: as many as
     /// one call, so that many small sources are no way to more.
     time_left: u64,
+    /// The entry source is looked over for its author, and nothing runs it: see `failures`.
+    is_for_author: bool,
 }
 
 impl ProgramUnderWay {
-    /// Returns a program without any source.
-    pub(super) fn new() -> Self {
+    /// Returns a program without any source. If it is for an author, what fails whenever it runs is a mistake.
+    pub(super) fn new(is_for_author: bool) -> Self {
         let mut lowering = Lowering::default();
         lowering.program.format = IR_FORMAT;
         let variable = lowering.path(Vec::new(), SourcePoint::default());
         debug_assert_eq!(variable, WHOLE_VARIABLE, "nothing was put there before");
         let Lowering { program, tables, .. } = lowering;
-        Self { program, tables, time_left: GAS_PER_CALL_MAX * NANOSECONDS_PER_GAS }
+        let time_left = GAS_PER_CALL_MAX * NANOSECONDS_PER_GAS;
+        Self { program, tables, time_left, is_for_author }
     }
 
     /// Returns how many functions and closures the program has.
@@ -102,6 +106,7 @@ impl ProgramUnderWay {
             tables: core::mem::take(&mut self.tables),
             time_left: self.time_left,
             is_import,
+            is_for_author: self.is_for_author && !is_import,
             first,
             ..Lowering::default()
         };
@@ -133,6 +138,8 @@ struct Lowering {
     found: Vec<Diagnostic>,
     /// It is imported by another source: its handlers are functions like others.
     is_import: bool,
+    /// What fails whenever it runs is a mistake.
+    is_for_author: bool,
     /// Functions of the program that sources before this one brought.
     first: usize,
     /// Nanoseconds that its constants may take, of those of the whole program.

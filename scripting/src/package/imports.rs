@@ -115,26 +115,36 @@ impl<'a> ImportTree<'a> {
         Ok(named.collect())
     }
 
-    /// Says what is wrong with a source that imports this, and with what it imports.
+    /// Says what is wrong with an author's source that imports this, and with what it imports. Calls and
+    /// assignments of the source itself that can run but fail whenever they do are mistakes too.
     ///
     /// # Errors
     /// All mistakes of the first source that has any. `file` is how messages name the source itself.
     pub fn check(&self, file: &str, source: &str) -> Result<(), CompileError> {
-        self.link(file, source).map(drop)
+        lang::review(&self.units(source)).map_err(|mistakes| self.told(file, mistakes))
     }
 
     /// Compiles a source with all that it imports. Imports come first.
     pub(crate) fn link(&self, file: &str, source: &str) -> Result<LinkedProgram, CompileError> {
-        let unit = |of: &ImportedPackage<'a>| SourceUnit {
+        lang::link(&self.units(source)).map_err(|mistakes| self.told(file, mistakes))
+    }
+
+    /// Returns the imported sources in their order, and behind them a source that imports them.
+    fn units<'s>(&'s self, source: &'s str) -> Vec<SourceUnit<'s>> {
+        let unit = |of: &'s ImportedPackage<'a>| SourceUnit {
             source: of.package.entry(),
             imports: of.imports.clone(),
         };
-        let mut units: Vec<SourceUnit<'_>> = self.imported.iter().map(unit).collect();
+        let mut units: Vec<SourceUnit<'s>> = self.imported.iter().map(unit).collect();
         units.push(SourceUnit { source, imports: self.direct.clone() });
-        lang::link(&units).map_err(|UnitMistakes { unit, diagnostics }| {
-            let import = self.imported.get(unit).map(|imported| file_of(imported.package));
-            CompileError { file: import.unwrap_or_else(|| file.into()), diagnostics }
-        })
+        units
+    }
+
+    /// Returns mistakes with the file that they are in.
+    fn told(&self, file: &str, mistakes: UnitMistakes) -> CompileError {
+        let UnitMistakes { unit, diagnostics } = mistakes;
+        let import = self.imported.get(unit).map(|imported| file_of(imported.package));
+        CompileError { file: import.unwrap_or_else(|| file.into()), diagnostics }
     }
 
     /// Returns the files whose sources a program has, in their order, but for the last.

@@ -64,16 +64,7 @@ impl ScriptContext {
     /// # Errors
     /// [`ErrorKind::Argument`] for a sound that there is not, or a pitch beyond [`SOUND_PITCH_MAX`].
     pub fn sound(&mut self, name: &str, pitch: i64) -> Result<(), HostFault> {
-        let Some(sound) = Sound::named(name) else {
-            let hint = closest(name, Sound::ALL.iter().map(|(name, _)| *name));
-            let all = Sound::ALL.map(|(name, _)| name).join(", ");
-            let message = format!("there is no sound {name:?}{hint}; there are {all}");
-            return Err(HostFault::new(ErrorKind::Argument, message));
-        };
-        let most = SOUND_PITCH_MAX;
-        let pitch = i8::try_from(pitch).ok().filter(|pitch| pitch.saturating_abs() <= most);
-        let message = || format!("a sound is at most {most} semitones higher or lower");
-        let pitch = pitch.ok_or_else(|| HostFault::new(ErrorKind::Argument, message()))?;
+        let (sound, pitch) = (sound_named(name)?, sound_pitch(pitch)?);
         self.queue(ScriptEffect::Sound { sound, pitch })
     }
 
@@ -186,4 +177,30 @@ impl ScriptContext {
         };
         Err(HostFault::new(ErrorKind::Effects, message))
     }
+}
+
+/// Returns the sound of a name.
+fn sound_named(name: &str) -> Result<Sound, HostFault> {
+    Sound::named(name).ok_or_else(|| {
+        let hint = closest(name, Sound::ALL.iter().map(|(name, _)| *name));
+        let all = Sound::ALL.map(|(name, _)| name).join(", ");
+        let message = format!("there is no sound {name:?}{hint}; there are {all}");
+        HostFault::new(ErrorKind::Argument, message)
+    })
+}
+
+/// Returns a pitch in semitones.
+fn sound_pitch(pitch: i64) -> Result<i8, HostFault> {
+    let most = SOUND_PITCH_MAX;
+    let pitch = i8::try_from(pitch).ok().filter(|pitch| pitch.saturating_abs() <= most);
+    let message = || format!("a sound is at most {most} semitones higher or lower");
+    pitch.ok_or_else(|| HostFault::new(ErrorKind::Argument, message()))
+}
+
+pub(super) fn check_sound(name: &str) -> Result<(), HostFault> {
+    sound_named(name).map(drop)
+}
+
+pub(super) fn check_pitch(pitch: i64) -> Result<(), HostFault> {
+    sound_pitch(pitch).map(drop)
 }

@@ -8,35 +8,78 @@ use metatopia_types::{
     limits::{MORE_PARTS_MAX, OUTLINE_CORNERS_MAX},
 };
 
-use super::short;
-use crate::{ErrorKind, HostFault, SurfaceRule, ThingMaterial, Value, suggest::closest};
+use super::{
+    described::{DescribedField, DescribedFields},
+    short,
+};
+use crate::{
+    ErrorKind, HostFault, SurfaceRule, ThingMaterial, Value, host::ValueKind, suggest::closest,
+};
 
 /// The radius of a spawned thing that says nothing of its size.
 const USUAL_RADIUS: Fx = Fx::from_ratio(1, 4);
 
 /// What a part of a spawned thing may say of itself.
-const PART_FIELDS: [&str; 6] = ["radius", "size", "length", "corners", "pos", "angle"];
+pub(super) const PART: DescribedFields = DescribedFields {
+    what: "a part",
+    fields: &[
+        DescribedField::new("radius", ValueKind::Number),
+        DescribedField::new("size", ValueKind::Vec2),
+        DescribedField::new("length", ValueKind::Number),
+        DescribedField::new("corners", ValueKind::Array),
+        DescribedField::new("pos", ValueKind::Vec2),
+        DescribedField::new("angle", ValueKind::Number),
+    ],
+};
 
 /// Returns the fault of a value out of its range.
 pub(super) fn refused(message: String) -> HostFault {
     HostFault::new(ErrorKind::Argument, message)
 }
 
+/// Returns a colour, 0xRRGGBB.
+pub(super) fn color(color: i64) -> Result<u32, HostFault> {
+    let color = u32::try_from(color).ok().filter(|color| *color <= 0x00FF_FFFF);
+    color.ok_or_else(|| refused("a color is 0 to 0xFFFFFF, as 0xRRGGBB".into()))
+}
+
+pub(super) fn check_color(number: i64) -> Result<(), HostFault> {
+    color(number).map(drop)
+}
+
+/// Returns the rule of a surface that a word names, in the field of this name.
+fn surface_rule(name: &str, word: &str) -> Result<SurfaceRule, HostFault> {
+    let found = SurfaceRule::ALL.iter().find(|(known, _)| *known == word);
+    let told = || {
+        let words = SurfaceRule::ALL.map(|(word, _)| word).join(", ");
+        let hint = closest(word, SurfaceRule::ALL.iter().map(|(word, _)| *word));
+        refused(format!("{name} is one of {words}{hint}"))
+    };
+    found.map(|(_, rule)| *rule).ok_or_else(told)
+}
+
+pub(super) fn check_friction_rule(word: &str) -> Result<(), HostFault> {
+    surface_rule("friction_rule", word).map(drop)
+}
+
+pub(super) fn check_restitution_rule(word: &str) -> Result<(), HostFault> {
+    surface_rule("restitution_rule", word).map(drop)
+}
+
 /// The fields of what a script describes.
 pub(super) struct Fields<'a>(&'a BTreeMap<String, Value>);
 
 impl<'a> Fields<'a> {
-    /// Checks that all fields of `what` are known.
+    /// Checks that all fields of what is `described` are known.
     pub(super) fn new(
-        what: &str,
-        known: &[&'static str],
+        described: &DescribedFields,
         fields: &'a BTreeMap<String, Value>,
     ) -> Result<Self, HostFault> {
-        match fields.keys().find(|name| !known.contains(&name.as_str())) {
+        match fields.keys().find(|name| described.field(name).is_none()) {
             None => Ok(Self(fields)),
             Some(name) => {
-                let hint = closest(name, known.iter().copied());
-                Err(refused(format!("{what} has no field {name}{hint}")))
+                let hint = closest(name, described.names());
+                Err(refused(format!("{} has no field {name}{hint}", described.what)))
             }
         }
     }
@@ -116,10 +159,7 @@ impl<'a> Fields<'a> {
     pub(super) fn color(&self) -> Result<Option<u32>, HostFault> {
         match self.said("color") {
             None => Ok(None),
-            Some(Value::Int(color)) => match u32::try_from(*color) {
-                Ok(color @ 0..=0x00FF_FFFF) => Ok(Some(color)),
-                _ => Err(refused("a color is 0 to 0xFFFFFF, as 0xRRGGBB".into())),
-            },
+            Some(Value::Int(number)) => color(*number).map(Some),
             Some(other) => Err(wrong_kind("color", "an int", other)),
         }
     }
@@ -158,7 +198,7 @@ impl<'a> Fields<'a> {
             return Err(told(PartCountError(parts.len().saturating_add(1))));
         }
         let part = |value: &Value| match value {
-            Value::Map(fields) => Fields::new("a part", &PART_FIELDS, fields)?.part(),
+            Value::Map(fields) => Fields::new(&PART, fields)?.part(),
             other => Err(wrong_kind("one of parts", "a map", other)),
         };
         OutlineParts::new(parts.iter().map(part).collect::<Result<_, _>>()?).map_err(told)
@@ -191,13 +231,7 @@ impl<'a> Fields<'a> {
             Some(Value::Text(word)) => word,
             Some(other) => return Err(wrong_kind(name, "a string", other)),
         };
-        let found = SurfaceRule::ALL.iter().find(|(known, _)| known == word);
-        let told = || {
-            let words = SurfaceRule::ALL.map(|(word, _)| word).join(", ");
-            let hint = closest(word, SurfaceRule::ALL.iter().map(|(word, _)| *word));
-            refused(format!("{name} is one of {words}{hint}"))
-        };
-        found.map(|(_, rule)| Some(*rule)).ok_or_else(told)
+        surface_rule(name, word).map(Some)
     }
 
     /// Returns the corners of a polygon, counter-clockwise. Whether they are convex is judged when the thing

@@ -9,13 +9,23 @@ use metatopia_types::{
 
 use super::{
     ScriptContext,
+    described::{DescribedField, DescribedFields},
     fields::{Fields, refused},
     gone,
 };
-use crate::{HostFault, ScriptEffect, Value};
+use crate::{HostFault, ScriptEffect, Value, host::ValueKind};
 
 /// What a form may say of itself.
-const FIELDS: [&str; 5] = ["title", "text", "choices", "field", "tag"];
+pub(super) const FORM: DescribedFields = DescribedFields {
+    what: "a form",
+    fields: &[
+        DescribedField::new("title", ValueKind::Text),
+        DescribedField::new("text", ValueKind::Text),
+        DescribedField::new("choices", ValueKind::Array),
+        DescribedField::new("field", ValueKind::Text),
+        DescribedField::new("tag", ValueKind::Text),
+    ],
+};
 
 impl ScriptContext {
     /// Shows a form to the person whose avatar `who` is. Nobody sees it who is out of hearing by then.
@@ -26,7 +36,7 @@ impl ScriptContext {
     /// [`crate::ErrorKind::Gone`] if there is no such object.
     pub fn ui(&mut self, who: ObjectId, form: &BTreeMap<String, Value>) -> Result<(), HostFault> {
         self.person(who)?;
-        let fields = Fields::new("a form", &FIELDS, form)?;
+        let fields = Fields::new(&FORM, form)?;
         let form = Form {
             tag: fields.text("tag", FORM_TAG_BYTES_MAX)?.unwrap_or_default(),
             title: fields.text("title", FORM_LABEL_BYTES_MAX)?.unwrap_or_default(),

@@ -15,13 +15,22 @@ use metatopia_types::{
 
 use super::{
     ScriptContext,
-    fields::{Fields, refused},
+    described::{DescribedField, DescribedFields},
+    fields::{self, Fields, refused},
     gone,
 };
-use crate::{HostFault, NamedClub, ScriptEffect, Value, suggest::closest};
+use crate::{HostFault, NamedClub, ScriptEffect, Value, host::ValueKind, suggest::closest};
 
 /// What an offer may say of itself.
-const FIELDS: [&str; 4] = ["give", "take", "text", "tag"];
+pub(super) const OFFER: DescribedFields = DescribedFields {
+    what: "an offer",
+    fields: &[
+        DescribedField::new("give", ValueKind::Object),
+        DescribedField::new("take", ValueKind::Object),
+        DescribedField::new("text", ValueKind::Text),
+        DescribedField::new("tag", ValueKind::Text),
+    ],
+};
 
 impl ScriptContext {
     /// Offers a person something: a thing that is given, one that is taken, or one for the other.
@@ -36,7 +45,7 @@ impl ScriptContext {
         offer: &BTreeMap<String, Value>,
     ) -> Result<(), HostFault> {
         self.person(who)?;
-        let fields = Fields::new("an offer", &FIELDS, offer)?;
+        let fields = Fields::new(&OFFER, offer)?;
         let (give, take) = (fields.object("give")?, fields.object("take")?);
         if give.is_none() && take.is_none() {
             return Err(refused("an offer gives a thing, takes one, or both".into()));
@@ -94,8 +103,7 @@ impl ScriptContext {
     /// As [`ScriptContext::carry`]; [`crate::ErrorKind::Argument`] for a number outside 0 to 0xFFFFFF.
     pub fn dress(&mut self, who: ObjectId, color: i64) -> Result<(), HostFault> {
         self.check_allowed(who, Permission::Dress, "dress")?;
-        let color = u32::try_from(color).ok().filter(|color| *color <= 0x00FF_FFFF);
-        let color = color.ok_or_else(|| refused("a color is 0 to 0xFFFFFF, as 0xRRGGBB".into()))?;
+        let color = fields::color(color)?;
         self.queue(ScriptEffect::Dress { who, color })
     }
 
@@ -121,6 +129,10 @@ impl ScriptContext {
             Some(_) => Err(refused(format!("{} is a person, and no thing to give", thing.name))),
         }
     }
+}
+
+pub(super) fn check_permission(word: &str) -> Result<(), HostFault> {
+    permission(word).map(drop)
 }
 
 /// Returns the permission of a word.

@@ -3,13 +3,13 @@
 use metatopia_math::{Angle, Fx, Vec2};
 
 use super::{ScriptContext, short};
-use crate::{ErrorKind, HostFault, ObjectWrites, limits::SIGN_BYTES_MAX};
+use crate::{HostFault, ObjectWrites, limits::SIGN_BYTES_MAX};
 
 impl ScriptContext {
     /// Puts the own object somewhere.
     ///
     /// # Errors
-    /// [`ErrorKind::Gone`] if the own object is no longer there; so for all writes to it.
+    /// [`crate::ErrorKind::Gone`] if the own object is no longer there; so for all writes to it.
     pub fn set_pos(&mut self, pos: Vec2) -> Result<(), HostFault> {
         let same = self.object(self.object)?.pos == pos;
         self.write(same, ObjectWrites { pos: Some(pos), ..ObjectWrites::default() });
@@ -49,12 +49,9 @@ impl ScriptContext {
     /// Sets the own object's colour, 0xRRGGBB.
     ///
     /// # Errors
-    /// As [`ScriptContext::set_pos`], and [`ErrorKind::Argument`] for a number outside 0 to 0xFFFFFF.
+    /// As [`ScriptContext::set_pos`], and [`crate::ErrorKind::Argument`] for a number outside 0 to 0xFFFFFF.
     pub fn set_color(&mut self, color: i64) -> Result<(), HostFault> {
-        let color = u32::try_from(color).ok().filter(|color| *color <= 0x00FF_FFFF);
-        let color = color.ok_or_else(|| {
-            HostFault::new(ErrorKind::Argument, "a color is 0 to 0xFFFFFF, as 0xRRGGBB")
-        })?;
+        let color = super::fields::color(color)?;
         let same = self.object(self.object)?.color == color;
         self.write(same, ObjectWrites { color: Some(color), ..ObjectWrites::default() });
         Ok(())
@@ -63,7 +60,7 @@ impl ScriptContext {
     /// Sets the text that the own object shows.
     ///
     /// # Errors
-    /// As [`ScriptContext::set_pos`], and [`ErrorKind::Argument`] for a text longer than
+    /// As [`ScriptContext::set_pos`], and [`crate::ErrorKind::Argument`] for a text longer than
     /// [`SIGN_BYTES_MAX`] or with control characters.
     pub fn set_text(&mut self, text: &str) -> Result<(), HostFault> {
         let text = short("a sign", text, SIGN_BYTES_MAX)?;

@@ -7,36 +7,43 @@ use metatopia_types::{Blueprint, ObjectId, limits::NAME_BYTES_MAX};
 
 use super::{
     ScriptContext,
-    fields::{Fields, refused},
+    described::{COLOR_RULE, DescribedField, DescribedFields, LiteralRule},
+    fields::{Fields, PART, check_friction_rule, check_restitution_rule, refused},
     gone,
 };
 use crate::{
     HostFault, ScriptEffect, Value,
+    host::ValueKind,
     limits::{SIGN_BYTES_MAX, SPAWN_REACH, TOPIC_BYTES_MAX},
 };
 
 /// What a spawned thing may say of itself.
-const FIELDS: [&str; 19] = [
-    "name",
-    "kind",
-    "text",
-    "color",
-    "radius",
-    "size",
-    "length",
-    "corners",
-    "parts",
-    "pos",
-    "angle",
-    "movable",
-    "scripted",
-    "tag",
-    "density",
-    "friction",
-    "restitution",
-    "friction_rule",
-    "restitution_rule",
-];
+pub(super) const THING: DescribedFields = DescribedFields {
+    what: "a spawned thing",
+    fields: &[
+        DescribedField::new("name", ValueKind::Text),
+        DescribedField::new("kind", ValueKind::Text),
+        DescribedField::new("text", ValueKind::Text),
+        DescribedField::new("color", ValueKind::Int).with(COLOR_RULE),
+        DescribedField::new("radius", ValueKind::Number),
+        DescribedField::new("size", ValueKind::Vec2),
+        DescribedField::new("length", ValueKind::Number),
+        DescribedField::new("corners", ValueKind::Array),
+        DescribedField::new("parts", ValueKind::Array).with(LiteralRule::Each(&PART)),
+        DescribedField::new("pos", ValueKind::Vec2),
+        DescribedField::new("angle", ValueKind::Number),
+        DescribedField::new("movable", ValueKind::Bool),
+        DescribedField::new("scripted", ValueKind::Bool),
+        DescribedField::new("tag", ValueKind::Text),
+        DescribedField::new("density", ValueKind::Number),
+        DescribedField::new("friction", ValueKind::Number),
+        DescribedField::new("restitution", ValueKind::Number),
+        DescribedField::new("friction_rule", ValueKind::Text)
+            .with(LiteralRule::Word(check_friction_rule)),
+        DescribedField::new("restitution_rule", ValueKind::Text)
+            .with(LiteralRule::Word(check_restitution_rule)),
+    ],
+};
 
 impl ScriptContext {
     /// Asks for a thing, as its fields describe it. What is left out is as of the own object, or usual.
@@ -49,7 +56,7 @@ impl ScriptContext {
         if own.spawner.is_some() {
             return Err(refused("what was spawned spawns nothing".into()));
         }
-        let fields = Fields::new("a spawned thing", &FIELDS, thing)?;
+        let fields = Fields::new(&THING, thing)?;
         let position = fields.vec2("pos")?.unwrap_or(own.pos);
         if position.distance(own.pos) > Fx::from_int(SPAWN_REACH) {
             let told = format!("a thing is spawned within {SPAWN_REACH} m, not at {position}");

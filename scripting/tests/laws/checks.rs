@@ -284,7 +284,7 @@ fn the_examples_of_the_reference_compile_and_run() {
 }
 
 /// An argument of a kind, as a script writes it.
-fn sample(name: &str, kind: ValueKind) -> &'static str {
+pub(crate) fn sample(name: &str, kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Function if name == "test" => "|x| true",
         ValueKind::Function if name == "order" => "|a, b| a - b",
@@ -310,17 +310,22 @@ fn sample(name: &str, kind: ValueKind) -> &'static str {
     }
 }
 
+/// Returns a call of a function or operator.
+pub(crate) fn call_of(name: &str, args: &[&str]) -> String {
+    match (args, name.starts_with(|c: char| c.is_ascii_lowercase())) {
+        (args, true) => format!("{name}({})", args.join(", ")),
+        ([a], false) => format!("{name}{a}"),
+        ([a, b], false) => format!("{a} {name} {b}"),
+        (args, false) => panic!("{args:?}"),
+    }
+}
+
 #[test]
 fn every_function_of_the_table_can_be_called() {
     for function in FUNCTIONS {
         let args: Vec<_> =
             function.arguments.iter().map(|(name, kind)| sample(name, *kind)).collect();
-        let call = match (&*args, function.name.starts_with(|c: char| c.is_ascii_lowercase())) {
-            (args, true) => format!("{}({})", function.name, args.join(", ")),
-            ([a], false) => format!("{}{a}", function.name),
-            ([a, b], false) => format!("{a} {} {b}", function.name),
-            (args, false) => panic!("{args:?}"),
-        };
+        let call = call_of(function.name, &args);
         let source = format!("let x = {call}; log(type_of(x));");
         let result = match function.name {
             // Only what was spawned can be removed.

@@ -7,6 +7,7 @@ mod stage;
 
 mod bounds;
 mod checks;
+mod failures;
 mod hazards;
 mod host;
 mod imports;

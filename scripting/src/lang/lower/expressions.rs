@@ -180,6 +180,7 @@ impl Lowering {
     }
 
     fn operator_into(&mut self, sign: &str, arguments: &[Expression], to: u16, at: SourcePoint) {
+        self.judge_operator(sign, arguments, at);
         match arguments {
             [a] => {
                 let op = match sign {
@@ -234,6 +235,8 @@ impl Lowering {
             IrOp::Call { function, first: place }
         } else {
             let call = self.host(name, arguments.len(), at).unwrap_or(0);
+            let known = self.known_arguments(arguments);
+            self.judge_call(name, &known, at);
             match arguments {
                 [target, rest @ ..] if changes(name) => {
                     self.arguments_into(rest, place + 1);

@@ -6,6 +6,7 @@ use alloc::{format, string::String};
 use super::{
     Lowering,
     deeds::{NamedDeed, deeds_in},
+    failures::KnownArgument,
 };
 use crate::{
     host::{FUNCTIONS, HostFunction, NAMES, PROPERTIES, ValueKind},
@@ -14,20 +15,21 @@ use crate::{
     },
 };
 
-/// Does a function that takes the first kind take a value of the second?
-const fn takes(kind: ValueKind, value: ValueKind) -> bool {
-    use ValueKind as K;
-    match (kind, value) {
-        (K::Any, _)
-        | (_, K::Any)
-        | (K::Number, K::Int | K::Fixed)
-        | (K::Int | K::Fixed, K::Number) => true,
-        _ => kind as u8 == value as u8,
+impl ValueKind {
+    /// Does what takes this kind take a value of the other?
+    pub(super) const fn takes(self, value: Self) -> bool {
+        match (self, value) {
+            (Self::Any, _)
+            | (_, Self::Any)
+            | (Self::Number, Self::Int | Self::Fixed)
+            | (Self::Int | Self::Fixed, Self::Number) => true,
+            _ => self as u8 == value as u8,
+        }
     }
 }
 
 fn takes_first(function: &HostFunction, value: ValueKind) -> bool {
-    function.arguments.first().is_some_and(|(_, kind)| takes(*kind, value))
+    function.arguments.first().is_some_and(|(_, kind)| kind.takes(value))
 }
 
 /// What values of a kind are called together.
@@ -79,9 +81,18 @@ impl Lowering {
                 let is_known = !is_own && self.local(name).is_none();
                 is_known.then(|| result_of(name, arguments.len(), first)).flatten()
             }
-            E::Chain { root, links } => links.iter().try_fold(self.kind_of(root)?, kind_behind),
+            E::Chain { root, links } => self.kind_behind_all(root, links),
             _ => None,
         }
+    }
+
+    /// Returns the kind of what a chain leads to, if that is sure.
+    pub(super) fn kind_behind_all(
+        &self,
+        root: &Expression,
+        links: &[ChainLink],
+    ) -> Option<ValueKind> {
+        links.iter().try_fold(self.kind_of(root)?, kind_behind)
     }
 
     fn kind_of_name(&self, name: &str) -> Option<ValueKind> {
@@ -142,15 +153,19 @@ impl Lowering {
     pub(super) fn members(&mut self, root: &Expression, links: &[ChainLink]) {
         let mut of = self.kind_of(root);
         for link in links {
-            let Some(kind) = of else { return };
-            match &link.kind {
-                ChainLinkKind::Property(name) => self.property(kind, name, link.at),
-                ChainLinkKind::Method { name, arguments } => {
-                    self.receiver(kind, name, arguments.len() + 1, link.at);
+            match (&link.kind, of) {
+                (ChainLinkKind::Property(name), Some(kind)) => self.property(kind, name, link.at),
+                (ChainLinkKind::Method { name, arguments }, _) => {
+                    let count = arguments.len() + 1;
+                    if of.is_none_or(|kind| self.receiver(kind, name, count, link.at)) {
+                        let mut all = alloc::vec![KnownArgument::receiver(of)];
+                        all.extend(self.known_arguments(arguments));
+                        self.judge_call(name, &all, link.at);
+                    }
                 }
-                ChainLinkKind::Index(_) => {}
+                _ => {}
             }
-            of = kind_behind(kind, link);
+            of = of.and_then(|kind| kind_behind(kind, link));
         }
     }
 
@@ -169,15 +184,17 @@ impl Lowering {
         self.complain(at, format!("{} have no property {name}{hint}", plural(of)));
     }
 
-    /// Complains if a function that is called as a method takes no such value.
-    fn receiver(&mut self, of: ValueKind, name: &str, count: usize, at: SourcePoint) {
+    /// Complains if a function that is called as a method takes no such value. Returns whether it takes one.
+    fn receiver(&mut self, of: ValueKind, name: &str, count: usize, at: SourcePoint) -> bool {
         let rows = || FUNCTIONS.iter().filter(|f| f.name == name && f.arguments.len() == count);
         if let Some(row) = rows().next()
             && !rows().any(|row| takes_first(row, of))
         {
             let words = format!("{} have no function {name}: {}", plural(of), row.signature());
             self.complain(at, words);
+            return false;
         }
+        true
     }
 }
 
