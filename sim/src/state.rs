@@ -31,6 +31,7 @@ mod parameters;
 mod players;
 mod presence;
 mod publications;
+mod sending_home;
 mod sim_state;
 mod snapshot;
 mod thing_arrivals;
@@ -72,5 +73,6 @@ pub use world::World;
 
 pub(crate) use ghosts::{GhostLeaf, Ghosts};
 pub(crate) use object::object_key;
+pub(crate) use sending_home::SentHome;
 pub(crate) use sim_state::{Owner, State};
 pub(crate) use tick::ScriptRuntime;

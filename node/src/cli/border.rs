@@ -10,7 +10,7 @@ use metatopia_client_driver::{ClientDriver, NodeUrl};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question};
 use metatopia_types::{
-    Act, Blob, BorderOrder, BorderRefusal, GenesisHead, Outcome, Refusal, SimId,
+    Act, Blob, BorderOrder, BorderRefusal, GenesisHead, ObjectId, Outcome, Refusal, SimId,
 };
 use serde::Serialize;
 
@@ -58,6 +58,13 @@ pub(super) enum BorderCommand {
         taken of that,\nand then the border opens again. Exit code 4 while the neighbour was heard of \
         within a day of the sim's time.")]
     Sever(OneBorderArgs),
+    /// Send a thing back that came over a border, with what is joined to it.
+    #[command(after_help = "Example:\n  \
+        metatopia border send-home SIM 17 --key admin.key\n\n\
+        The thing is put past the line, or into the portal, and departs with its scripts as if it had moved there, \
+        whether\nor not its owner lets it travel. If the neighbour does not take it, it comes back to the line, \
+        and `admin freeze`\nholds it. Exit code 4 when it did not come from that sim, or something holds it.")]
+    SendHome(SendHomeArgs),
     /// List the borders, and say of each that is a wall why.
     List(ListBordersArgs),
 }
@@ -102,6 +109,19 @@ pub(super) struct OneBorderArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct SendHomeArgs {
+    /// The neighbour from which it came: 64 hexadecimal digits.
+    neighbour: SimId,
+    /// The number of the thing.
+    object: u64,
+    /// Only say what it would do.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    admin: PlayerArgs,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ListBordersArgs {
     #[command(flatten)]
     at: NodeArgs,
@@ -127,6 +147,21 @@ impl fmt::Display for ChangedBorder {
             write!(f, "\npeople walk over it once the neighbour's admins have opened it, too")?;
         }
         Ok(())
+    }
+}
+
+/// A thing that was sent home, as the command prints it.
+#[derive(Debug, Serialize)]
+struct SentThing {
+    object: u64,
+    neighbour: String,
+    height: u64,
+}
+
+impl fmt::Display for SentThing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, neighbour, height } = self;
+        write!(f, "thing {object} departs to sim {neighbour} at height {height}")
     }
 }
 
@@ -203,6 +238,7 @@ pub(super) async fn run(command: BorderCommand, console: Console) -> Result<(), 
         BorderCommand::Open(args) => open(args, console).await,
         BorderCommand::Close(args) => change(args, "closed", console).await,
         BorderCommand::Sever(args) => change(args, "severed", console).await,
+        BorderCommand::SendHome(args) => send_home(args, console).await,
         BorderCommand::List(args) => list(&args, console).await,
     }
 }
@@ -266,6 +302,9 @@ fn named(order: &BorderOrder) -> String {
             format!("the closing of the border to sim {neighbour}")
         }
         BorderOrder::Sever { neighbour } => format!("the severing of sim {neighbour}"),
+        BorderOrder::SendHome { neighbour, object } => {
+            format!("the sending of thing {object} home to sim {neighbour}")
+        }
     }
 }
 
@@ -305,12 +344,18 @@ fn refused(what: &str, why: Refusal, doubt: Option<&str>) -> Failure {
         BorderRefusal::TooMany | BorderRefusal::NoBorder | BorderRefusal::NotSilent => {
             failure.hint(LIST)
         }
+        BorderRefusal::Walled => failure.hint(LIST),
+        BorderRefusal::Stays(_) => failure.hint(
+            "`admin thaw` frees what is frozen; what is joined to things of this sim goes once its owner unjoins it",
+        ),
         BorderRefusal::Severed => {
             failure.hint("wait until it is back; then the border opens again")
         }
         BorderRefusal::NoOrder
         | BorderRefusal::BadHead
         | BorderRefusal::Itself
+        | BorderRefusal::NoGuest
+        | BorderRefusal::InUse
         | BorderRefusal::Frozen => failure,
     }
 }
@@ -394,6 +439,17 @@ async fn change(
     let height = order_in(&args.admin, order, None, console).await?;
     let neighbour = neighbour.to_string();
     console.show(&ChangedBorder { border, neighbour, name: None, height })
+}
+
+async fn send_home(args: SendHomeArgs, console: Console) -> Result<(), Failure> {
+    let SendHomeArgs { neighbour, object, dry_run, admin } = args;
+    let order = BorderOrder::SendHome { neighbour, object: ObjectId(object) };
+    if dry_run {
+        let would = format!("send thing {object} home to sim {neighbour}");
+        return try_in(&admin, &order, (&would, None), console).await;
+    }
+    let height = order_in(&admin, order, None, console).await?;
+    console.show(&SentThing { object, neighbour: neighbour.to_string(), height })
 }
 
 async fn list(args: &ListBordersArgs, console: Console) -> Result<(), Failure> {

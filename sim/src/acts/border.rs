@@ -16,7 +16,7 @@ use crate::{
     limits::{HEARD_SIGNATURES_PER_TURN_MAX, PASS_MS, PORTALS_APART_METRES, SILENCE_MS, WORD_MS},
     rules::{BelievedDispatch, Border, neighbour_of},
     space::{BorderWay, Portal},
-    state::{FirstLogin, State},
+    state::{FirstLogin, SentHome, State},
 };
 
 /// A change at a border.
@@ -29,6 +29,8 @@ pub(super) enum BorderChange {
     Open(SimId, Box<Border>, bool),
     /// Gives a silent neighbour up.
     Sever(SimId),
+    /// Sends something back.
+    SendHome(SentHome),
 }
 
 /// Applies a change at a border.
@@ -38,6 +40,7 @@ pub(super) fn apply_border_change(state: &mut State, change: BorderChange) {
         BorderChange::Pass(neighbour, pass, lane) => state.give_pass(neighbour, pass, lane),
         BorderChange::Open(neighbour, border, open) => state.open_border(neighbour, *border, open),
         BorderChange::Sever(neighbour) => state.sever(neighbour),
+        BorderChange::SendHome(sent) => state.send_home(&sent),
     }
 }
 
@@ -169,6 +172,9 @@ impl State {
                 .known_border(neighbour)
                 .map(|border| BorderChange::Open(neighbour, Box::new(border.clone()), false)),
             BorderOrder::Sever { neighbour } => self.border_to_sever(neighbour),
+            BorderOrder::SendHome { neighbour, object } => {
+                self.sent_home(neighbour, object).map(BorderChange::SendHome)
+            }
         }
     }
 

@@ -127,6 +127,19 @@ impl BorderLine {
             && aside <= strip.saturating_add(along)
     }
 
+    /// Returns the place so many metres past this line that is the nearest to a place, but so many metres from both
+    /// ends of the line, where it is long enough.
+    pub(crate) fn past(&self, place: Vec2, metres: Fx, from_ends: Fx) -> Vec2 {
+        let least = self.from.saturating_add(from_ends);
+        let along = self.split(place).1.max(least).min(self.to.saturating_sub(from_ends));
+        match self.side {
+            GroundSide::East => Vec2::new(self.at.saturating_add(metres), along),
+            GroundSide::West => Vec2::new(self.at.saturating_sub(metres), along),
+            GroundSide::North => Vec2::new(along, self.at.saturating_add(metres)),
+            GroundSide::South => Vec2::new(along, self.at.saturating_sub(metres)),
+        }
+    }
+
     /// Returns where a place of the neighbour is in this sim.
     pub(crate) fn place_here(&self, place: Vec2) -> Vec2 {
         place.saturating_add(self.offset)

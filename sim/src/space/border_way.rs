@@ -97,6 +97,15 @@ impl BorderWay {
         }
     }
 
+    /// Returns the place nearest to another from which a body departs this way: past the line and off its ends, or the
+    /// middle of the portal.
+    pub(crate) fn departure(&self, place: Vec2) -> Vec2 {
+        match self {
+            Self::Line(line) => line.past(place, Fx::ONE, Fx::from_int(2 * BORDER_BAND_METRES)),
+            Self::Portal(portal) => portal.middle,
+        }
+    }
+
     /// Returns how far a place is from the line, or from the middle of the portal.
     pub(crate) fn distance(&self, place: Vec2) -> Fx {
         match self {

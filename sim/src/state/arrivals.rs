@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     limits::{AHEAD_MS_MAX, ARRIVALS_PER_TURN_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
-    rules::{ActTarget, BelievedDispatch, Border, CrossingEvent, Judgement, Right},
+    rules::{ActTarget, BelievedDispatch, Border, CrossingEvent, Denied, Judgement, Right},
     space::{BorderWay, EAST, distance_to},
 };
 
@@ -114,7 +114,10 @@ impl State {
         if !is_at_line || !person.look.is_proper() {
             return Err(TravelRefusal::BadParcel);
         }
-        self.may(&key, Right::Attend, &ActTarget::SIM).map_err(|_| TravelRefusal::Closed)?;
+        self.may(&key, Right::Attend, &ActTarget::SIM).map_err(|denied| match denied {
+            Denied::Banned => TravelRefusal::Banned,
+            _ => TravelRefusal::Closed,
+        })?;
         let pass = rules.passes.iter().find(|pass| pass.person == key && pass.refused.is_none());
         let lane = rules.lanes.get(&key).filter(|_| pass.is_some());
         let lane = *lane.ok_or(TravelRefusal::NoPass)?;

@@ -8,8 +8,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
 use metatopia_scripting::limits::SEAT_REACH;
 use metatopia_types::{
-    Companions, CrossingPass, Height, Millis, NearPerson, ObjectId, Parcel, PublicKey, SimId,
-    Traveller, TravellingPerson, TravellingThing,
+    Companions, CrossingPass, Height, Millis, NearPerson, ObjectId, Parcel, PassRefusal, PublicKey,
+    SimId, Traveller, TravellingPerson, TravellingThing,
     limits::{PARCEL_BYTES_MAX, PEOPLE_NEAR_MAX},
 };
 
@@ -428,9 +428,29 @@ impl State {
             said.passes.retain(|pass| pass.until.plus(DEPARTURE_MS) >= now);
             let (passes, lanes) = (&said.passes, &mut border.lanes);
             lanes.retain(|key, _| passes.binary_search_by(|pass| pass.person.cmp(key)).is_ok());
+            self.refuse_banned(neighbour);
             self.answer_hands(neighbour);
             // The frame comes last: it has the place that all else leaves.
             self.renew_frame(neighbour, way.and_then(BorderWay::line));
+        }
+    }
+
+    /// Takes the passes of people who were banned since they got them.
+    fn refuse_banned(&mut self, neighbour: SimId) {
+        let border = self.borders.all.get(&neighbour).expect("a border that was just listed");
+        let time = self.governance.time;
+        let is_banned = |pass: &&CrossingPass| {
+            pass.refused.is_none() && self.people.ban(&pass.person, time).is_some()
+        };
+        let passes = border.crossing.said.passes.iter();
+        let banned: Vec<PublicKey> = passes.filter(is_banned).map(|pass| pass.person).collect();
+        if banned.is_empty() {
+            return;
+        }
+        let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
+        let passes = border.crossing.said.passes.iter_mut();
+        for pass in passes.filter(|pass| banned.contains(&pass.person)) {
+            pass.refused = Some(PassRefusal::Banned);
         }
     }
 

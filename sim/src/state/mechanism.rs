@@ -51,9 +51,21 @@ impl State {
     /// # Errors
     /// The reason for which it stays.
     pub(super) fn lets_go(&self, id: ObjectId) -> Result<(), HandRefusal> {
-        self.lets_go_alone(id)?;
+        self.is_movable_as_one(id, |id| self.lets_go_alone(id))
+    }
+
+    /// Checks that a thing can leave with all that is joined to it, each of which `may_go` as far as it alone goes.
+    ///
+    /// # Errors
+    /// The reason for which it stays.
+    pub(super) fn is_movable_as_one(
+        &self,
+        id: ObjectId,
+        may_go: impl Fn(ObjectId) -> Result<(), HandRefusal>,
+    ) -> Result<(), HandRefusal> {
+        may_go(id)?;
         let all = self.mechanism(id).ok_or(HandRefusal::HeldFast)?;
-        all[1..].iter().try_for_each(|other| self.lets_go_alone(*other))?;
+        all[1..].iter().try_for_each(|other| may_go(*other))?;
         // Whoever sits on a companion rides something else than who sits on the thing itself.
         let is_ridden = all[1..].iter().any(|other| self.sitter(*other).is_some());
         let place = |id: &ObjectId| self.bodies.body(*id).map(Body::position);

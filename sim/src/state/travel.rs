@@ -39,8 +39,16 @@ impl State {
     /// # Errors
     /// The reason for which it stays.
     pub(super) fn lets_go_alone(&self, id: ObjectId) -> Result<(), HandRefusal> {
-        let object = self.objects.get(&id).filter(|object| object.travels);
-        let object = object.ok_or(HandRefusal::NotLetGo)?;
+        let travels = self.objects.get(&id).is_some_and(|object| object.travels);
+        if travels { self.sets_free(id) } else { Err(HandRefusal::NotLetGo) }
+    }
+
+    /// Checks that nothing of this sim holds a thing, whether or not its owner lets it travel.
+    ///
+    /// # Errors
+    /// What holds it.
+    pub(super) fn sets_free(&self, id: ObjectId) -> Result<(), HandRefusal> {
+        let object = self.objects.get(&id).ok_or(HandRefusal::HeldFast)?;
         // What was spawned stays with its spawner, and a script on trial with what it falls back to.
         let is_on_trial = |script| {
             self.scripts.get(script).is_some_and(|script: &Script| script.fallback.is_some())

@@ -6,9 +6,9 @@ use metatopia_sim::{
     limits::{HEARD_SIGNATURES_PER_TURN_MAX, PULSE_MS, SILENCE_MS},
 };
 use metatopia_types::{
-    Act, Blob, BlobId, BorderOrder, BorderRefusal, Digest, Dispatch, GenesisHead, HeadParent,
-    HearRefusal, Height, Link, OfficeFounding, Outcome, ParcelError, PassRefusal, PublicKey,
-    Refusal, Root, SetChange, SignedEnvelope, SimId, Site, Square, Worth,
+    Act, Blob, BlobId, BorderOrder, BorderRefusal, Digest, Dispatch, GenesisHead, GovernOrder,
+    HeadParent, HearRefusal, Height, Link, OfficeFounding, Outcome, ParcelError, PassRefusal,
+    PublicKey, Refusal, Root, SetChange, SignedEnvelope, SimId, Site, Square, Worth,
     limits::{BORDER_OFFICES_MAX, BORDERS_MAX, DISPATCH_LINKS_MAX, PASSES_MAX, PEOPLE_NEAR_MAX},
     said_key,
 };
@@ -403,6 +403,19 @@ fn passes_are_for_those_who_are_not_here_and_find_a_place() {
     assert_eq!(pass(&town), Some(PassRefusal::Here));
     town[1].act(ada, 1, Act::Leave);
     town[1].play(50);
+    town[1].act(ada, 1, Act::Approach { from, work: None });
+    town[1].play(50);
+    assert_eq!(pass(&town), None);
+    // A ban takes the pass, and tells her at the line.
+    let reason = String::new();
+    for (order, told) in [
+        (GovernOrder::Ban { key: ada, seconds: None, reason }, Some(PassRefusal::Banned)),
+        (GovernOrder::Unban { key: ada }, Some(PassRefusal::Banned)),
+    ] {
+        let act = town[1].act(public(ADMIN), 1, Act::Govern(order));
+        town[1].play(50);
+        assert_eq!((town[1].outcome(&act), pass(&town)), (Outcome::Ok, told));
+    }
     town[1].act(ada, 1, Act::Approach { from, work: None });
     town[1].play(50);
     assert_eq!(pass(&town), None);

@@ -264,6 +264,15 @@ fn whoever_has_no_pass_is_here_or_finds_no_place_is_refused() {
     let refusal = liar.departs(public(ADA), parcel(ada())).refusal();
     assert_eq!(refusal, Some(TravelRefusal::Full));
 
+    // She was banned while she was under way.
+    let mut liar = Liar::new();
+    let (key, reason) = (public(ADA), String::new());
+    let ban = metatopia_types::GovernOrder::Ban { key, seconds: None, reason };
+    liar.town[1].act(public(ADMIN), 1, Act::Govern(ban));
+    liar.town[1].play(50);
+    let refusal = liar.departs(public(ADA), parcel(ada())).refusal();
+    assert_eq!(refusal, Some(TravelRefusal::Banned));
+
     let mut liar = Liar::new();
     let neighbour = liar.town[0].id();
     liar.town[1].order(&metatopia_types::BorderOrder::Close { neighbour });

@@ -11,6 +11,7 @@ mod people;
 mod portals;
 mod rolling;
 mod seats;
+mod sending_home;
 mod thing_lies;
 mod things;
 mod town;

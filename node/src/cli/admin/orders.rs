@@ -80,7 +80,7 @@ pub(in crate::cli) enum GovernCommand {
     #[command(after_help = "Examples:\n  metatopia admin return 17 --key admin.key --dry-run\n  \
         metatopia admin return 17 --key admin.key\n\n\
         A thing whose owner has land with room goes there. Any other is deleted with its scripts, and \
-        nothing undoes it.")]
+        nothing undoes it:\n`border send-home` sends back what came over a border.")]
     Return(ThingArgs),
     /// Set the message of the day, which everybody reads who comes.
     #[command(after_help = "Examples:\n  metatopia admin motd \"Market day!\" --key admin.key\n  \

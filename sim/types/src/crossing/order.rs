@@ -6,7 +6,7 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Blob, GenesisHead, SimId, limits,
+    Blob, GenesisHead, HandRefusal, ObjectId, SimId, limits,
     wire::{self, DecodeError},
 };
 
@@ -38,6 +38,14 @@ pub enum BorderOrder {
     Sever {
         /// The sim that is given up.
         neighbour: SimId,
+    },
+    /// Sends a thing back that came over the border, with what is joined to it, whether or not its owner lets it
+    /// travel. It goes as if it had moved over the line or into the portal: the neighbour may refuse it.
+    SendHome {
+        /// The sim from which it came, or in which it was born.
+        neighbour: SimId,
+        /// Its number in this sim.
+        object: ObjectId,
     },
 }
 
@@ -94,6 +102,21 @@ pub enum BorderRefusal {
     /// The portal would be too near to that to another neighbour.
     #[error("the portal to another neighbour is there; two of them are at least 6 m apart")]
     PortalTaken,
+    /// The thing is not here, or it, or what is joined to it, came from elsewhere.
+    #[error(
+        "no such thing, with all that is joined to it, came over that border or was born in that sim; \
+         `look at` in the text client tells where a thing came from"
+    )]
+    NoGuest,
+    /// Somebody has the thing in hand, or sits on it.
+    #[error("somebody has that thing in hand or sits on it; wait until it is put down")]
+    InUse,
+    /// The border is a wall now.
+    #[error("the border is a wall now, so nothing goes over it; `metatopia border list` says why")]
+    Walled,
+    /// This sim holds the thing.
+    #[error("the thing stays: {0}")]
+    Stays(HandRefusal),
 }
 
 impl BorderOrder {
@@ -110,6 +133,7 @@ impl BorderOrder {
             Self::Open { head, .. } => ("open", head.id()),
             Self::Close { neighbour } => ("close", *neighbour),
             Self::Sever { neighbour } => ("sever", *neighbour),
+            Self::SendHome { neighbour, .. } => ("send home", *neighbour),
         }
     }
 

@@ -26,6 +26,9 @@ pub enum PassRefusal {
     /// The key is there already, with an avatar.
     #[error("this key is there already; leave there first, or go on there")]
     Here,
+    /// A moderator shut the key out since it got its pass.
+    #[error("this key is banned there")]
+    Banned,
 }
 
 /// Why a sim took back nobody and nothing of a departure.
@@ -70,6 +73,9 @@ pub enum TravelRefusal {
     /// The sim takes things only from sims of more servers.
     #[error("the sim takes things only from sims of more servers, as `things_from_servers` says")]
     FewServers,
+    /// The person is banned there.
+    #[error("the person is banned there")]
+    Banned,
 }
 
 impl TravelRefusal {
@@ -86,6 +92,7 @@ impl TravelRefusal {
             Self::TooLarge => "too large",
             Self::ShareFull => "share full",
             Self::FewServers => "few servers",
+            Self::Banned => "banned",
         }
     }
 }
