@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "d55c73fe7c9b186d792e07af2e5292016601174000316628f9cffb72ea66d0f0"),
-    (Height(1), "cf95f6877d5e903cab5269be78eb6bf8880e4231bd44800dfb16994cb470e506"),
-    (Height(2), "63a8be2bd7528df08a40eaa66fe525ab0ed4dcc929a1a88976974bfc1e6aeac6"),
-    (Height(10), "bb8e68c2fd994f07becf753d99b503557a1e002cfd9feb690a00b732dfb5a98b"),
-    (Height(50), "677c3f7d300cd9e87f5d8d9686d5fd61be217c3ff055b7be0a1c8a1c1fd37b02"),
-    (Height(100), "3c5494331344e98f9b085a3ff71c1a736a3a6626fa80937861c471a754652f75"),
-    (Height(200), "2e6dd7b2bd13fa12c979b94ef728fc777b76702623e7921ced2d6bf9951790b1"),
-    (Height(300), "292092d22aa4e3896fb13c05d69a21c26e17d072e45f9963b9e1cd2b8e22df57"),
-    (Height(499), "21766d202e0ee0e611e5e97279246fde18e581938048308e3436f679d95094c9"),
-    (Height(500), "f24809f73f48d62fbe7d4d1a76ff0b851945b4d15ac6650235ed3bb3029711fd"),
+    (Height(0), "6d7e740435f8fb094929f8ee65b12cea58f493cea92768397bbfb7e6fd7b2479"),
+    (Height(1), "a072536d39ad80c6a7ea6989a2abf553feeea550f248fbffc8d639961b835a9c"),
+    (Height(2), "52ab2e1f28734d724c6f4da655909a88f03fcc2fc11e15a1f9b9e31f74df80ce"),
+    (Height(10), "1a3b970ad72a576d114d9909ab1a39431e4a8bd522e7f8e93d293a0fef006c86"),
+    (Height(50), "4ccb179101f7f9f3e2c51784847d3545bde9644a1c399a082737785a2654d08c"),
+    (Height(100), "2b0470475dbdfd4be3dc33b2ac4dabd1a1da29af1c20ffcc12522c6fcdf94640"),
+    (Height(200), "ce4ecacc2f5a61cd0e02e482846e8db94299bcb49c1204a03f1bbdc62f8dd960"),
+    (Height(300), "f3c2078beec686d4c588bedb356f994828ee4a32e7a8f6162d870bf0ed8a1b57"),
+    (Height(499), "143e19744a05168d18d72c925199d4825e4f6757a11d57c7efd11788c8c3cb77"),
+    (Height(500), "37759c54d367e135da6eb45e3e30d47b2c302cae24c48070dfc26ca9a98b887a"),
 ];
