@@ -222,6 +222,7 @@ report NAME ..  tell moderators what is wrong with a person or a thing; `reports
 report words N  show moderators private words of that number, with what is wrong; they read no others
 mute NAME       for moderators, as `kick`, `ban`, `unmute`, `unprofile`, `unban`: `mute NAME for 2 hours because WORDS`
 freeze THING    for moderators: it stands still until `thaw THING`; `return THING` sends it to its owner
+send home THING for admins: it goes back over the border that it came over
 grant NAME ..   for admins: `grant NAME build, land for 7 days`, `revoke NAME build`; `motd WORDS` greets who comes
 friends         who gets your key back if you lose it; `friends are ADA, BOB, CAROL need 2` names them
 vouch for A KEY A lost her key and has this one; if she did not, `recovery cancel` of hers stops it

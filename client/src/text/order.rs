@@ -19,6 +19,8 @@ pub enum TypedOrder {
     Thaw(String),
     /// Return a thing to its owner.
     Return(String),
+    /// Send a thing back over the border that it came over.
+    SendHome(String),
     /// Set the message of the day; an empty one takes it away.
     Announce(String),
     /// Give somebody of this name or key rights, for so many seconds or for good.
@@ -69,6 +71,10 @@ pub(super) fn parse(first: &str, rest: &str) -> Option<Result<TypedOrder, TypedO
         "freeze" => thing("freeze", TypedOrder::Freeze),
         "thaw" => thing("thaw", TypedOrder::Thaw),
         "return" => thing("return", TypedOrder::Return),
+        "send" => match rest.strip_prefix("home").map(str::trim) {
+            None | Some("") => Err(TypedOrderError::Thing("send home")),
+            Some(thing) => Ok(TypedOrder::SendHome(thing.to_string())),
+        },
         "motd" => message(rest),
         "grant" => grant(rest),
         "revoke" => named_rights(rest).and_then(|(whom, rights, more)| match more {
@@ -135,6 +141,7 @@ mod tests {
         let two: BTreeSet<RoleRight> = [RoleRight::Build, RoleRight::Land].into();
         for (line, command) in [
             ("freeze old crate", TypedOrder::Freeze("old crate".to_string())),
+            ("send home old crate", TypedOrder::SendHome("old crate".to_string())),
             ("thaw it", TypedOrder::Thaw("it".to_string())),
             ("return object 17", TypedOrder::Return("object 17".to_string())),
             ("motd Market day!", TypedOrder::Announce("Market day!".to_string())),

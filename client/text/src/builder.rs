@@ -13,6 +13,7 @@ use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Lot, Shape};
 use metatopia_types::{
     Act, Build, GroundArea, ObjectId, Outcome, PackageId, PublicKey, Refusal, RoleRight, ScriptId,
+    SimId,
 };
 
 use super::{
@@ -33,6 +34,8 @@ pub(super) struct Thing {
     pub(super) half: Vec2,
     angle: Angle,
     shape: Shape,
+    /// The neighbour from which it came, if it is in sight and counts against that border's share.
+    pub(super) guest: Option<SimId>,
 }
 
 impl Thing {
@@ -330,6 +333,7 @@ pub(super) async fn meant_first(
             half: object.half,
             angle: object.angle,
             shape: object.shape.clone(),
+            guest: object.guest,
         }));
     }
     // One's own things can be taken away or given from afar.
@@ -350,6 +354,7 @@ pub(super) async fn meant_first(
         half: Vec2::new(Fx::HALF, Fx::HALF),
         angle: Angle::ZERO,
         shape: Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
+        guest: None,
     }))
 }
 

@@ -2,14 +2,14 @@
 
 use metatopia_client::text::{TypedOrder, printable};
 use metatopia_protocol::span;
-use metatopia_types::{Act, GovernOrder, RoleRight};
+use metatopia_types::{Act, BorderOrder, GovernOrder, RoleRight};
 
 use super::{
-    builder::{meant, player},
+    builder::{Thing, meant, player},
     deeds::conclude,
     room::TextClient,
 };
-use crate::TextClientError;
+use crate::{LineKind, TextClientError};
 
 /// Gives an order, and tells what came of it.
 pub(super) async fn obey(room: &mut TextClient, what: TypedOrder) -> Result<(), TextClientError> {
@@ -35,6 +35,10 @@ pub(super) async fn obey(room: &mut TextClient, what: TypedOrder) -> Result<(), 
                 let done = format!("{name} is with its owner, or gone if there is no land for it.");
                 (GovernOrder::Return { object: thing.id }, done)
             }
+            None => return Ok(()),
+        },
+        TypedOrder::SendHome(thing) => match meant(room, &thing).await? {
+            Some(thing) => return send_home(room, &thing).await,
             None => return Ok(()),
         },
         TypedOrder::Announce(text) => {
@@ -64,6 +68,22 @@ pub(super) async fn obey(room: &mut TextClient, what: TypedOrder) -> Result<(), 
     };
     let fate = room.perform(Act::Govern(order), Vec::new()).await?;
     conclude(room, fate, &done)
+}
+
+/// Orders that a thing goes back over the border that it came over.
+async fn send_home(room: &mut TextClient, thing: &Thing) -> Result<(), TextClientError> {
+    let name = printable(&thing.name);
+    let Some(neighbour) = thing.guest else {
+        let told = format!("{name} counts against no border's share: `look at {name}` tells more.");
+        return room.tell(LineKind::Refused, &told);
+    };
+    let blob = BorderOrder::SendHome { neighbour, object: thing.id }.blob();
+    let fate = room.perform(Act::Border { order: blob.id() }, vec![blob]).await?;
+    conclude(
+        room,
+        fate,
+        &format!("{name} goes home. If that sim refuses it, it is back at the line."),
+    )
 }
 
 /// Returns rights in words.

@@ -9,7 +9,7 @@ const VERBS: &str = "\
     detach drop edit emote exit forbid forget freeze friends give go grant hands help \
     home inventory join kick land let logs look lot lots mailbox make map mine motd move \
     mute name open profile proof publish push put quit recovery reply report reports \
-    resize return revoke ring rotate rules say shout sit source stand stop take tell \
+    resize return revoke ring rotate rules say send shout sit source stand stop take tell \
     thaw touch unban unblock unbuddy undo unite unjoin unmute unprofile use vouch walk wear \
     who write";
 

@@ -365,10 +365,33 @@ fn pushes_a_ball_over(folder: &Folder, [west, east]: &[String; 2]) {
     person.sees("You walk");
     person.types("look");
     person.sees("ball");
+    person.types("look at ball");
+    let told = person.sees("It is object");
+    let number = told.split_once("object ").expect("a number").1;
+    let number = number.split_once(',').expect("more is told").0.to_owned();
+    // It is hers, and yet she orders nothing about borders.
+    person.types("send home ball");
+    person.sees("only an admin");
     person.leaves();
+    let at_west = words(&border_until(east, is_open)["neighbour"]).to_owned();
+    let admin = text(&folder.join("grid/sim-1-0/admin.key"));
+    let send = ["border", "send-home", &at_west, &number, "--node", east, "--key", &admin];
+    let would = run(&[&send[..], &["--dry-run"]].concat());
+    assert!(would.status.success(), "{would:?}");
+    let sent = run(&send);
+    let told = String::from_utf8_lossy(&sent.stdout).into_owned();
+    assert!(told.starts_with(&format!("thing {number} departs to sim {at_west}")), "{sent:?}");
+    // It is there no more.
+    ended(&run(&send), 4, "refused");
     for node in [west, east] {
         border_until(node, |border| border["under_way"] == 0);
     }
+    let mut person = Person::enter(west, &text(&folder.join("grid/sim-0-0/admin.key")));
+    person.types("look");
+    person.sees("You stand at");
+    person.types("look at ball");
+    person.sees("can be pushed");
+    person.leaves();
 }
 
 #[test]

@@ -101,6 +101,7 @@ pub(crate) fn orders() -> Vec<Vec<u8>> {
         BorderOrder::Open { head: Box::new(land::head()), offices: Vec::new(), portal: None },
         BorderOrder::Close { neighbour },
         BorderOrder::Sever { neighbour },
+        BorderOrder::SendHome { neighbour, object: ObjectId(17) },
     ];
     orders.iter().map(|order| order.blob().0).collect()
 }
