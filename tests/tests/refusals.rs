@@ -83,6 +83,11 @@ const REASONS: &[Reasons] = &[
         returned_in: &["sim/types/tests/"],
     },
     Reasons {
+        name: "TwinFault",
+        file: "node/audit/src/evidence/twins.rs",
+        returned_in: &["node/audit/src/evidence/"],
+    },
+    Reasons {
         name: "LandProofError",
         file: "sim/types/src/land_proof.rs",
         returned_in: &["sim/types/tests/"],

@@ -1,9 +1,11 @@
-//! Finds evidence in what servers keep, and checks it: two signatures that no honest server gives.
+//! Finds evidence in what servers keep, and checks it: two signatures that no honest server gives, and two
+//! certified headers of one height that no honest sim gives.
 
 mod file;
 mod search;
 #[cfg(test)]
 mod tests;
+mod twins;
 
 use std::fmt;
 
@@ -13,6 +15,10 @@ use serde::Serialize;
 pub use self::{
     file::{EVIDENCE_BYTES_MAX, EvidenceFault, EvidenceFile, EvidenceFileError},
     search::{EvidenceSearchError, search},
+    twins::{
+        TwinBasis, TwinFault, TwinFile, TwinFileError, TwinHeader, TwinHeaders, TwinLine, TwinLost,
+        TwinProof, TwinsFound, search_twins,
+    },
 };
 
 /// One piece of evidence, and whether it holds.

@@ -1,5 +1,7 @@
 //! A short history of the plaza with four servers, on any disk: for tests of what reads logs.
 
+mod border;
+
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use metatopia_consensus::{Base, Record};
@@ -12,6 +14,7 @@ use metatopia_types::{
     Root, Round, Seq, Sign as _, SigningKey, Turn, TurnBody,
 };
 
+pub use self::border::ForkedBorder;
 use crate::{SimStart, tools};
 
 /// The number of turns of the history.

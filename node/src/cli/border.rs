@@ -9,6 +9,7 @@ use metatopia_client::text::printable;
 use metatopia_client_driver::{ClientDriver, NodeUrl};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question};
+use metatopia_sim::Wall;
 use metatopia_types::{
     Act, Blob, BorderOrder, BorderRefusal, GenesisHead, ObjectId, Outcome, Refusal, SimId,
 };
@@ -33,6 +34,10 @@ const MAP: &str = "`metatopia world map` shows the sims of a world and their squ
 /// How sims that lie apart are joined.
 const PORTAL: &str =
     "--portal EAST NORTH opens a portal there; `metatopia world map` shows which squares touch";
+
+/// How the evidence against a neighbour is taken away that certified two headers of one height.
+const TWINS: &str = "`metatopia evidence list DIR --headers FILE` writes both headers into a file, from the data \
+                     directory of a server of this sim";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BorderCommand {
@@ -61,9 +66,9 @@ pub(super) enum BorderCommand {
     /// Send a thing back that came over a border, with what is joined to it.
     #[command(after_help = "Example:\n  \
         metatopia border send-home SIM 17 --key admin.key\n\n\
-        The thing is put past the line, or into the portal, and departs with its scripts as if it had moved there, \
-        whether\nor not its owner lets it travel. If the neighbour does not take it, it comes back to the line, \
-        and `admin freeze`\nholds it. Exit code 4 when it did not come from that sim, or something holds it.")]
+        The thing departs at once with its scripts, over the line or through the portal, wherever it is and whether \
+        or not\nits owner lets it travel. If the neighbour does not take it, it comes back to the line, and \
+        `admin freeze` holds it.\nExit code 4 when it did not come from that sim, or something holds it.")]
     SendHome(SendHomeArgs),
     /// List the borders, and say of each that is a wall why.
     List(ListBordersArgs),
@@ -178,6 +183,9 @@ struct ListedBorder {
     open: bool,
     /// Why it is a wall.
     wall: Option<String>,
+    /// What to do about a border that is closed for good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'static str>,
     epoch: u64,
     heard: u64,
     silent_ms: Option<u64>,
@@ -202,6 +210,7 @@ impl From<BorderEntry> for ListedBorder {
             portal: entry.portal.map(|portal| written(portal.here)),
             portal_there: entry.portal.and_then(|portal| portal.there).map(written),
             open: wall.is_none(),
+            next: (wall == Some(Wall::Frozen.to_string())).then_some(TWINS),
             wall,
             epoch: entry.epoch,
             heard: entry.heard.0,
@@ -227,9 +236,10 @@ impl fmt::Display for ListedBorder {
             write!(f, ", {under_way} under way")?;
         }
         match nodes.first() {
-            Some(node) => write!(f, ", at {}", printable(node)),
-            None => write!(f, ", and this node knows no node of it"),
+            Some(node) => write!(f, ", at {}", printable(node))?,
+            None => write!(f, ", and this node knows no node of it")?,
         }
+        self.next.map_or(Ok(()), |next| write!(f, "\n  {next}"))
     }
 }
 
@@ -345,18 +355,22 @@ fn refused(what: &str, why: Refusal, doubt: Option<&str>) -> Failure {
             failure.hint(LIST)
         }
         BorderRefusal::Walled => failure.hint(LIST),
-        BorderRefusal::Stays(_) => failure.hint(
-            "`admin thaw` frees what is frozen; what is joined to things of this sim goes once its owner unjoins it",
-        ),
+        BorderRefusal::Held => failure
+            .hint("`admin thaw` frees what is frozen, and `admin freeze` stops what cannot go"),
+        BorderRefusal::JustCame => failure.hint("try again in a moment"),
         BorderRefusal::Severed => {
             failure.hint("wait until it is back; then the border opens again")
+        }
+        BorderRefusal::JoinedHere => {
+            failure.hint("`unjoin` it in the text client, or freeze it where it is")
         }
         BorderRefusal::NoOrder
         | BorderRefusal::BadHead
         | BorderRefusal::Itself
         | BorderRefusal::NoGuest
         | BorderRefusal::InUse
-        | BorderRefusal::Frozen => failure,
+        | BorderRefusal::TooLarge => failure,
+        BorderRefusal::Frozen => failure.hint(TWINS),
     }
 }
 
@@ -464,7 +478,7 @@ async fn list(args: &ListBordersArgs, console: Console) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::Digest;
+    use metatopia_types::{Digest, Height, Square};
 
     use super::*;
 
@@ -484,7 +498,28 @@ mod tests {
         assert!(apart.ends_with(PORTAL), "{apart}");
         let frozen = Refusal::BadBorder(BorderRefusal::Frozen);
         let sim = "07".repeat(32);
-        let what = format!("the closing of the border to sim {sim} was refused: {frozen}");
+        let what = format!("the closing of the border to sim {sim} was refused: {frozen}; {TWINS}");
         assert_eq!(told(frozen), what);
+    }
+
+    #[test]
+    fn a_border_that_is_closed_for_good_is_listed_with_the_next_step() {
+        let listed = |wall: Wall| {
+            let entry = BorderEntry {
+                neighbour: SimId(Digest([7; 32])),
+                standing: BorderStanding::Wall(wall.to_string()),
+                square: Square { x: 2, y: 0, doublings: 0 },
+                portal: None,
+                epoch: 0,
+                heard: Height(4),
+                silent: None,
+                under_way: 0,
+                nodes: Vec::new(),
+                answer: None,
+            };
+            ListedBorder::from(entry).to_string()
+        };
+        assert!(listed(Wall::Frozen).ends_with(TWINS), "{}", listed(Wall::Frozen));
+        assert!(!listed(Wall::Silent).contains("evidence"), "{}", listed(Wall::Silent));
     }
 }

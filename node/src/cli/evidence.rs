@@ -1,7 +1,9 @@
-//! `evidence` finds and checks evidence: two signatures that no honest server gives.
+//! `evidence` finds and checks evidence: two signatures that no honest server gives, and two headers of one
+//! height that no honest neighbour certifies.
 
 #[cfg(test)]
 mod tests;
+mod twins;
 
 use std::{
     fs,
@@ -11,8 +13,9 @@ use std::{
 use clap::{Args, Subcommand};
 use metatopia_audit::evidence::{
     self, EVIDENCE_BYTES_MAX, EvidenceFault, EvidenceFile, EvidenceFileError, EvidenceLine,
+    TwinFile,
 };
-use metatopia_types::{Height, SimId};
+use metatopia_types::{Height, SimId, ValidatorsId};
 
 use super::{
     console::Console,
@@ -24,21 +27,29 @@ use super::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum EvidenceCommand {
-    /// Look through a server's log for servers that signed two things at once.
+    /// Look through a server's log for servers that signed two things at once, and for neighbours that
+    /// certified two headers of one height.
     #[command(after_help = "Examples:\n  \
         metatopia evidence list plaza/server-0\n  \
-        metatopia evidence list plaza/server-0 --out liars.evidence\n\n\
+        metatopia evidence list plaza/server-0 --out liars.evidence\n  \
+        metatopia evidence list plaza/server-0 --headers garden.evidence\n\n\
         The result is conflicting votes and proposals that this server got, and reports that were \
-        decided on.\nNothing is changed, and the server may be running. Without evidence no file \
-        is written, and the exit code\nis still 0.")]
+        decided on.\nTwo headers of one height close the border to a neighbour for good: they are \
+        told with their digests and\nwith the servers that signed both, and --headers writes them \
+        into a file of their own.\nNothing is changed, and the server may be running. Without \
+        evidence no file is written, and the exit code\nis still 0. It is 5 where such a border has \
+        its headers in this log no longer.")]
     List(ListArgs),
     /// Check a file of evidence by itself: it holds all that is needed.
     #[command(after_help = "Examples:\n  \
         metatopia evidence verify liars.evidence\n  \
-        metatopia evidence verify liars.evidence --sim 9f86d081...\n\n\
+        metatopia evidence verify liars.evidence --sim 9f86d081...\n  \
+        metatopia evidence verify garden.evidence --validators 5c1d22e0...\n\n\
         From the genesis in the file, which gives the sim's id, every change of the validators \
         is followed.\nThen each accused server must have voted at that height, and must have \
-        signed both messages. Exit code 5\nwhen anything does not hold.")]
+        signed both messages. A file of two headers\nproves who votes from the genesis of the \
+        neighbour, if the log still held the opening of the border. If not,\nit gives the set, and \
+        --validators says that you believe in it. Exit code 5 when anything does not hold.")]
     Verify(EvidenceVerifyArgs),
 }
 
@@ -52,15 +63,21 @@ pub(super) struct ListArgs {
     /// Write the evidence into a new file, for others to verify.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the two headers of one height that each neighbour certified into a new file.
+    #[arg(long, value_name = "FILE")]
+    headers: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct EvidenceVerifyArgs {
-    /// A file that `evidence list --out` wrote.
+    /// A file that `evidence list` wrote by --out or --headers.
     file: PathBuf,
     /// The sim that the evidence must be about [default: any].
     #[arg(long)]
     sim: Option<SimId>,
+    /// The set of validators that you believe in, for two headers whose file proves none.
+    #[arg(long, value_name = "SET")]
+    validators: Option<ValidatorsId>,
 }
 
 impl From<EvidenceFileError> for Failure {
@@ -97,16 +114,22 @@ fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
     if found.evidence.is_empty() {
         console.note("no server signed two things at once");
     }
-    let Some(out) = &args.out else {
-        return Ok(());
-    };
-    if found.evidence.is_empty() {
+    if let Some(out) = &args.out {
+        let bytes = (!found.evidence.is_empty()).then(|| found.encode());
+        write_new(out, bytes, console)?;
+    }
+    twins::list(args, (&dir, found.sim()?), console)
+}
+
+/// Writes evidence into a new file, if there is any.
+fn write_new(out: &Path, bytes: Option<Vec<u8>>, console: Console) -> Result<(), Failure> {
+    let Some(bytes) = bytes else {
         console.warn(&format!("there is nothing to write: {} is not made", out.display()));
         return Ok(());
-    }
+    };
     let mut file = fs::OpenOptions::new();
     let written = file.write(true).create_new(true).open(out).and_then(|mut file| {
-        std::io::Write::write_all(&mut file, &found.encode())?;
+        std::io::Write::write_all(&mut file, &bytes)?;
         file.sync_all()
     });
     written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", out.display())))?;
@@ -124,6 +147,9 @@ fn verify(args: &EvidenceVerifyArgs, console: Console) -> Result<(), Failure> {
         std::io::ErrorKind::NotFound => Failure::not_found(format!("there is no {name}")),
         _ => Failure::failed(format!("cannot read {name}: {error}")),
     })?;
+    if TwinFile::is_at(&bytes) {
+        return twins::verify(args, &bytes, console);
+    }
     let file = EvidenceFile::decode(&bytes)
         .map_err(|error| Failure::unverified(format!("{name}: {error}")))?;
     let sim = file.sim()?;

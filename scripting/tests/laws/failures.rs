@@ -79,6 +79,25 @@ fn a_value_that_a_property_never_holds_is_told_exactly_where_the_assignment_fail
     }
 }
 
+/// A sign before a number is the language's own, and in no table; what may be nothing is a field left out.
+#[test]
+fn what_runs_well_is_told_to_nobody() {
+    for statement in [
+        "let n = 1; let m = +n; log(+self_.angle + +m);",
+        "spawn(#{text: self_.player?.len()});",
+        "let all = [1]; all += [2]; self_.text += \"more\"; self_.angle += 1;",
+        "let n = 1; n = \"a\"; say(n); { let n = vec2(1, 2); n.x = 3; }",
+        "let say_it = |word| say(word); say_it(\"a\");",
+    ] {
+        assert_eq!(judge(statement), (false, false), "{statement}");
+    }
+    // One mistake is told once.
+    for statement in ["let x = -\"a\" - 1;", "self_.name += \"x\";"] {
+        let told = check(&format!("fn on_start() {{ {statement} }}"));
+        assert_eq!(told.len(), 1, "{statement}: {told:?}");
+    }
+}
+
 #[test]
 fn words_numbers_and_fields_that_are_refused_are_told_with_their_place_and_a_suggestion() {
     for (statement, told) in [

@@ -40,7 +40,7 @@ pub(super) fn apply_border_change(state: &mut State, change: BorderChange) {
         BorderChange::Pass(neighbour, pass, lane) => state.give_pass(neighbour, pass, lane),
         BorderChange::Open(neighbour, border, open) => state.open_border(neighbour, *border, open),
         BorderChange::Sever(neighbour) => state.sever(neighbour),
-        BorderChange::SendHome(sent) => state.send_home(&sent),
+        BorderChange::SendHome(sent) => state.send_home(sent),
     }
 }
 

@@ -127,16 +127,18 @@ impl BorderLine {
             && aside <= strip.saturating_add(along)
     }
 
-    /// Returns the place so many metres past this line that is the nearest to a place, but so many metres from both
-    /// ends of the line, where it is long enough.
-    pub(crate) fn past(&self, place: Vec2, metres: Fx, from_ends: Fx) -> Vec2 {
-        let least = self.from.saturating_add(from_ends);
-        let along = self.split(place).1.max(least).min(self.to.saturating_sub(from_ends));
+    /// Returns the shortest way from a place to one so many metres past this line and as many from both ends of it.
+    pub(crate) fn way_past(&self, place: Vec2, metres: Fx) -> Vec2 {
+        let along = self.split(place).1;
+        let inside =
+            along.max(self.from.saturating_add(metres)).min(self.to.saturating_sub(metres));
+        let (across, along) =
+            (metres.saturating_sub(self.depth(place)), inside.saturating_sub(along));
         match self.side {
-            GroundSide::East => Vec2::new(self.at.saturating_add(metres), along),
-            GroundSide::West => Vec2::new(self.at.saturating_sub(metres), along),
-            GroundSide::North => Vec2::new(along, self.at.saturating_add(metres)),
-            GroundSide::South => Vec2::new(along, self.at.saturating_sub(metres)),
+            GroundSide::East => Vec2::new(across, along),
+            GroundSide::West => Vec2::new(across.saturating_neg(), along),
+            GroundSide::North => Vec2::new(along, across),
+            GroundSide::South => Vec2::new(along, across.saturating_neg()),
         }
     }
 

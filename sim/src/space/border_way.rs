@@ -97,12 +97,15 @@ impl BorderWay {
         }
     }
 
-    /// Returns the place nearest to another from which a body departs this way: past the line and off its ends, or the
-    /// middle of the portal.
-    pub(crate) fn departure(&self, place: Vec2) -> Vec2 {
+    /// Returns how far things at these places are moved to go this way together: the first one into the middle of the
+    /// portal, or the one that is furthest over the line a metre past it, as if all had moved there.
+    pub(crate) fn way_out(&self, first: Vec2, places: impl Iterator<Item = Vec2>) -> Vec2 {
         match self {
-            Self::Line(line) => line.past(place, Fx::ONE, Fx::from_int(2 * BORDER_BAND_METRES)),
-            Self::Portal(portal) => portal.middle,
+            Self::Line(line) => {
+                let furthest = places.max_by_key(|place| line.depth(*place)).unwrap_or(first);
+                line.way_past(furthest, Fx::ONE)
+            }
+            Self::Portal(portal) => portal.middle.saturating_sub(first),
         }
     }
 

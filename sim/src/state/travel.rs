@@ -6,7 +6,7 @@ use metatopia_types::{
     TravellingScript, TravellingThing, limits::PARCEL_BYTES_MAX, wire,
 };
 
-use super::{object::Object, sim_state::State, world::World};
+use super::{mechanism::PackedMechanism, object::Object, sim_state::State, world::World};
 use crate::{
     rules::{AwayThing, HomeReason},
     scripts::{Script, ScriptChange},
@@ -75,19 +75,36 @@ impl State {
 
     /// Sends a thing that nobody holds over a border, with what is joined to it.
     pub(super) fn depart_thing(&mut self, id: ObjectId, neighbour: SimId) -> ThingDeparture {
-        let now = self.clock.time;
-        let Some(border) = self.borders.all.get(&neighbour) else { return ThingDeparture::Waits };
+        let Some(waited) = self.waited(neighbour) else { return ThingDeparture::Waits };
+        match self.packed_mechanism(id, waited) {
+            Some(packed) => self.depart_packed(packed, neighbour),
+            None => ThingDeparture::Unfit,
+        }
+    }
+
+    /// Returns how long ago a neighbour was heard of, in milliseconds; nothing if there is no border to it.
+    pub(super) fn waited(&self, neighbour: SimId) -> Option<u64> {
+        let (now, border) = (self.clock.time, self.borders.all.get(&neighbour)?);
         let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
-        let Some(packed) = self.packed_mechanism(id, now.since(heard_at)) else {
-            return ThingDeparture::Unfit;
-        };
+        Some(now.since(heard_at))
+    }
+
+    /// Sends things over a border that were packed just now.
+    pub(super) fn depart_packed(
+        &mut self,
+        packed: PackedMechanism,
+        neighbour: SimId,
+    ) -> ThingDeparture {
+        let now = self.clock.time;
         let parcel = Parcel::Thing(Box::new(packed.main), packed.companions);
         let away: Vec<AwayThing> = parcel.things().map(AwayThing::of).collect();
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
         if bytes.len() > PARCEL_BYTES_MAX {
             return ThingDeparture::Unfit;
         }
-        let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
+        let Some(border) = self.borders.all.get_mut(&neighbour) else {
+            return ThingDeparture::Waits;
+        };
         let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
         // The last place under way may have gone to somebody else of this turn: it goes in the next one.
         let Ok(departure) = departure else { return ThingDeparture::Waits };

@@ -5,8 +5,8 @@ use metatopia_physics::{BodySpec, JointKind, JointSpec, Motor};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::{Genesis, limits::MECHANISM_REACH_METRES};
 use metatopia_types::{
-    Companions, ObjectId, Origin, Parcel, SimId, TravelRefusal, Traveller, TravellingJoint,
-    TravellingThing,
+    BorderOrder, BorderRefusal, Companions, ObjectId, Origin, Outcome, Parcel, Refusal, SimId,
+    TravelRefusal, Traveller, TravellingJoint, TravellingThing,
     limits::{MECHANISM_JOINTS_MAX, MECHANISM_THINGS_MAX},
     wire,
 };
@@ -16,7 +16,7 @@ use crate::{
     people::said,
     rolling::{QUIET, ball, geneses, package, rolling, thing},
     thing_lies::{body, with_body},
-    town::{Place, at, places_of_thing, public, step},
+    town::{Place, at, places_of_thing, public, step, tell},
 };
 
 /// The engine of a train, and what it pulls.
@@ -143,6 +143,38 @@ fn a_train_goes_over_in_one_parcel_with_its_joints_and_rolls_back_with_them() {
     assert_eq!(thing(&town[0], all[0]).expect("here").text, "came 2");
     check_roots(&town);
     town[0].restore();
+}
+
+#[test]
+fn a_train_that_is_sent_home_departs_as_one_from_wherever_it_stands() {
+    let mut town = rolling(train(4));
+    let all = origins(&town, 3);
+    let before = joints(&town[0]);
+    until(&mut town, &all, are_in(1, &all));
+    // The last wagon is named, and goes with what it is joined to, once the west knows that it was taken.
+    let (neighbour, last) = (town[0].id(), thing(&town[1], all[2]).expect("here").id);
+    let order = BorderOrder::SendHome { neighbour, object: last };
+    let mut tries = 0;
+    loop {
+        step(&mut town, 50);
+        tell(&mut town, 0, 1);
+        let act = town[1].order(&order);
+        town[1].play(50);
+        match town[1].outcome(&act) {
+            Outcome::Ok => break,
+            why => {
+                assert_eq!(why, Outcome::Refused(Refusal::BadBorder(BorderRefusal::JustCame)));
+                tries += 1;
+                assert!(tries < 5, "it is never settled");
+            }
+        }
+    }
+    assert!(are_away(&all)(&town), "all of it departed in that turn");
+    until(&mut town, &all, are_in(0, &all));
+    assert_eq!(joints(&town[0]), before);
+    let inside = |origin: &Origin| thing(&town[0], *origin).expect("home").position.x;
+    assert!(all.iter().all(|origin| inside(origin) <= Fx::from_int(32)));
+    check_roots(&town);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
-    Act, BorderOrder, BorderRefusal, Build, GovernOrder, HandRefusal, ObjectId, Origin, Outcome,
+    Act, BorderOrder, BorderRefusal, Build, BuiltJoint, GovernOrder, ObjectId, Origin, Outcome,
     Refusal,
 };
 
@@ -14,9 +14,15 @@ use crate::{
 
 /// A town of two, into the eastern of which a ball of a stranger rolled and lies still; gives its number there.
 fn visited() -> (Vec<Place>, Origin, ObjectId) {
+    visited_by(QUIET, 1)
+}
+
+/// The same of a ball with this source on it, so many times.
+fn visited_by(source: &str, scripts: usize) -> (Vec<Place>, Origin, ObjectId) {
     let mut founded = geneses(2, 1, 0);
-    let quiet = package("quiet", QUIET);
-    let mut spec = ball(Vec2::new(Fx::from_int(29), Fx::from_int(4)), &[quiet.id()], &way(0));
+    let quiet = package("quiet", source);
+    let scripts = vec![quiet.id(); scripts];
+    let mut spec = ball(Vec2::new(Fx::from_int(29), Fx::from_int(4)), &scripts, &way(0));
     spec.body.velocity = Vec2::new(Fx::from_int(6), Fx::ZERO);
     founded[0].objects.push(spec);
     for genesis in &mut founded {
@@ -39,12 +45,17 @@ fn done(place: &mut Place, act: Act) {
     assert_eq!(place.outcome(&act), Outcome::Ok);
 }
 
+/// Where a thing is in the eastern sim.
+fn place(town: &[Place], origin: Origin) -> Vec2 {
+    thing(&town[1], origin).expect("it is here").position
+}
+
 /// Has the admin of the eastern sim walk to a thing there.
 fn walk_to(town: &mut [Place], origin: Origin) {
     let near = Fx::from_int(2);
     for _ in 0..400 {
         let own = town[1].place_of(&public(ADMIN)).expect("she is here");
-        let there = thing(&town[1], origin).expect("it is here").position;
+        let there = place(town, origin);
         let way = there.saturating_sub(own);
         let heading =
             if way.length() < near { Vec2::ZERO } else { way.normalize().expect("a way") };
@@ -97,6 +108,26 @@ fn what_its_own_sim_does_not_take_back_comes_to_the_line_and_is_lost_nowhere() {
     assert_eq!(back.position.x, Fx::from_int(-32));
 }
 
+/// What a script remembers grows after it came. Its own sim could not take so much, and is not asked.
+#[test]
+fn what_has_grown_beyond_a_parcel_is_refused_by_its_size() {
+    let grows = "fn on_arrive() { let s = \"0123456789\"; for n in 0..8 { s += s; } \
+                 state.a = s; state.b = s; state.c = s; }";
+    let (mut town, _, object) = visited_by(grows, 8);
+    assert_eq!(sent(&mut town, object), bad(BorderRefusal::TooLarge));
+}
+
+/// A script that puts its thing back inland in each tick undid the order, which was told to have been done.
+#[test]
+fn no_script_of_a_guest_undoes_the_order() {
+    let stays = "fn on_arrive() { state.here = true; }\n\
+                 fn on_tick(dt) { if state.here == true { self_.pos = vec2(0, 4); } }";
+    let (mut town, origin, object) = visited_by(stays, 1);
+    assert_eq!(sent(&mut town, object), Outcome::Ok);
+    steps(&mut town, 10);
+    assert!(thing(&town[0], origin).is_some(), "it is home");
+}
+
 #[test]
 fn what_is_no_guest_or_is_held_is_not_sent_home() {
     let (mut town, origin, object) = visited();
@@ -107,10 +138,14 @@ fn what_is_no_guest_or_is_held_is_not_sent_home() {
     assert_eq!(town[1].outcome(&act), bad(BorderRefusal::NoBorder));
 
     done(&mut town[1], Act::Govern(GovernOrder::Freeze { object }));
-    assert_eq!(sent(&mut town, object), bad(BorderRefusal::Stays(HandRefusal::HeldFast)));
+    assert_eq!(sent(&mut town, object), bad(BorderRefusal::Held));
     done(&mut town[1], Act::Govern(GovernOrder::Thaw { object }));
 
     walk_to(&mut town, origin);
+    let hinge = Build::Join { object, to: None, at: place(&town, origin), kind: BuiltJoint::Hinge };
+    done(&mut town[1], Act::Build(hinge));
+    assert_eq!(sent(&mut town, object), bad(BorderRefusal::JoinedHere));
+    done(&mut town[1], Act::Build(Build::Unjoin { object, from: None }));
     done(&mut town[1], Act::Build(Build::Take { object }));
     assert_eq!(sent(&mut town, object), bad(BorderRefusal::InUse));
 

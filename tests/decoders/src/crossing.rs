@@ -4,8 +4,8 @@ use metatopia_math::Vec2;
 use metatopia_types::{
     BorderDeparture, BorderFrame, BorderOrder, BorderVerdict, BroughtThing, Companions,
     CrossingPass, Digest, Dispatch, DispatchedState, FrameBody, FrameShape, Height, Link, Look,
-    Millis, NearPerson, Parcel, PassRefusal, PublicKey, Said, SimId, StateProof, TravelRefusal,
-    TravellingPerson, merkle, said_key,
+    Millis, NearPerson, ObjectId, Parcel, PassRefusal, PublicKey, Said, SimId, StateProof,
+    TravelRefusal, TravellingPerson, merkle, said_key,
 };
 
 use super::land;

@@ -17,12 +17,13 @@ fn vote(turn: Option<u8>) -> Record {
 fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
     let kept = FixtureDirectory::write("evidence-liar", &[vote(Some(1)), vote(None)]);
     let path = kept.dir.join("liars.evidence");
-    let args = ListArgs { dir: kept.dir.clone(), genesis: None, out: Some(path.clone()) };
+    let args =
+        ListArgs { dir: kept.dir.clone(), genesis: None, out: Some(path.clone()), headers: None };
     list(&args, Console::quiet()).unwrap();
     let file = fs::read(&path).unwrap();
     let verify = |bytes: &[u8], sim| {
         fs::write(&path, bytes).unwrap();
-        verify(&EvidenceVerifyArgs { file: path.clone(), sim }, Console::quiet())
+        verify(&EvidenceVerifyArgs { file: path.clone(), sim, validators: None }, Console::quiet())
     };
     let exit = |result: Result<(), Failure>| result.unwrap_err().exit;
 
@@ -42,7 +43,8 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
 fn where_nothing_is_found_no_file_is_written() {
     let kept = FixtureDirectory::write("evidence-none", &decided_records());
     let out = kept.dir.join("liars.evidence");
-    let args = ListArgs { dir: kept.dir.clone(), genesis: None, out: Some(out.clone()) };
+    let args =
+        ListArgs { dir: kept.dir.clone(), genesis: None, out: Some(out.clone()), headers: None };
     list(&args, Console::quiet()).unwrap();
     assert!(!out.exists());
 }
@@ -53,7 +55,7 @@ fn a_file_that_is_too_long_for_evidence_is_not_read() {
     let file = kept.dir.join("long.evidence");
     let verified = |bytes: u64| {
         fs::File::create(&file).and_then(|made| made.set_len(bytes)).unwrap();
-        let args = EvidenceVerifyArgs { file: file.clone(), sim: None };
+        let args = EvidenceVerifyArgs { file: file.clone(), sim: None, validators: None };
         let failure = verify(&args, Console::quiet()).unwrap_err();
         assert_eq!(failure.exit, Exit::Unverified);
         failure.to_string()

@@ -27,9 +27,8 @@ impl Lowering {
         match &target.kind {
             ExpressionKind::Name(name) => self.assign_variable(name, op, value, target.at),
             ExpressionKind::Chain { root, links } => {
-                if op.is_none() {
-                    self.judge_assignment(root, links, value);
-                }
+                // What an operator makes of the two shows only when it runs.
+                self.judge_assignment(root, links, operator.is_none().then_some(value));
                 let from = self.register(at);
                 self.value_into(value, from);
                 let (root, path) = self.place(root, links, target.at);

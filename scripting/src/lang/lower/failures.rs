@@ -75,6 +75,10 @@ impl Lowering {
         }
         let kinds: Option<Vec<ValueKind>> = values.iter().map(|v| self.kind_or_unit(v)).collect();
         let Some(kinds) = kinds else { return };
+        // The language itself has the sign before a number.
+        if let ("+", [ValueKind::Int | ValueKind::Fixed | ValueKind::Number]) = (sign, &kinds[..]) {
+            return;
+        }
         let known: Vec<Option<ValueKind>> = kinds.iter().copied().map(Some).collect();
         let is_taken = FUNCTIONS.iter().any(|row| row.name == sign && takes_all(row, &known));
         if !is_taken {
@@ -88,9 +92,9 @@ impl Lowering {
         &mut self,
         root: &Expression,
         links: &[ChainLink],
-        value: &Expression,
+        value: Option<&Expression>,
     ) {
-        if !self.is_for_author {
+        if !self.is_for_author || self.in_constant {
             return;
         }
         let Some((ChainLink { kind: ChainLinkKind::Property(name), at, .. }, before)) =
@@ -108,11 +112,15 @@ impl Lowering {
             kind => kind,
         };
         if !property.is_writable() {
-            self.complain(*at, format!("{name} cannot be written"));
-        } else if let Some(value) = self.kind_or_unit(value).filter(|value| !kind.takes(*value)) {
-            self.complain(*at, format!("{name} takes {}, not {}", one(kind), one(value)));
-        } else if name == "color" {
-            self.judge_literal(&COLOR_RULE, value);
+            return self.complain(*at, format!("{name} cannot be written"));
+        }
+        let Some(value) = value else { return };
+        match self.kind_or_unit(value).filter(|value| !kind.takes(*value)) {
+            Some(value) => {
+                self.complain(*at, format!("{name} takes {}, not {}", one(kind), one(value)));
+            }
+            None if name == "color" => self.judge_literal(&COLOR_RULE, value),
+            None => {}
         }
     }
 

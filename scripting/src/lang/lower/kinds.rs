@@ -92,7 +92,11 @@ impl Lowering {
         root: &Expression,
         links: &[ChainLink],
     ) -> Option<ValueKind> {
-        links.iter().try_fold(self.kind_of(root)?, kind_behind)
+        links.iter().try_fold(self.kind_of(root)?, |of, link| {
+            // What may be nothing is nothing behind `?.`.
+            let is_sure = !(link.optional && of == ValueKind::Any);
+            is_sure.then(|| kind_behind(of, link)).flatten()
+        })
     }
 
     fn kind_of_name(&self, name: &str) -> Option<ValueKind> {
@@ -112,7 +116,9 @@ impl Lowering {
         match (sign, arguments) {
             ("==" | "!=" | "<" | "<=" | ">" | ">=" | "!", _) => Some(K::Bool),
             (".." | "..=", _) => Some(K::Range),
-            ("-", [a]) => self.kind_of(a),
+            ("-", [a]) => {
+                self.kind_of(a).filter(|a| matches!(a, K::Int | K::Fixed | K::Number | K::Vec2))
+            }
             ("+" | "-" | "*" | "/", [a, b]) => match (sign, self.kind_of(a)?, self.kind_of(b)?) {
                 ("+", K::Text, _) | ("+", _, K::Text) => Some(K::Text),
                 (_, K::Int, K::Int) => Some(K::Int),

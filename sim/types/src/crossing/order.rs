@@ -6,7 +6,7 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Blob, GenesisHead, HandRefusal, ObjectId, SimId, limits,
+    Blob, GenesisHead, ObjectId, SimId, limits,
     wire::{self, DecodeError},
 };
 
@@ -39,8 +39,8 @@ pub enum BorderOrder {
         /// The sim that is given up.
         neighbour: SimId,
     },
-    /// Sends a thing back that came over the border, with what is joined to it, whether or not its owner lets it
-    /// travel. It goes as if it had moved over the line or into the portal: the neighbour may refuse it.
+    /// Sends a thing back that came over the border, with what is joined to it, wherever it is and whether or not its
+    /// owner lets it travel. The neighbour may refuse it, as anything that goes there.
     SendHome {
         /// The sim from which it came, or in which it was born.
         neighbour: SimId,
@@ -102,21 +102,32 @@ pub enum BorderRefusal {
     /// The portal would be too near to that to another neighbour.
     #[error("the portal to another neighbour is there; two of them are at least 6 m apart")]
     PortalTaken,
-    /// The thing is not here, or it, or what is joined to it, came from elsewhere.
-    #[error(
-        "no such thing, with all that is joined to it, came over that border or was born in that sim; \
-         `look at` in the text client tells where a thing came from"
-    )]
+    /// The thing is not here, or came from elsewhere.
+    #[error("that thing neither came over that border nor was born in that sim")]
     NoGuest,
+    /// It is joined to something that came from elsewhere, to the ground, or to more than a parcel takes.
+    #[error(
+        "that thing is joined to something of this sim or of another, to the ground, or to more than goes at once"
+    )]
+    JoinedHere,
     /// Somebody has the thing in hand, or sits on it.
     #[error("somebody has that thing in hand or sits on it; wait until it is put down")]
     InUse,
+    /// An admin, its spawner or an upgrade on trial holds the thing, or something that is joined to it.
+    #[error("an admin, its spawner or an upgrade on trial holds that thing in this sim")]
+    Held,
+    /// It came over a border, and the sim that it came from has not settled that.
+    #[error("that thing came just now, and the sim that it came from has not settled that yet")]
+    JustCame,
+    /// It has more than fits into a parcel.
+    #[error(
+        "that thing and what its scripts remember have more than {max} KiB, so it goes nowhere; freeze or delete it",
+        max = limits::PARCEL_BYTES_MAX / 1_024
+    )]
+    TooLarge,
     /// The border is a wall now.
     #[error("the border is a wall now, so nothing goes over it; `metatopia border list` says why")]
     Walled,
-    /// This sim holds the thing.
-    #[error("the thing stays: {0}")]
-    Stays(HandRefusal),
 }
 
 impl BorderOrder {

@@ -1,0 +1,223 @@
+//! Two headers of one height: a log in which a neighbour certified them, and what is no evidence.
+
+use std::{ops::Range, sync::LazyLock};
+
+use metatopia_sim::Genesis;
+use metatopia_store::{memory::MemoryDisk, put_snapshot};
+use metatopia_types::{CertificateError, Digest, Sign as _};
+
+use super::{search::TwinSearch, *};
+use crate::fixture::{ForkedBorder, base, server_key, snapshot, write_log};
+
+static BORDER: LazyLock<ForkedBorder> = LazyLock::new(ForkedBorder::play);
+
+fn disk(from: usize, snapshot_at: Option<usize>) -> MemoryDisk {
+    let mut disk = write_log(MemoryDisk::new(), &BORDER.genesis, &BORDER.records(from)).into_disk();
+    if let Some(at) = snapshot_at {
+        let kept = snapshot(&BORDER.steps, at, &base(&BORDER.steps, at));
+        put_snapshot(&mut disk, &kept).expect("room for a snapshot");
+    }
+    disk
+}
+
+fn found(from: usize, snapshot_at: Option<usize>) -> TwinsFound {
+    search_twins(&disk(from, snapshot_at), BORDER.genesis.id(), &mut |why| panic!("{why}"))
+        .expect("a log that can be read")
+}
+
+fn pair() -> TwinHeaders {
+    found(0, None).twins.remove(0)
+}
+
+fn heard(n: usize) -> &'static Header {
+    &BORDER.dispatches[n].state.as_ref().expect("a state").header
+}
+
+/// Signs a header in a round as these servers.
+fn certify(header: &Header, round: Round, servers: Range<u8>) -> TwinHeader {
+    let (height, id) = (header.height, header.id());
+    let mut certificate = Certificate { height, round, header: id, signatures: Vec::new() };
+    for key in servers.map(server_key) {
+        let signed = certificate.vote(key.public()).sign_bytes(header.sim);
+        certificate.signatures.push((key.public(), key.sign(&signed)));
+    }
+    TwinHeader { header: header.clone(), certificate }
+}
+
+fn last(border: &ForkedBorder) -> usize {
+    border.steps.len()
+}
+
+#[test]
+fn a_log_with_two_headers_of_one_height_gives_exactly_them_and_their_file_holds_alone() {
+    let found = found(0, None);
+    assert_eq!((found.twins.len(), &found.lost[..]), (1, &[][..]));
+    let bytes = TwinFile { twins: found.twins }.encode();
+    assert!(TwinFile::is_at(&bytes));
+    let file = TwinFile::decode(&bytes).expect("what was written");
+    let twins = &file.twins[0];
+    assert_eq!(twins.sim, BORDER.neighbour.id());
+    assert_eq!(twins.links.len(), 1, "the neighbour removed a server before");
+    let proof = twins.check(None).expect("two certified headers");
+    assert_eq!(proof.height, BORDER.height());
+    assert_eq!(proof.headers, [heard(0).id(), heard(1).id()]);
+    assert_eq!((proof.both.len(), proof.power(), proof.total), (3, 3, 4));
+    assert!(3 * proof.power() > proof.total);
+    let told = TwinLine::of(twins, Ok(proof)).to_string();
+    assert!(told.contains("proved from the genesis of that sim, set changes: 1"), "{told}");
+}
+
+#[test]
+fn a_log_whose_neighbours_certify_one_header_a_height_gives_nothing() {
+    let mut disk = MemoryDisk::new();
+    // The second dispatch is in the last four turns.
+    let records = BORDER.records(0);
+    let honest = &records[..records.len() - 8];
+    disk = write_log(disk, &BORDER.genesis, honest).into_disk();
+    let found = search_twins(&disk, BORDER.genesis.id(), &mut |why| panic!("{why}"));
+    assert_eq!(found, Ok(TwinsFound::default()));
+}
+
+/// A sim hears one header, and closes its border at the next: after that the first is in the log no longer.
+#[test]
+fn a_log_that_lost_a_header_says_so_and_names_the_one_that_the_state_keeps() {
+    let lost = TwinLost::Pruned {
+        neighbour: BORDER.neighbour.id(),
+        height: BORDER.height(),
+        header: heard(0).id(),
+    };
+    let end = last(&BORDER);
+    // Neither is there, or only the second, behind a snapshot of before it or after it.
+    for (from, at) in [(end - 3, end), (end - 4, end), (end - 4, end - 4)] {
+        let found = found(from, Some(at));
+        assert_eq!((&found.twins[..], &found.lost[..]), (&[][..], &[lost][..]), "{from} {at}");
+    }
+    assert!(lost.to_string().contains("pruned"), "{lost}");
+}
+
+#[test]
+fn validators_that_are_only_given_are_believed_by_those_who_say_so() {
+    let end = last(&BORDER);
+    // The opening of the border is not in the log any more, and both dispatches are.
+    let found = found(end - 5, Some(end));
+    assert_eq!((found.twins.len(), &found.lost[..]), (1, &[][..]));
+    let twins = &found.twins[0];
+    assert!(matches!(twins.basis, TwinBasis::Given { .. }));
+    let validators = heard(0).validators;
+    let unproved = TwinFault::Unproved { height: BORDER.height(), validators };
+    assert_eq!(twins.check(None), Err(unproved));
+    let other = ValidatorsId(Digest::ZERO);
+    assert_eq!(twins.check(Some(other)), Err(unproved));
+    assert_eq!(twins.check(Some(validators)).map(|proof| proof.power()), Ok(3));
+    let told = TwinLine::of_own(twins).to_string();
+    assert!(told.contains("is taken as it was given"), "{told}");
+
+    let mut late = twins.clone();
+    let height = BORDER.height();
+    if let TwinBasis::Given { after, .. } = &mut late.basis {
+        *after = height;
+    }
+    assert_eq!(late.check(Some(validators)), Err(TwinFault::Late { after: height, height }));
+    late.basis = TwinBasis::Given { after: Height(1), members: Vec::new() };
+    let none = TwinFault::Members(ValidatorSetError::Count(0));
+    assert_eq!(late.check(Some(validators)), Err(none));
+}
+
+#[test]
+fn both_headers_without_a_word_of_who_voted_are_told_as_such() {
+    let end = last(&BORDER);
+    let mut search = TwinSearch::default();
+    search.begin(&BORDER.steps[end - 1].world);
+    BORDER.steps.iter().for_each(|step| search.note(&step.turn));
+    BORDER.steps.iter().for_each(|step| search.collect(&step.turn));
+    search.heads.clear();
+    search.given.clear();
+    let (neighbour, height) = (BORDER.neighbour.id(), BORDER.height());
+    let lost = TwinLost::Voters { neighbour, height };
+    assert_eq!(search.finish(), TwinsFound { twins: Vec::new(), lost: vec![lost] });
+}
+
+#[test]
+fn what_is_no_pair_of_one_height_is_refused_with_its_reason() {
+    let sound = pair();
+    let with = |change: &dyn Fn(&mut TwinHeaders)| {
+        let mut changed = sound.clone();
+        change(&mut changed);
+        changed.check(None).expect_err("a changed pair")
+    };
+    let (sim, own, height) = (sound.sim, BORDER.genesis.id(), BORDER.height());
+    let elsewhere = |twins: &mut TwinHeaders| twins.headers[1].header.sim = own;
+    assert_eq!(with(&elsewhere), TwinFault::OtherSim { sim, found: own });
+    let renamed = TwinFault::OtherSim { sim: own, found: sim };
+    assert_eq!(with(&|twins| twins.sim = own), renamed);
+    let heights = TwinFault::Heights { first: height, second: height.plus(1) };
+    assert_eq!(with(&|twins| twins.headers[1].header.height = height.plus(1)), heights);
+    let same = TwinFault::SameHeader(heard(0).id());
+    assert_eq!(with(&|twins| twins.headers[1] = twins.headers[0].clone()), same);
+    let other: &Genesis = &BORDER.genesis;
+    let head = |twins: &mut TwinHeaders| twins.basis = TwinBasis::Head(Box::new(other.head()));
+    assert_eq!(with(&head), TwinFault::OtherHead { sim, found: own });
+    let swapped = |twins: &mut TwinHeaders| {
+        let [one, other] = &mut twins.headers;
+        std::mem::swap(&mut one.certificate, &mut other.certificate);
+    };
+    assert_eq!(with(&swapped), TwinFault::Header(LinkError::OtherHeader(height)));
+    let missing = TwinFault::Header(LinkError::Missing(height));
+    assert_eq!(with(&|twins| twins.links.clear()), missing);
+    let link = sound.links[0].header.height;
+    let bent = |twins: &mut TwinHeaders| twins.links[0].next.truncate(1);
+    assert_eq!(with(&bent), TwinFault::Change(LinkError::OtherMembers(link)));
+    let few = |twins: &mut TwinHeaders| twins.headers[0].certificate.signatures.truncate(2);
+    let why = CertificateError::NoQuorum { power: 2, quorum: 3 };
+    assert_eq!(with(&few), TwinFault::Header(LinkError::Certificate { height, why }));
+    // A head that names no sim of servers in order, and whose digest is the sim all the same.
+    let mut disordered = sound.clone();
+    let mut head = BORDER.neighbour.head();
+    head.validators.reverse();
+    disordered.sim = head.id();
+    for twin in &mut disordered.headers {
+        twin.header.sim = head.id();
+    }
+    disordered.basis = TwinBasis::Head(Box::new(head));
+    assert!(matches!(disordered.check(None), Err(TwinFault::Head(_))));
+}
+
+/// Nothing of a pair can be another and the pair hold: each field is signed, or named by what is.
+#[test]
+fn no_bit_of_a_file_can_be_another_and_the_file_hold() {
+    let file = TwinFile { twins: vec![pair()] };
+    let bytes = file.encode();
+    for at in 0..bytes.len() {
+        let mut bent = bytes.clone();
+        bent[at] ^= 1 << (at % 8);
+        if let Ok(bent) = TwinFile::decode(&bent) {
+            let holds = !bent.twins.is_empty() && bent.twins[0].check(None).is_ok();
+            assert!(!holds, "byte {at} is another");
+        }
+        assert!(TwinFile::decode(&bytes[..at]).is_err(), "cut at {at}");
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(matches!(TwinFile::decode(&longer), Err(TwinFileError::Decode(_))));
+}
+
+#[test]
+fn those_who_signed_in_two_rounds_are_told_as_such() {
+    let mut twins = pair();
+    twins.headers[1] = certify(&twins.headers[1].header, Round(4), 6..10);
+    let proof = twins.check(None).expect("two certified headers");
+    assert_eq!(proof.rounds, [Round(0), Round(4)]);
+    let told = TwinLine::of(&twins, Ok(proof)).to_string();
+    assert!(told.contains("in two rounds"), "{told}");
+}
+
+#[test]
+fn files_of_another_version_or_kind_are_told_as_such() {
+    let other = wire::encode(&("metatopia two headers v9", 1_u8));
+    assert!(TwinFile::is_at(&other));
+    assert_eq!(TwinFile::decode(&other), Err(TwinFileError::OtherVersion));
+    let evidence = wire::encode(&("metatopia evidence v1", TwinFile { twins: Vec::new() }));
+    assert!(!TwinFile::is_at(&evidence));
+    assert!(matches!(TwinFile::decode(&evidence), Err(TwinFileError::Decode(_))));
+    assert!(!TwinFile::is_at(b""));
+}
