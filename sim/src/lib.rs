@@ -120,8 +120,6 @@ pub use acts::{
     SpokenLine, UndoEntry, UnitedPart, WHISPERED,
 };
 pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Polygon, PolygonError, Shape};
-#[cfg(feature = "controls")]
-pub use rules::Controls;
 pub use rules::{
     ActFault, ActGround, ActTarget, Anchor, Basis, Border, BorderSummary, Club, ClubInvite,
     Crossing, DelayedChange, Denied, FiledReport, FirstLogins, ForgottenWords, FriendList,
@@ -131,6 +129,8 @@ pub use rules::{
     Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount, TurnAdmission, TurnFault,
     Wall, Warrant, Window, check_name, judge_act, judge_turn, limits, skeleton_of,
 };
+#[cfg(feature = "controls")]
+pub use rules::{Controls, CrossingBug};
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
     SpeechRate, StandingOffer, Zone, gas, group_key,

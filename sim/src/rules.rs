@@ -41,7 +41,7 @@ pub use bans::Sanction;
 pub use borders::{Border, BorderSummary};
 pub use clubs::{Club, ClubInvite};
 #[cfg(feature = "controls")]
-pub use controls::Controls;
+pub use controls::{Controls, CrossingBug};
 pub use crossing::{Crossing, HeardSaid, Wall};
 pub use first_logins::{Anchor, Basis, FirstLogins};
 pub use forgotten::ForgottenWords;
@@ -65,7 +65,7 @@ pub(crate) use borders::{AwayThing, BelievedDispatch, Borders, neighbour_of};
 pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
 pub(crate) use census::Census;
 #[cfg(not(feature = "controls"))]
-pub(crate) use controls::Controls;
+pub(crate) use controls::{Controls, CrossingBug};
 pub(crate) use crossing::{CrossingEvent, HomeReason, Judgement};
 pub(crate) use governance::DAY_MS;
 pub(crate) use land_register::{LandRegister, lies_on};

@@ -5,6 +5,7 @@
 //! doubles and spoils them. A ledger looks at each state of both sims, and says when somebody or something
 //! is in no place, or in two.
 
+pub mod bugs;
 mod counts;
 mod courier;
 mod ground;

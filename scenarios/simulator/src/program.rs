@@ -5,6 +5,7 @@ macro_rules! say {
     ($($words:tt)*) => { $crate::program::write_line(&format!($($words)*)) };
 }
 
+mod border_bank;
 mod bugbank;
 mod campaign;
 mod crossing;

@@ -108,6 +108,23 @@ fn a_bug_of_the_bank_is_found_by_its_law() {
     assert!(text.contains(r#""bug":"lock-ignored","law":"lock","found":true"#), "{text}");
 }
 
+#[test]
+fn a_bug_of_crossing_is_looked_for_in_all_seeds_and_the_same_worlds_are_sound_without_it() {
+    let words = "bugbank --crossing --bug verdict-forgotten --bug taken-too-late --budget 3 --json";
+    let output = run(words);
+
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let summary = last_line(&output);
+    assert_eq!((&summary["bugs"], &summary["found"]), (&2.into(), &2.into()), "{summary}");
+    assert_eq!(summary["clean_violations"], 0, "{summary}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().find(|line| line.contains("verdict-forgotten")).expect("its line");
+    let line: serde_json::Value = serde_json::from_str(line).expect("an object");
+    assert_eq!((&line["law"], &line["seeds"]), (&"nothing-is-lost".into(), &3.into()), "{line}");
+    assert!(line["found"].as_u64().unwrap() > 0 && line["first"].is_u64(), "{line}");
+    assert!(line["clean_seconds_a_seed"].as_f64().unwrap() > 0.0, "{line}");
+}
+
 /// Returns the rows of the overlay's table, without the lines that tell how each world ended.
 fn overlay_rows(output: &Output) -> Vec<serde_json::Value> {
     let text = String::from_utf8_lossy(&output.stdout);
@@ -165,6 +182,7 @@ fn a_wrong_word_is_answered_with_the_right_ones() {
         ("replay --seed 1 --without bitflip", "bit-flip"),
         ("twins --schedules 999999999", "245760"),
         ("bugbank --bug none", "lock-ignored"),
+        ("bugbank --crossing --bug lock-ignored", "old-epochs-believed"),
         ("swarm --virtual 0s", "1s to 24h"),
         ("swarm --first-seed -1", "0 to 18446744073709551615"),
         ("swarm --jobs 0", "1.."),

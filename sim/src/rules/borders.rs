@@ -11,7 +11,10 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::crossing::{Crossing, HeardSaid, Wall};
+use super::{
+    controls::CrossingBug,
+    crossing::{Crossing, HeardSaid, Wall},
+};
 use crate::{
     limits::PULSE_MS,
     space::BorderWay,
@@ -80,6 +83,8 @@ pub(crate) struct Borders {
     pub(crate) ghosts: Tracked<SimId, Ghosts>,
     /// Index: the things that are under way, by the numbers that they had here.
     pub(crate) away: BTreeMap<ObjectId, AwayThing>,
+    /// The rule that a simulated world breaks. A node breaks none.
+    pub(crate) broken: Option<CrossingBug>,
 }
 
 /// Index: what is known of a thing that is under way, so that there is room for it if it comes back.
@@ -203,10 +208,13 @@ impl State {
             return Err(HearRefusal::Frozen);
         }
         let heard = border.crossing.heard.as_ref();
-        let known = (border.followed, &border.set());
+        let hears_old = self.borders.broken == Some(CrossingBug::OldEpochs);
+        let followed = if hears_old { Height(0) } else { border.followed };
+        let known = (followed, &border.set());
         // What was heard already needs no signature to be refused.
         if let Some((state, heard)) = dispatch.state.as_ref().zip(heard)
-            && (state.header.height < heard.proved_at || state.header.id() == heard.header)
+            && (state.header.height < heard.proved_at && !hears_old
+                || state.header.id() == heard.header)
         {
             return Err(HearRefusal::NothingNew);
         }
@@ -219,9 +227,10 @@ impl State {
         if !self.is_frame_at_line(neighbour, &proved.said.frame) {
             return Err(HearRefusal::BadSaid);
         }
+        let is_revived = |heard: &HeardSaid| hears_old && proved.said.epoch < heard.said.epoch;
         let worth = match heard {
             Some(heard) if heard.proved_at == proved.at => Worth::Fork,
-            Some(heard) if heard.said.height >= proved.said.height => {
+            Some(heard) if heard.said.height >= proved.said.height && !is_revived(heard) => {
                 return Err(HearRefusal::NothingNew);
             }
             Some(heard) if heard.said.news() == proved.said.news() => {

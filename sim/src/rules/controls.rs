@@ -25,6 +25,32 @@ pub struct Controls {
     pub certified_in: Option<Round>,
     /// Nothing is reserved for stewards but lanes: they come in like everybody else.
     pub no_reserved_seats: bool,
+    /// A rule of crossing that this sim does not keep.
+    pub crossing: Option<CrossingBug>,
+}
+
+/// A rule of crossing that is broken. What is where is decided by these rules alone, so each of them has to be missed
+/// where somebody or something is lost or doubled without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "controls"), expect(unreachable_pub, reason = "public with a feature"))]
+pub enum CrossingBug {
+    /// A departure comes home once its deadline has passed by the own clock, whatever the neighbour's clock says.
+    HomeByOwnClock,
+    /// A departure is taken after its deadline, when its sender may have brought it home.
+    TakenLate,
+    /// A departure is judged again for as long as it is listed, and the last verdict counts. Its number is passed over.
+    NumberPassedOver,
+    /// A verdict is forgotten in the turn in which it was given, so its sender never hears of it.
+    VerdictForgotten,
+    /// A thing that departs stays here as well: it is created over there first, and would be deleted here later.
+    CreatedFirst,
+    /// A thing departs again before its sender has settled it. People may, if their sender is silent.
+    HandedOn,
+    /// The list of what came home to a neighbour that gave this sim up is not looked at.
+    ListPassedOver,
+    /// Words of an epoch that is over are heard after those of the new one, and the list of what came home closes no
+    /// number. One of these two rules is enough, so both are broken.
+    OldEpochs,
 }
 
 impl Controls {

@@ -19,6 +19,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::controls::CrossingBug;
 use crate::limits::{DEPARTURE_MS, WORD_MS};
 
 /// What was heard last of a neighbour.
@@ -171,34 +172,44 @@ impl Crossing {
     }
 
     /// Hears a later word of the neighbour, in a turn of this time. `judge` takes a departure, or refuses it.
-    /// Returns what became of our own.
+    /// Returns what became of our own. A node has no rule that is `broken`.
     pub(crate) fn hear(
         &mut self,
         word: HeardSaid,
         now: Millis,
+        broken: Option<CrossingBug>,
         judge: &mut dyn FnMut(&BorderDeparture) -> Judgement,
     ) -> Vec<CrossingEvent> {
         let known = self.heard.as_ref().map_or(Height(0), |heard| heard.said.height);
-        assert!(word.said.height > known, "only later words are heard");
+        let is_later = word.said.height > known || broken == Some(CrossingBug::OldEpochs);
+        assert!(is_later, "only later words are heard");
         let mut events = Vec::new();
-        self.take_up(&word.said, &mut events);
-        self.look_home(&word.said, &mut events);
-        self.judge_all(&word.said, now, judge);
-        self.forget_settled(&word.said);
+        self.take_up(&word.said, broken, &mut events);
+        self.look_home(&word.said, (now, broken), &mut events);
+        self.judge_all(&word.said, (now, broken), judge);
+        self.forget_settled(&word.said, broken);
         self.heard = Some(word);
         events
     }
 
     /// Takes up a new epoch of the neighbour: what came home there is no longer here.
-    fn take_up(&mut self, word: &Said, events: &mut Vec<CrossingEvent>) {
+    fn take_up(
+        &mut self,
+        word: &Said,
+        broken: Option<CrossingBug>,
+        events: &mut Vec<CrossingEvent>,
+    ) {
         if word.epoch > self.said.taken_up {
             self.said.taken_up = word.epoch;
-            for number in &word.came_home {
+            let is_read = broken != Some(CrossingBug::ListPassedOver);
+            for number in word.came_home.iter().filter(|_| is_read) {
                 let gone = self.pinned.remove(number);
                 let gone = gone.into_iter().flatten();
                 events.extend(gone.map(CrossingEvent::GivenBack));
                 // Never judged, or judged: it is not judged any more.
-                self.said.in_next = self.said.in_next.max(number.saturating_add(1));
+                if broken != Some(CrossingBug::OldEpochs) {
+                    self.said.in_next = self.said.in_next.max(number.saturating_add(1));
+                }
             }
         }
         if word.taken_up >= self.said.epoch {
@@ -207,13 +218,22 @@ impl Crossing {
     }
 
     /// Settles what the neighbour took, and brings home what it will never take.
-    fn look_home(&mut self, word: &Said, events: &mut Vec<CrossingEvent>) {
+    fn look_home(
+        &mut self,
+        word: &Said,
+        (now, broken): (Millis, Option<CrossingBug>),
+        events: &mut Vec<CrossingEvent>,
+    ) {
         let departures = core::mem::take(&mut self.said.departures);
         for departure in departures {
             let verdict = word.verdicts.iter().find(|verdict| verdict.number == departure.number);
             // Times of turns grow: a state of the neighbour past the deadline that has no verdict, and
             // would still judge the number, excludes that it is ever taken.
-            let is_over = word.time > departure.until && word.in_next <= departure.number;
+            let is_over = if broken == Some(CrossingBug::HomeByOwnClock) {
+                now > departure.until
+            } else {
+                word.time > departure.until && word.in_next <= departure.number
+            };
             match verdict {
                 Some(BorderVerdict { refused: None, .. }) => {
                     events.push(CrossingEvent::Settled(departure));
@@ -233,19 +253,21 @@ impl Crossing {
     fn judge_all(
         &mut self,
         word: &Said,
-        now: Millis,
+        (now, broken): (Millis, Option<CrossingBug>),
         judge: &mut dyn FnMut(&BorderDeparture) -> Judgement,
     ) {
         for departure in &word.departures {
             let number = departure.number;
-            if number < self.said.in_next {
+            if number < self.said.in_next && broken != Some(CrossingBug::NumberPassedOver) {
                 continue;
             }
             if self.said.verdicts.len() >= VERDICTS_MAX {
                 return;
             }
             let judgement = match () {
-                () if now > departure.until => Judgement::Refused(TravelRefusal::Late),
+                () if now > departure.until && broken != Some(CrossingBug::TakenLate) => {
+                    Judgement::Refused(TravelRefusal::Late)
+                }
                 () if !self.said.open => Judgement::Refused(TravelRefusal::Closed),
                 () => judge(departure),
             };
@@ -257,15 +279,21 @@ impl Crossing {
                     None
                 }
             };
-            self.said.in_next = number.saturating_add(1);
-            self.said.verdicts.push(BorderVerdict { number, refused });
+            self.said.in_next = self.said.in_next.max(number.saturating_add(1));
+            let (verdicts, verdict) = (&mut self.said.verdicts, BorderVerdict { number, refused });
+            // Numbers ascend, so a verdict comes last. Only where a broken rule judges a number again it has a place.
+            match verdicts.binary_search_by_key(&number, |known| known.number) {
+                Ok(at) => verdicts[at] = verdict,
+                Err(at) => verdicts.insert(at, verdict),
+            }
         }
     }
 
     /// Forgets verdicts that the neighbour has settled: it lists their numbers no more.
-    fn forget_settled(&mut self, word: &Said) {
+    fn forget_settled(&mut self, word: &Said, broken: Option<CrossingBug>) {
         let is_listed = |number: u64| word.departures.iter().any(|listed| listed.number == number);
-        self.said.verdicts.retain(|verdict| is_listed(verdict.number));
+        let remembers = broken != Some(CrossingBug::VerdictForgotten);
+        self.said.verdicts.retain(|verdict| remembers && is_listed(verdict.number));
         self.pinned.retain(|number, _| is_listed(*number));
     }
 

@@ -54,8 +54,9 @@ impl State {
             lanes: border.lanes.clone(),
             parcels,
         };
-        let now = self.clock.time;
-        let events = crossing.hear(word, now, &mut |departure| self.judge(departure, &rules));
+        let (now, broken) = (self.clock.time, self.borders.broken);
+        let mut judge = |departure: &BorderDeparture| self.judge(departure, &rules);
+        let events = crossing.hear(word, now, broken, &mut judge);
         let border = self.borders.all.get_mut(&neighbour);
         border.expect("a border that was just there").crossing = crossing;
         events.into_iter().for_each(|event| self.apply_event(neighbour, event));

@@ -8,7 +8,7 @@ use metatopia_types::{
 
 use super::{mechanism::PackedMechanism, object::Object, sim_state::State, world::World};
 use crate::{
-    rules::{AwayThing, HomeReason},
+    rules::{AwayThing, CrossingBug, HomeReason},
     scripts::{Script, ScriptChange},
 };
 
@@ -70,7 +70,8 @@ impl State {
     /// takes: if the sender is given up or returns, the thing is looked for here.
     fn is_pinned_thing(&self, origin: Origin) -> bool {
         let traveller = Traveller::Thing(origin);
-        self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
+        self.borders.broken != Some(CrossingBug::HandedOn)
+            && self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
     }
 
     /// Sends a thing that nobody holds over a border, with what is joined to it.
@@ -116,6 +117,9 @@ impl State {
 
     /// Removes a thing that is in a parcel under way.
     pub(super) fn goes_away(&mut self, id: ObjectId, away: AwayThing) {
+        if self.borders.broken == Some(CrossingBug::CreatedFirst) {
+            return;
+        }
         // Its source stays while it may come back.
         away.packages.iter().for_each(|package| self.publications.take(*package));
         self.end_consents(id);

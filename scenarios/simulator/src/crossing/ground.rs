@@ -49,6 +49,7 @@ pub(super) fn setting(plan: &CrossingPlan, sim: usize) -> ReplicaSetting {
     let liars = plan.liars.iter().filter(|liar| liar.sim == sim);
     setting.liars = liars.map(|liar| (liar.seat, liar.deed)).collect();
     setting.own.snapshot_turns = SNAPSHOT_TURNS;
+    setting.own.crossing_bug = plan.broken;
     setting.share_work();
     setting
 }

@@ -1,10 +1,12 @@
 //! What a seed of the crossing stands for.
 
+mod cut;
 mod troubles;
 
 use std::fmt;
 use std::time::Duration;
 
+use metatopia_sim::CrossingBug;
 use metatopia_types::TravelRefusal;
 
 use super::SIMS;
@@ -19,6 +21,9 @@ const CALM_EVERY: u64 = 4;
 
 /// How far the clocks of the eastern servers are ahead: some days, in milliseconds.
 const DAYS_APART: i64 = 300_000_000;
+
+/// What is under way to a sim when a silence begins is heard within this time, or is lost.
+const QUIET: Duration = Duration::from_millis(2_500);
 
 /// Whether anything goes wrong in a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,8 +102,20 @@ pub struct SilentDay {
     pub is_dead: bool,
     /// Whether the neighbour gives this sim up as well.
     pub severs_too: bool,
-    /// How long the sims are silent after that.
+    /// Whether only the clocks of who gives the other up go on by a day.
+    pub is_one_sided: bool,
+    /// How long neither sim has heard anything new when the clocks go on. What was under way is heard by then, or lost.
+    pub quiet: Duration,
+    /// How long the sims are silent after one has given the other up.
     pub rest: Duration,
+}
+
+impl SilentDay {
+    /// Returns a day on which both sims live, and one gives the other up.
+    #[must_use]
+    pub const fn new(quiet: Duration, rest: Duration) -> Self {
+        Self { is_dead: false, severs_too: false, is_one_sided: false, quiet, rest }
+    }
 }
 
 /// A server that lies to the others of its sim, and to those who ask it what its sim says.
@@ -156,6 +173,8 @@ pub enum BorderTrouble {
     Rotate,
     /// A day passes without a word between the sims, and the admin gives the neighbour up.
     SilentDay(SilentDay),
+    /// From now on what the sim is told of the neighbour comes so much later, while its own words arrive as before.
+    HoldUp(Duration),
     /// All servers of the sim lie of the next departure that fits.
     Lie(DepartureLie),
     /// All servers conceal what came home to the sim when it gives the neighbour up. Only a negative control does
@@ -196,6 +215,8 @@ pub struct CrossingPlan {
     pub road: DispatchRoad,
     /// What befalls which sim, and how long after all people are there.
     pub troubles: Vec<(Duration, usize, BorderTrouble)>,
+    /// The rule that both sims break. Only the bank of bugs has one.
+    pub broken: Option<CrossingBug>,
 }
 
 impl CrossingPlan {
@@ -207,10 +228,22 @@ impl CrossingPlan {
     pub fn draw(seed: u64, life: Duration, servers: usize) -> Self {
         assert!(servers >= 4, "{servers} servers bear no fault");
         let mut dice = Dice::new(seed, "crossing");
+        let mut plan = Self::begin(&mut dice, seed, (life, servers));
+        if plan.class == CrossingClass::Faulty {
+            plan.draw_conditions(&mut dice);
+            plan.draw_road(&mut dice);
+            plan.draw_troubles(&mut dice);
+            plan.draw_more();
+        }
+        plan
+    }
+
+    /// Returns a plan in which nothing befalls anybody.
+    fn begin(dice: &mut Dice, seed: u64, (life, servers): (Duration, usize)) -> Self {
         let scheme =
             if dice.below(5) == 0 { SignatureKind::Ed25519 } else { SignatureKind::StandIn };
         let road = DispatchRoad::calm(Span::ms(2, 5 + dice.below(20)));
-        let mut plan = Self {
+        Self {
             seed,
             class: CrossingClass::of(seed),
             life,
@@ -221,17 +254,11 @@ impl CrossingPlan {
             narrow: None,
             liars: Vec::new(),
             is_ambushed: false,
-            conditions: SIMS.map(|sim| calm(&mut dice, sim, servers)),
+            conditions: SIMS.map(|sim| calm(dice, sim, servers)),
             road,
             troubles: Vec::new(),
-        };
-        if plan.class == CrossingClass::Faulty {
-            plan.draw_conditions(&mut dice);
-            plan.draw_road(&mut dice);
-            plan.draw_troubles(&mut dice);
-            plan.draw_more();
+            broken: None,
         }
-        plan
     }
 
     /// Says whether the server in a seat of a sim lies.
@@ -264,8 +291,7 @@ impl CrossingPlan {
     #[must_use]
     pub fn severing(seed: u64, conceals: bool) -> Self {
         let mut plan = Self::draw(CALM_EVERY * seed, Duration::from_secs(30), 4);
-        let rest = Duration::from_secs(1);
-        let day = SilentDay { is_dead: false, severs_too: false, rest };
+        let day = SilentDay::new(QUIET, Duration::from_secs(1));
         let days = [(4, 0), (13, 1), (22, 0)];
         let days = days.map(|(at, sim)| (Duration::from_secs(at), sim));
         plan.troubles = days.map(|(at, sim)| (at, sim, BorderTrouble::SilentDay(day))).to_vec();
@@ -280,7 +306,7 @@ impl CrossingPlan {
     #[must_use]
     pub fn is_control(&self) -> bool {
         let controls = [BorderTrouble::RollBack, BorderTrouble::Conceal];
-        self.troubles.iter().any(|(.., one)| controls.contains(one))
+        self.broken.is_some() || self.troubles.iter().any(|(.., one)| controls.contains(one))
     }
 }
 
@@ -300,6 +326,9 @@ impl fmt::Display for CrossingPlan {
         writeln!(f, "liars {:?}", self.liars)?;
         writeln!(f, "crashes at steps of crossings {}", self.is_ambushed)?;
         writeln!(f, "road {:?}", self.road)?;
+        if let Some(broken) = self.broken {
+            writeln!(f, "no sim keeps a rule: {broken:?}")?;
+        }
         for (at, sim, trouble) in &self.troubles {
             writeln!(f, "{at:?} sim {sim}: {trouble:?}")?;
         }

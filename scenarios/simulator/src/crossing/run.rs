@@ -101,6 +101,8 @@ struct CrossingRun {
     /// Which courier put which question.
     asked: BTreeMap<u64, (usize, usize)>,
     next_token: u64,
+    /// How much later each sim is told what the neighbour says.
+    held_up: [Duration; 2],
     /// Servers that do not reach the neighbour, by sim and seat.
     cut_off: BTreeSet<(usize, usize)>,
     troubles: VecDeque<(Duration, usize, BorderTrouble)>,
@@ -126,7 +128,8 @@ pub fn play_crossing(plan: &CrossingPlan) -> CrossingReport {
         return run.leave();
     }
     let end = run.begin() + plan.life;
-    while run.now < end {
+    // After the first law that a bug breaks nothing more is learnt.
+    while run.now < end && (plan.broken.is_none() || run.ledger.breaches.is_empty()) {
         run.slice(true);
     }
     if plan.is_control() { run.leave() } else { run.finish() }
@@ -156,6 +159,7 @@ impl CrossingRun {
             first_said: [None, None],
             asked: BTreeMap::new(),
             next_token: 1,
+            held_up: [Duration::ZERO; 2],
             cut_off: BTreeSet::new(),
             troubles: VecDeque::new(),
             walkers: Vec::new(),
@@ -260,6 +264,7 @@ impl CrossingRun {
             BorderTrouble::Open => self.admin.closed[sim] = false,
             BorderTrouble::Rotate => self.rotate(sim),
             BorderTrouble::SilentDay(day) => self.fall_silent(sim, day),
+            BorderTrouble::HoldUp(span) => self.held_up[sim] = span,
             BorderTrouble::Lie(lie) => self.plan_lie(sim, lie),
             BorderTrouble::Conceal => self.lies.conceals[sim] = true,
             BorderTrouble::Copy => {
@@ -287,6 +292,7 @@ impl CrossingRun {
     fn finish(mut self) -> CrossingReport {
         self.troubles.clear();
         self.cut_off.clear();
+        self.held_up = [Duration::ZERO; 2];
         (self.ambush, self.silence) = (None, None);
         self.lies.plan_no_more();
         self.admin.closed = [false; 2];

@@ -3,26 +3,64 @@
 use clap::Args;
 use metatopia_simulator::agreement::bugs::{self, BUGS, Bug, BugSite};
 use metatopia_simulator::agreement::stories::ExpectedEnding;
+use metatopia_simulator::crossing::bugs::BORDER_BUG_SEEDS;
 use metatopia_simulator::survive;
 use serde::Serialize;
 
-use super::SimulatorExit;
 use super::campaign::{self, CampaignProgress};
+use super::{SimulatorExit, border_bank};
+
+/// In how many seeds a bug is looked for, unless somebody says otherwise.
+const BUDGET: u64 = 5_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct BugbankArgs {
-    /// In how many seeds each bug is looked for
-    #[arg(long, default_value_t = 5_000)]
-    budget: u64,
+    /// In how many seeds each bug is looked for [default: 5000, and 50 with --crossing]
+    #[arg(long)]
+    budget: Option<u64>,
     /// Only the bug of this name; may be given again
     #[arg(long, value_name = "NAME")]
-    bug: Vec<String>,
+    pub(super) bug: Vec<String>,
+    /// Bugs of the border between two sims, each in all of its seeds, and not up to the first that shows it
+    #[arg(long)]
+    crossing: bool,
     /// Bugs looked for at once [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// One JSON object per bug, and one for all
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
+}
+
+impl BugbankArgs {
+    /// Returns in how many seeds each bug is looked for.
+    pub(super) fn budget(&self) -> u64 {
+        let most = if self.crossing { BORDER_BUG_SEEDS } else { BUDGET };
+        self.budget.unwrap_or(most)
+    }
+
+    /// Returns how many bugs are looked for at once.
+    pub(super) fn jobs(&self) -> usize {
+        self.jobs.map_or_else(campaign::cores, usize::from)
+    }
+
+    /// Returns the first name that is given and that no bug has.
+    pub(super) fn unknown(&self, names: &[&str]) -> Option<&str> {
+        let mut given = self.bug.iter().map(String::as_str);
+        given.find(|name| !names.contains(name))
+    }
+
+    /// Says whether a bug of this name is looked for.
+    pub(super) fn chooses(&self, name: &str) -> bool {
+        self.bug.is_empty() || self.bug.iter().any(|given| given == name)
+    }
+}
+
+/// Tells that there is no bug of a name, and which there are.
+pub(super) fn no_bug(name: &str, names: &[&str]) -> SimulatorExit {
+    eprintln!("there is no bug {name}; there are");
+    names.iter().for_each(|name| eprintln!("  {name}"));
+    SimulatorExit::Usage
 }
 
 /// One line of `bugbank --json`.
@@ -55,25 +93,24 @@ struct BugbankSummary {
 }
 
 pub(crate) fn run(arguments: &BugbankArgs) -> SimulatorExit {
-    let chosen =
-        |bug: &&Bug| arguments.bug.is_empty() || arguments.bug.iter().any(|name| name == bug.name);
-    let bugs: Vec<&Bug> = BUGS.iter().filter(chosen).collect();
-    if let Some(name) = arguments.bug.iter().find(|name| BUGS.iter().all(|b| b.name != **name)) {
-        eprintln!("there is no bug {name}; there are");
-        BUGS.iter().for_each(|bug| eprintln!("  {}", bug.name));
-        return SimulatorExit::Usage;
+    if arguments.crossing {
+        return border_bank::run(arguments);
     }
+    let names: Vec<&str> = BUGS.iter().map(|bug| bug.name).collect();
+    if let Some(name) = arguments.unknown(&names) {
+        return no_bug(name, &names);
+    }
+    let bugs: Vec<&Bug> = BUGS.iter().filter(|bug| arguments.chooses(bug.name)).collect();
     let canary = survive(canary_fails).unwrap_or(false);
     let mut progress = CampaignProgress::new();
     let mut all: Vec<(u64, BugLine)> = Vec::new();
     let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
-    let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
     let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
     let played = campaign::quietly(|| {
         campaign::play(
-            jobs,
+            arguments.jobs(),
             0..count,
-            |number| look_for(bug(number), arguments.budget),
+            |number| look_for(bug(number), arguments.budget()),
             |number, found| {
                 all.push((number, found));
                 progress.tell(|| format!("{} of {count} bugs", all.len()));

@@ -12,7 +12,7 @@ use metatopia_replica::keeper::{HISTORY_TURNS, History};
 use metatopia_replica::{self as replica, BEHIND_TURNS, Config, RECALL_HEIGHTS, Replica, base_of};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{
-    Applied, Controls, ENGINE, Genesis, InjectedPanics, Serial, Tools, Window, World,
+    Applied, Controls, CrossingBug, ENGINE, Genesis, InjectedPanics, Serial, Tools, Window, World,
 };
 use metatopia_types::{
     Digest, Envelope, Height, Lane, Millis, NodeContact, PublicKey, Round, Seq, Sign, Turn,
@@ -78,6 +78,8 @@ pub struct PlaceSetting {
     pub flips: Vec<Flip>,
     /// Rules that worlds break.
     pub broken: Option<ControlsFn>,
+    /// The rule of crossing that all worlds break besides.
+    pub crossing_bug: Option<CrossingBug>,
     /// Rules that what is around them breaks.
     pub controls: replica::Controls,
     /// The server whose operator hands it acts and says things in its name.
@@ -118,6 +120,7 @@ impl PlaceSetting {
             trap: None,
             flips: Vec::new(),
             broken: None,
+            crossing_bug: None,
             controls: replica::Controls::default(),
             rogue: None,
             restore_every: None,
@@ -365,8 +368,10 @@ impl ReplicaSetting {
     /// The world of the server in `seat` breaks the rules that it is to break, in a turn that a
     /// certificate of this round decided.
     pub(crate) fn break_rules(&self, seat: usize, certified: Round, world: &mut World) {
-        if let Some(broken) = self.own.broken {
-            world.break_rules(broken(seat, certified));
+        let crossing = self.own.crossing_bug;
+        if self.own.broken.is_some() || crossing.is_some() {
+            let broken = self.own.broken.map(|broken| broken(seat, certified));
+            world.break_rules(Controls { crossing, ..broken.unwrap_or_default() });
         }
     }
 

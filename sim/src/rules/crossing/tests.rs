@@ -102,7 +102,7 @@ impl ModelSim {
         let heard = HeardSaid { said: word, at, proved_at, header };
         let (epoch, in_next) = (self.ledger.said.taken_up, self.ledger.said.in_next);
         let mut here = self.here;
-        let events = self.ledger.hear(heard, now, &mut |departure| {
+        let events = self.ledger.hear(heard, now, None, &mut |departure| {
             if refuses {
                 return Judgement::Refused(TravelRefusal::Full);
             }

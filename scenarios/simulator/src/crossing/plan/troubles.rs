@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     BorderLiar, BorderTrouble, CALM_EVERY, CrossingPlan, DAYS_APART, DepartureLie, Narrowness,
-    SilentDay,
+    QUIET, SilentDay,
 };
 use crate::chance::{Dice, Span};
 use crate::class::Class;
@@ -144,7 +144,7 @@ impl CrossingPlan {
             let is_dead = dice.below(2) == 0;
             let severs_too = !is_dead && dice.below(2) == 0;
             let rest = dice.within(Span::ms(0, 3_000));
-            let day = SilentDay { is_dead, severs_too, rest };
+            let day = SilentDay { is_dead, severs_too, ..SilentDay::new(QUIET, rest) };
             self.troubles.push((at, dice.index(2), BorderTrouble::SilentDay(day)));
             at += dice.within(Span::ms(14_000, 30_000));
         }

@@ -163,10 +163,10 @@ impl CrossingRun {
             let at = dice.index(dispatch.len());
             dispatch[at] ^= 1 << dice.below(8);
         }
-        let mut at = vec![comes];
+        let mut at = vec![comes + self.held_up[sim]];
         if dice.happens(road.late_ppm) {
             self.road_counts.late += 1;
-            at[0] = comes + dice.within(road.late);
+            at[0] += dice.within(road.late);
         }
         if dice.happens(road.doubled_ppm) {
             self.road_counts.doubled += 1;

@@ -13,9 +13,6 @@ use crate::crossing::plan::SilentDay;
 /// A day and a little more, in milliseconds: from then on an admin may sever.
 const DAY_MS: i64 = 86_400_000 + 5_000;
 
-/// What is under way to a sim when the silence begins is heard within this time, or is lost.
-const QUIET: Duration = Duration::from_millis(2_500);
-
 /// An admin tries for so long to sever the border. A sim that stands still does not hear of it.
 const TRIES: Duration = Duration::from_secs(8);
 
@@ -79,9 +76,9 @@ impl CrossingRun {
             (silence.heard, silence.began) = (heard, self.now);
         }
         match (silence.next_day, silence.ends) {
-            (None, _) if self.now >= silence.began + QUIET => {
+            (None, _) if self.now >= silence.began + silence.plan.quiet => {
                 silence.next_day = Some(self.now);
-                self.set_clocks_forward();
+                self.set_clocks_forward(&silence);
             }
             (Some(_), Some(ends)) if self.now >= ends => {
                 SIMS.into_iter().for_each(|sim| self.start_members(sim));
@@ -104,9 +101,10 @@ impl CrossingRun {
         self.silence = Some(silence);
     }
 
-    /// Sets the wall clocks of all servers forward by a day.
-    fn set_clocks_forward(&mut self) {
-        for sim in SIMS {
+    /// Sets the wall clocks of all servers forward by a day, or those of the sims that sever.
+    fn set_clocks_forward(&mut self, silence: &Silence) {
+        let severs = |sim: usize| silence.severing.iter().any(|(of, _)| *of == sim);
+        for sim in SIMS.into_iter().filter(|sim| !silence.plan.is_one_sided || severs(*sim)) {
             for seat in 0..self.plan.seats() {
                 let order = ClusterOrder::SetClock(seat, DAY_MS);
                 self.stages[sim].world.plan(self.now, order);
