@@ -83,8 +83,8 @@ pub(crate) struct Borders {
     pub(crate) ghosts: Tracked<SimId, Ghosts>,
     /// Index: the things that are under way, by the numbers that they had here.
     pub(crate) away: BTreeMap<ObjectId, AwayThing>,
-    /// The rule that a simulated world breaks. A node breaks none.
-    pub(crate) broken: Option<CrossingBug>,
+    /// The rule that a simulated world breaks: see [`Borders::broken`].
+    pub(crate) bug: Option<CrossingBug>,
 }
 
 /// Index: what is known of a thing that is under way, so that there is room for it if it comes back.
@@ -155,6 +155,12 @@ impl Border {
 }
 
 impl Borders {
+    /// Returns the rule that a simulated world breaks. A program without the feature `controls` breaks none, and has no
+    /// code that could.
+    pub(crate) const fn broken(&self) -> Option<CrossingBug> {
+        if cfg!(feature = "controls") { self.bug } else { None }
+    }
+
     /// Says whether there is none, which is all that a sim without borders asks in a turn.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.len() == 0
@@ -208,7 +214,7 @@ impl State {
             return Err(HearRefusal::Frozen);
         }
         let heard = border.crossing.heard.as_ref();
-        let hears_old = self.borders.broken == Some(CrossingBug::OldEpochs);
+        let hears_old = self.borders.broken() == Some(CrossingBug::OldEpochs);
         let followed = if hears_old { Height(0) } else { border.followed };
         let known = (followed, &border.set());
         // What was heard already needs no signature to be refused.

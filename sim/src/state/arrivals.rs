@@ -54,7 +54,7 @@ impl State {
             lanes: border.lanes.clone(),
             parcels,
         };
-        let (now, broken) = (self.clock.time, self.borders.broken);
+        let (now, broken) = (self.clock.time, self.borders.broken());
         let mut judge = |departure: &BorderDeparture| self.judge(departure, &rules);
         let events = crossing.hear(word, now, broken, &mut judge);
         let border = self.borders.all.get_mut(&neighbour);

@@ -70,7 +70,7 @@ impl State {
     /// takes: if the sender is given up or returns, the thing is looked for here.
     fn is_pinned_thing(&self, origin: Origin) -> bool {
         let traveller = Traveller::Thing(origin);
-        self.borders.broken != Some(CrossingBug::HandedOn)
+        self.borders.broken() != Some(CrossingBug::HandedOn)
             && self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
     }
 
@@ -117,7 +117,7 @@ impl State {
 
     /// Removes a thing that is in a parcel under way.
     pub(super) fn goes_away(&mut self, id: ObjectId, away: AwayThing) {
-        if self.borders.broken == Some(CrossingBug::CreatedFirst) {
+        if self.borders.broken() == Some(CrossingBug::CreatedFirst) {
             return;
         }
         // Its source stays while it may come back.

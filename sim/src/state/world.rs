@@ -145,7 +145,7 @@ impl World {
         let state = Arc::make_mut(&mut self.state);
         state.windows.open_end = controls.lane_off_by_one;
         state.census.knows_no_stewards = controls.no_reserved_seats;
-        state.borders.broken = controls.crossing;
+        state.borders.bug = controls.crossing;
     }
 
     /// Opens these lanes, and closes all others, so that a test begins with a world that had a crowd.
