@@ -77,7 +77,7 @@ pub(super) struct EvidenceVerifyArgs {
     sim: Option<SimId>,
     /// The set of validators that you believe in, for two headers whose file proves none.
     #[arg(long, value_name = "SET")]
-    validators: Option<ValidatorsId>,
+    validators: Vec<ValidatorsId>,
 }
 
 impl From<EvidenceFileError> for Failure {

@@ -189,11 +189,11 @@ impl TwinBasis {
 
 impl TwinHeaders {
     /// Checks the pair by itself: one sim, one height, two digests, and both certified by those who vote.
-    /// `believed` is a set that whoever asks believes in, for a pair whose set is only given.
+    /// `believed` are the sets that whoever asks believes in, for a pair whose set is only given.
     ///
     /// # Errors
     /// See [`TwinFault`].
-    pub fn check(&self, believed: Option<ValidatorsId>) -> Result<TwinProof, TwinFault> {
+    pub fn check(&self, believed: &[ValidatorsId]) -> Result<TwinProof, TwinFault> {
         let [one, other] = &self.headers;
         let headers = [one.header.id(), other.header.id()];
         for TwinHeader { header, .. } in &self.headers {
@@ -223,7 +223,7 @@ impl TwinHeaders {
         }
         let validators = set.id();
         let is_given = matches!(self.basis, TwinBasis::Given { .. });
-        if is_given && believed != Some(validators) {
+        if is_given && !believed.contains(&validators) {
             return Err(TwinFault::Unproved { height, validators });
         }
         let rounds = [one.certificate.round, other.certificate.round];

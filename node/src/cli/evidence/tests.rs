@@ -23,7 +23,10 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
     let file = fs::read(&path).unwrap();
     let verify = |bytes: &[u8], sim| {
         fs::write(&path, bytes).unwrap();
-        verify(&EvidenceVerifyArgs { file: path.clone(), sim, validators: None }, Console::quiet())
+        verify(
+            &EvidenceVerifyArgs { file: path.clone(), sim, validators: Vec::new() },
+            Console::quiet(),
+        )
     };
     let exit = |result: Result<(), Failure>| result.unwrap_err().exit;
 
@@ -55,7 +58,7 @@ fn a_file_that_is_too_long_for_evidence_is_not_read() {
     let file = kept.dir.join("long.evidence");
     let verified = |bytes: u64| {
         fs::File::create(&file).and_then(|made| made.set_len(bytes)).unwrap();
-        let args = EvidenceVerifyArgs { file: file.clone(), sim: None, validators: None };
+        let args = EvidenceVerifyArgs { file: file.clone(), sim: None, validators: Vec::new() };
         let failure = verify(&args, Console::quiet()).unwrap_err();
         assert_eq!(failure.exit, Exit::Unverified);
         failure.to_string()

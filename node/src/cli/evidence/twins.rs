@@ -57,7 +57,7 @@ pub(super) fn verify(
             let message = format!("{name} is about sim {sim}, not {wanted}");
             return Err(Failure::unverified(message));
         }
-        let checked = twins.check(args.validators);
+        let checked = twins.check(&args.validators);
         if let Err(error) = &checked {
             wrong.get_or_insert(*error);
         }
@@ -95,7 +95,7 @@ mod tests {
         let file = fs::read(&path).unwrap();
         let verified = |bytes: &[u8], sim| {
             fs::write(&path, bytes).unwrap();
-            let args = EvidenceVerifyArgs { file: path.clone(), sim, validators: None };
+            let args = EvidenceVerifyArgs { file: path.clone(), sim, validators: Vec::new() };
             verify(&args, Console::quiet()).map_err(|failure| {
                 assert_eq!(failure.exit, Exit::Unverified);
                 failure.message

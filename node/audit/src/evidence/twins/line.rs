@@ -60,11 +60,11 @@ impl TwinLine {
     /// Returns the line of two headers of this log, whose set its server believed in.
     #[must_use]
     pub fn of_own(twins: &TwinHeaders) -> Self {
-        let believed: Option<ValidatorsId> = match twins.check(None) {
+        let believed: Option<ValidatorsId> = match twins.check(&[]) {
             Err(TwinFault::Unproved { validators, .. }) => Some(validators),
             _ => None,
         };
-        Self::of(twins, twins.check(believed))
+        Self::of(twins, twins.check(believed.as_slice()))
     }
 }
 

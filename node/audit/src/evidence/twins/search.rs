@@ -8,7 +8,7 @@ use metatopia_sim::World;
 use metatopia_store::{ReadDisk, scan};
 use metatopia_types::{
     Act, Blob, BlobId, BorderOrder, Dispatch, Ed25519, GenesisHead, HeaderId, Height, Link, SimId,
-    Turn, ValidatorSet, certified, follow, wire,
+    Turn, ValidatorSet, certified, follow, limits::DISPATCH_LINKS_MAX, wire,
 };
 
 use super::{TwinBasis, TwinFault, TwinHeader, TwinHeaders};
@@ -111,14 +111,36 @@ pub(super) struct TwinSearch {
     seen: BTreeMap<NeighbourHeight, HeaderId>,
     /// The heights of which there seem to be two.
     suspected: BTreeSet<NeighbourHeight>,
-    /// All headers of these heights.
-    headers: BTreeMap<NeighbourHeight, Vec<TwinHeader>>,
+    /// All headers of these heights, each once, by their bytes.
+    headers: BTreeMap<NeighbourHeight, BTreeMap<Vec<u8>, TwinHeader>>,
     pub(super) heads: BTreeMap<SimId, GenesisHead>,
     links: BTreeMap<SimId, BTreeMap<(Height, Vec<u8>), Link>>,
     /// Who votes in neighbours, as a snapshot has it.
     pub(super) given: BTreeMap<SimId, TwinBasis>,
     /// The borders that are closed for good in that snapshot, with the header that was heard first.
     closed: BTreeMap<SimId, (Height, HeaderId)>,
+}
+
+/// The set changes of a neighbour that follow from a basis, each with who votes after it. A liar may bring any
+/// number of others into a log, so all of them are gone through once and not for each height.
+#[derive(Debug)]
+struct FollowedLinks {
+    after: Height,
+    members: ValidatorSet,
+    links: Vec<(Link, ValidatorSet)>,
+}
+
+impl FollowedLinks {
+    /// Returns who votes at a height, with the set changes that lead there; nothing if the basis is past it.
+    fn at(&self, height: Height) -> Option<(Vec<Link>, &ValidatorSet)> {
+        if self.after >= height {
+            return None;
+        }
+        let before = self.links.partition_point(|(link, _)| link.header.height < height);
+        let (links, sets): (Vec<Link>, Vec<&ValidatorSet>) =
+            self.links[..before].iter().map(|(link, set)| (link.clone(), set)).unzip();
+        Some((links, sets.last().copied().unwrap_or(&self.members)))
+    }
 }
 
 impl TwinSearch {
@@ -142,7 +164,12 @@ impl TwinSearch {
             match &act.envelope.act {
                 Act::Border { order } => self.order(turn, *order),
                 Act::Hear { neighbour, dispatch } => {
-                    let Some(dispatch) = heard(turn, *dispatch) else { continue };
+                    // Of a sim that nobody opened a border to nothing is ever believed.
+                    let is_known =
+                        self.heads.contains_key(neighbour) || self.given.contains_key(neighbour);
+                    let Some(dispatch) = heard(turn, *dispatch).filter(|_| is_known) else {
+                        continue;
+                    };
                     self.hear(*neighbour, dispatch);
                 }
                 _ => {}
@@ -177,10 +204,8 @@ impl TwinSearch {
             for twin in heard(turn, *dispatch).iter().flat_map(certified_headers) {
                 let place = (*neighbour, twin.header.height);
                 if self.suspected.contains(&place) {
-                    let kept = self.headers.entry(place).or_default();
-                    if !kept.contains(&twin) {
-                        kept.push(twin);
-                    }
+                    let bytes = wire::encode(&(&twin.header, &twin.certificate));
+                    self.headers.entry(place).or_default().insert(bytes, twin);
                 }
             }
         }
@@ -189,11 +214,11 @@ impl TwinSearch {
     /// Returns the pairs that hold, and what is lost.
     pub(super) fn finish(self) -> TwinsFound {
         let mut found = TwinsFound::default();
-        for (place, headers) in &self.headers {
-            let head = self.heads.get(&place.0).map(|head| TwinBasis::Head(Box::new(head.clone())));
-            let bases = head.into_iter().chain(self.given.get(&place.0).cloned());
-            let mut pairs = bases.map(|basis| self.pairs(*place, headers, basis));
-            found.twins.extend(pairs.find(|pairs| !pairs.is_empty()).unwrap_or_default());
+        let sims: BTreeSet<SimId> = self.headers.keys().map(|(sim, _)| *sim).collect();
+        for sim in sims {
+            let head = self.heads.get(&sim).map(|head| TwinBasis::Head(Box::new(head.clone())));
+            let bases = head.into_iter().chain(self.given.get(&sim).cloned());
+            found.twins.extend(bases.into_iter().find_map(|basis| self.pair(sim, &basis)));
         }
         for (neighbour, (height, header)) in &self.closed {
             let (neighbour, height, header) = (*neighbour, *height, *header);
@@ -205,7 +230,7 @@ impl TwinSearch {
             }
             let kept = self.headers.get(&(neighbour, height));
             let ids: BTreeSet<_> =
-                kept.into_iter().flatten().map(|twin| twin.header.id()).collect();
+                kept.into_iter().flat_map(BTreeMap::values).map(|twin| twin.header.id()).collect();
             let is_whole = ids.len() > 1 && ids.contains(&header);
             found.lost.push(match is_whole {
                 true => TwinLost::Voters { neighbour, height },
@@ -216,56 +241,39 @@ impl TwinSearch {
         found
     }
 
-    /// Returns the pairs of these headers that those certified who vote by a basis. What was refused is in
-    /// the log as well, so each signature is checked.
-    fn pairs(
-        &self,
-        (sim, height): NeighbourHeight,
-        headers: &[TwinHeader],
-        basis: TwinBasis,
-    ) -> Vec<TwinHeaders> {
-        let Ok((links, set)) = self.followed(sim, &basis, height) else { return Vec::new() };
-        let mut good: Vec<&TwinHeader> = Vec::new();
-        for twin in headers {
-            let is_known = good.iter().any(|known| known.header == twin.header);
-            let TwinHeader { header, certificate } = twin;
-            if !is_known && certified(sim, header, certificate, &set, &Ed25519).is_ok() {
-                good.push(twin);
-            }
-        }
-        let Some((first, others)) = good.split_first() else { return Vec::new() };
-        let pair = |other: &&TwinHeader| TwinHeaders {
-            sim,
-            basis: basis.clone(),
-            links: links.clone(),
-            headers: [(*first).clone(), (*other).clone()],
-        };
-        others.iter().map(pair).collect()
+    /// Returns the lowest pair of headers that those certified who vote by a basis: one is enough, and a sim whose
+    /// servers all lie makes any number. What was refused is in the log as well, so each signature is checked.
+    fn pair(&self, sim: SimId, basis: &TwinBasis) -> Option<TwinHeaders> {
+        let chain = self.followed(sim, basis).ok()?;
+        let heights = self.headers.iter().filter(|((of, _), _)| *of == sim);
+        heights.into_iter().find_map(|((_, height), headers)| {
+            let (links, set) = chain.at(*height)?;
+            let mut good = headers.values().filter(|TwinHeader { header, certificate }| {
+                certified(sim, header, certificate, set, &Ed25519).is_ok()
+            });
+            let first = good.next()?;
+            let other = good.find(|other| other.header != first.header)?;
+            let headers = [first.clone(), other.clone()];
+            Some(TwinHeaders { sim, basis: basis.clone(), links, headers })
+        })
     }
 
-    /// Returns who votes at a height, with the set changes that lead there.
-    fn followed(
-        &self,
-        sim: SimId,
-        basis: &TwinBasis,
-        height: Height,
-    ) -> Result<(Vec<Link>, ValidatorSet), TwinFault> {
-        let (mut before, mut set) = basis.voters(sim)?;
-        if before >= height {
-            return Err(TwinFault::Late { after: before, height });
-        }
+    /// Returns the set changes of a neighbour that follow from a basis.
+    fn followed(&self, sim: SimId, basis: &TwinBasis) -> Result<FollowedLinks, TwinFault> {
+        let (after, members) = basis.voters(sim)?;
+        let (mut before, mut set) = (after, members.clone());
         let mut links = Vec::new();
         for link in self.links.get(&sim).into_iter().flat_map(BTreeMap::values) {
             let at = link.header.height;
-            if at <= before || at >= height {
+            if at <= before {
                 continue;
             }
-            if let Ok(next) = follow([link], sim, (before, &set), height, &Ed25519) {
-                (before, set) = (at, next);
-                links.push(link.clone());
+            if let Ok(next) = follow([link], sim, (before, &set), at.plus(1), &Ed25519) {
+                (before, set) = (at, next.clone());
+                links.push((link.clone(), next));
             }
         }
-        Ok((links, set))
+        Ok(FollowedLinks { after, members, links })
     }
 
     /// Returns the heights of which the snapshot knows one header, and the log another one that is certified.
@@ -276,16 +284,16 @@ impl TwinSearch {
             let Some(header) = self.seen.get(place).copied() else { continue };
             let is_told = self.closed.contains_key(&neighbour)
                 || found.twins.iter().any(|twins| twins.sim == neighbour);
-            let has_first = headers.iter().any(|twin| twin.header.id() == header);
+            let has_first = headers.values().any(|twin| twin.header.id() == header);
             let basis = self.given.get(&neighbour).filter(|_| !is_told && !has_first);
-            let Some(Ok((_, set))) = basis.map(|basis| self.followed(neighbour, basis, height))
-            else {
+            let Some(Ok(chain)) = basis.map(|basis| self.followed(neighbour, basis)) else {
                 continue;
             };
+            let Some((_, set)) = chain.at(height) else { continue };
             let is_certified = |twin: &TwinHeader| {
-                certified(neighbour, &twin.header, &twin.certificate, &set, &Ed25519).is_ok()
+                certified(neighbour, &twin.header, &twin.certificate, set, &Ed25519).is_ok()
             };
-            if headers.iter().any(is_certified) {
+            if headers.values().any(is_certified) {
                 lost.push(TwinLost::Pruned { neighbour, height, header });
             }
         }
@@ -299,7 +307,9 @@ fn blob(turn: &Turn, id: BlobId) -> Option<&Blob> {
 
 /// Returns the dispatch that a turn brings, if its blob is one.
 fn heard(turn: &Turn, id: BlobId) -> Option<Dispatch> {
-    Dispatch::decode(&blob(turn, id)?.0).ok()
+    let dispatch = Dispatch::decode(&blob(turn, id)?.0).ok()?;
+    // No server believes a longer one.
+    (dispatch.links.len() <= DISPATCH_LINKS_MAX).then_some(dispatch)
 }
 
 /// Returns the headers of a dispatch that come with a certificate.

@@ -58,7 +58,7 @@ fn a_log_with_two_headers_of_one_height_gives_exactly_them_and_their_file_holds_
     let twins = &file.twins[0];
     assert_eq!(twins.sim, BORDER.neighbour.id());
     assert_eq!(twins.links.len(), 1, "the neighbour removed a server before");
-    let proof = twins.check(None).expect("two certified headers");
+    let proof = twins.check(&[]).expect("two certified headers");
     assert_eq!(proof.height, BORDER.height());
     assert_eq!(proof.headers, [heard(0).id(), heard(1).id()]);
     assert_eq!((proof.both.len(), proof.power(), proof.total), (3, 3, 4));
@@ -105,10 +105,10 @@ fn validators_that_are_only_given_are_believed_by_those_who_say_so() {
     assert!(matches!(twins.basis, TwinBasis::Given { .. }));
     let validators = heard(0).validators;
     let unproved = TwinFault::Unproved { height: BORDER.height(), validators };
-    assert_eq!(twins.check(None), Err(unproved));
+    assert_eq!(twins.check(&[]), Err(unproved));
     let other = ValidatorsId(Digest::ZERO);
-    assert_eq!(twins.check(Some(other)), Err(unproved));
-    assert_eq!(twins.check(Some(validators)).map(|proof| proof.power()), Ok(3));
+    assert_eq!(twins.check(&[other]), Err(unproved));
+    assert_eq!(twins.check(&[validators]).map(|proof| proof.power()), Ok(3));
     let told = TwinLine::of_own(twins).to_string();
     assert!(told.contains("is taken as it was given"), "{told}");
 
@@ -117,10 +117,10 @@ fn validators_that_are_only_given_are_believed_by_those_who_say_so() {
     if let TwinBasis::Given { after, .. } = &mut late.basis {
         *after = height;
     }
-    assert_eq!(late.check(Some(validators)), Err(TwinFault::Late { after: height, height }));
+    assert_eq!(late.check(&[validators]), Err(TwinFault::Late { after: height, height }));
     late.basis = TwinBasis::Given { after: Height(1), members: Vec::new() };
     let none = TwinFault::Members(ValidatorSetError::Count(0));
-    assert_eq!(late.check(Some(validators)), Err(none));
+    assert_eq!(late.check(&[validators]), Err(none));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_is_no_pair_of_one_height_is_refused_with_its_reason() {
     let with = |change: &dyn Fn(&mut TwinHeaders)| {
         let mut changed = sound.clone();
         change(&mut changed);
-        changed.check(None).expect_err("a changed pair")
+        changed.check(&[]).expect_err("a changed pair")
     };
     let (sim, own, height) = (sound.sim, BORDER.genesis.id(), BORDER.height());
     let elsewhere = |twins: &mut TwinHeaders| twins.headers[1].header.sim = own;
@@ -179,7 +179,7 @@ fn what_is_no_pair_of_one_height_is_refused_with_its_reason() {
         twin.header.sim = head.id();
     }
     disordered.basis = TwinBasis::Head(Box::new(head));
-    assert!(matches!(disordered.check(None), Err(TwinFault::Head(_))));
+    assert!(matches!(disordered.check(&[]), Err(TwinFault::Head(_))));
 }
 
 /// Nothing of a pair can be another and the pair hold: each field is signed, or named by what is.
@@ -191,7 +191,7 @@ fn no_bit_of_a_file_can_be_another_and_the_file_hold() {
         let mut bent = bytes.clone();
         bent[at] ^= 1 << (at % 8);
         if let Ok(bent) = TwinFile::decode(&bent) {
-            let holds = !bent.twins.is_empty() && bent.twins[0].check(None).is_ok();
+            let holds = !bent.twins.is_empty() && bent.twins[0].check(&[]).is_ok();
             assert!(!holds, "byte {at} is another");
         }
         assert!(TwinFile::decode(&bytes[..at]).is_err(), "cut at {at}");
@@ -205,7 +205,7 @@ fn no_bit_of_a_file_can_be_another_and_the_file_hold() {
 fn those_who_signed_in_two_rounds_are_told_as_such() {
     let mut twins = pair();
     twins.headers[1] = certify(&twins.headers[1].header, Round(4), 6..10);
-    let proof = twins.check(None).expect("two certified headers");
+    let proof = twins.check(&[]).expect("two certified headers");
     assert_eq!(proof.rounds, [Round(0), Round(4)]);
     let told = TwinLine::of(&twins, Ok(proof)).to_string();
     assert!(told.contains("in two rounds"), "{told}");
