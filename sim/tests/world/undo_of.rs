@@ -220,7 +220,8 @@ fn nobody_keeps_a_thing_from_an_undo_by_holding_it() {
 fn what_somebody_united_comes_apart_by_a_moderators_undo() {
     let mut pair = [ObjectId(0); 2];
     let Scene { mut yard, .. } = scene_with(|builder| {
-        pair = [(5, 1), (6, 2)].map(|at| builder.thing(Motion::Static, at, &[]));
+        // Behind where she goes, so that they are in nobody's way.
+        pair = [(7, 5), (8, 6)].map(|at| builder.thing(Motion::Static, at, &[]));
         for object in builder.genesis.objects.iter_mut().rev().take(2) {
             object.licence = AssetLicence::Cc0;
         }
