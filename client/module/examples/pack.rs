@@ -1,7 +1,7 @@
 //! Packs a module as browsers fetch it: `cargo run -p metatopia-module --example pack -- FOLDER`.
 //!
 //! It writes `metatopia.wasm.br` beside `metatopia.wasm`. `.ci/module` asks for it; a node serves what it
-//! finds. The densest brotli takes a third less than gzip, and a quarter of a minute to make, which is too
+//! finds. The densest brotli takes a third less than gzip, and half a minute to make, which is too
 //! long for the start of a node.
 
 use std::{
