@@ -8,8 +8,7 @@ use metatopia_simulator::survive;
 use serde::Serialize;
 
 use super::SimulatorExit;
-use super::bugbank::{BugbankArgs, no_bug};
-use super::campaign::{self, CampaignProgress};
+use super::bugbank::{BugbankArgs, look_for_all, no_bug};
 
 /// One line of `bugbank --crossing --json`.
 #[derive(Debug, Serialize)]
@@ -48,30 +47,10 @@ pub(super) fn run(arguments: &BugbankArgs) -> SimulatorExit {
     }
     let bugs: Vec<&BorderBug> =
         BORDER_BUGS.iter().filter(|bug| arguments.chooses(bug.name)).collect();
-    let mut progress = CampaignProgress::new();
-    let mut all: Vec<(u64, BorderBugLine)> = Vec::new();
-    let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
-    let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
-    let played = campaign::quietly(|| {
-        campaign::play(
-            arguments.jobs(),
-            0..count,
-            |number| look_for(bug(number), arguments.budget()),
-            |number, found| {
-                all.push((number, found));
-                progress.tell(|| format!("{} of {count} bugs", all.len()));
-                true
-            },
-        );
-    });
-    progress.end();
-    if let Err(why) = played {
-        eprintln!("the world itself fell over: {why}");
-        return SimulatorExit::Broken;
+    match look_for_all(arguments, &bugs, look_for) {
+        Ok(all) => tell(&all, arguments.json),
+        Err(exit) => exit,
     }
-    all.sort_by_key(|(number, _)| *number);
-    let all: Vec<BorderBugLine> = all.into_iter().map(|(_, found)| found).collect();
-    tell(&all, arguments.json)
 }
 
 fn look_for(bug: &BorderBug, seeds: u64) -> BorderBugLine {

@@ -34,13 +34,13 @@ pub(crate) struct BugbankArgs {
 
 impl BugbankArgs {
     /// Returns in how many seeds each bug is looked for.
-    pub(super) fn budget(&self) -> u64 {
+    fn budget(&self) -> u64 {
         let most = if self.crossing { BORDER_BUG_SEEDS } else { BUDGET };
         self.budget.unwrap_or(most)
     }
 
     /// Returns how many bugs are looked for at once.
-    pub(super) fn jobs(&self) -> usize {
+    fn jobs(&self) -> usize {
         self.jobs.map_or_else(campaign::cores, usize::from)
     }
 
@@ -102,8 +102,21 @@ pub(crate) fn run(arguments: &BugbankArgs) -> SimulatorExit {
     }
     let bugs: Vec<&Bug> = BUGS.iter().filter(|bug| arguments.chooses(bug.name)).collect();
     let canary = survive(canary_fails).unwrap_or(false);
+    match look_for_all(arguments, &bugs, look_for) {
+        Ok(all) => tell(&all, canary, arguments.json),
+        Err(exit) => exit,
+    }
+}
+
+/// Looks for bugs, several at once, and returns what came of each in their order. Says so if a world fell over outside
+/// of a bug.
+pub(super) fn look_for_all<B: Sync, L: Send>(
+    arguments: &BugbankArgs,
+    bugs: &[&B],
+    look_for: impl Fn(&B, u64) -> L + Sync,
+) -> Result<Vec<L>, SimulatorExit> {
     let mut progress = CampaignProgress::new();
-    let mut all: Vec<(u64, BugLine)> = Vec::new();
+    let mut all: Vec<(u64, L)> = Vec::new();
     let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
     let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
     let played = campaign::quietly(|| {
@@ -121,11 +134,10 @@ pub(crate) fn run(arguments: &BugbankArgs) -> SimulatorExit {
     progress.end();
     if let Err(why) = played {
         eprintln!("the world itself fell over: {why}");
-        return SimulatorExit::Broken;
+        return Err(SimulatorExit::Broken);
     }
     all.sort_by_key(|(number, _)| *number);
-    let all: Vec<BugLine> = all.into_iter().map(|(_, found)| found).collect();
-    tell(&all, canary, arguments.json)
+    Ok(all.into_iter().map(|(_, found)| found).collect())
 }
 
 /// Must complain, or the oracle is blind.
