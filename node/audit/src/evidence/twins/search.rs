@@ -217,8 +217,8 @@ impl TwinSearch {
         let sims: BTreeSet<SimId> = self.headers.keys().map(|(sim, _)| *sim).collect();
         for sim in sims {
             let head = self.heads.get(&sim).map(|head| TwinBasis::Head(Box::new(head.clone())));
-            let bases = head.into_iter().chain(self.given.get(&sim).cloned());
-            found.twins.extend(bases.into_iter().find_map(|basis| self.pair(sim, &basis)));
+            let mut bases = head.into_iter().chain(self.given.get(&sim).cloned());
+            found.twins.extend(bases.find_map(|basis| self.pair(sim, &basis)));
         }
         for (neighbour, (height, header)) in &self.closed {
             let (neighbour, height, header) = (*neighbour, *height, *header);
@@ -245,8 +245,8 @@ impl TwinSearch {
     /// servers all lie makes any number. What was refused is in the log as well, so each signature is checked.
     fn pair(&self, sim: SimId, basis: &TwinBasis) -> Option<TwinHeaders> {
         let chain = self.followed(sim, basis).ok()?;
-        let heights = self.headers.iter().filter(|((of, _), _)| *of == sim);
-        heights.into_iter().find_map(|((_, height), headers)| {
+        let mut heights = self.headers.iter().filter(|((of, _), _)| *of == sim);
+        heights.find_map(|((_, height), headers)| {
             let (links, set) = chain.at(*height)?;
             let mut good = headers.values().filter(|TwinHeader { header, certificate }| {
                 certified(sim, header, certificate, set, &Ed25519).is_ok()

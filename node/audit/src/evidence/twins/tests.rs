@@ -4,7 +4,9 @@ use std::{ops::Range, sync::LazyLock};
 
 use metatopia_sim::Genesis;
 use metatopia_store::{memory::MemoryDisk, put_snapshot};
-use metatopia_types::{CertificateError, Digest, Sign as _};
+use metatopia_types::{
+    Act, CertificateError, Digest, Dispatch, Millis, Sign as _, SignedEnvelope, Turn, TurnBody,
+};
 
 use super::{search::TwinSearch, *};
 use crate::fixture::{ForkedBorder, base, server_key, snapshot, write_log};
@@ -135,6 +137,49 @@ fn both_headers_without_a_word_of_who_voted_are_told_as_such() {
     let (neighbour, height) = (BORDER.neighbour.id(), BORDER.height());
     let lost = TwinLost::Voters { neighbour, height };
     assert_eq!(search.finish(), TwinsFound { twins: Vec::new(), lost: vec![lost] });
+}
+
+/// Returns a turn of the history that brings this dispatch in place of one of its own.
+fn bringing(dispatch: &Dispatch) -> Turn {
+    let is_hear = |act: &&SignedEnvelope| matches!(act.envelope.act, Act::Hear { .. });
+    let mut steps = BORDER.steps.iter();
+    let found = steps.find_map(|step| Some((step, step.turn.body.acts().iter().find(is_hear)?)));
+    let (step, act) = found.expect("a turn that hears");
+    let (mut act, blob) = (act.clone(), dispatch.blob());
+    act.envelope.act = Act::Hear { neighbour: BORDER.neighbour.id(), dispatch: blob.id() };
+    Turn { body: TurnBody::new(vec![act], vec![blob]).expect("a body"), ..step.turn.clone() }
+}
+
+/// A liar filled a log with headers that nobody certified, and a neighbour whose servers all lie certified more than
+/// two: the search went over all of them for each height, and wrote a pair for each.
+#[test]
+fn junk_in_a_log_hides_no_pair_and_a_third_header_makes_no_second_one() {
+    let whole = found(0, None);
+    let link = &whole.twins[0].links[0];
+    let at = |height: u64, time: u64| {
+        let header = Header { height: Height(height), time: Millis(time), ..link.header.clone() };
+        Link { header, ..link.clone() }
+    };
+    let junk = |n: u64| {
+        let links = (0..15).flat_map(|m| [at(15 * n + m, 1), at(15 * n + m, 2)]).collect();
+        bringing(&Dispatch { links, state: None })
+    };
+    let third = Header { time: Millis(7), ..heard(0).clone() };
+    let TwinHeader { header, certificate } = certify(&third, Round(0), 0..3);
+    let third = bringing(&Dispatch {
+        links: vec![Link { header, certificate, ..link.clone() }],
+        state: None,
+    });
+    let more: Vec<Turn> = (0..20).map(junk).chain([third]).collect();
+    let mut search = TwinSearch::default();
+    search.begin(&BORDER.steps[last(&BORDER) - 1].world);
+    let turns = || BORDER.steps.iter().map(|step| &step.turn).chain(&more);
+    turns().for_each(|turn| search.note(turn));
+    turns().for_each(|turn| search.collect(turn));
+    let TwinsFound { twins, lost } = search.finish();
+    assert_eq!((twins.len(), &lost[..]), (1, &[][..]));
+    let proof = twins[0].check(&[]).expect("two certified headers");
+    assert_eq!((proof.height, twins[0].links.len()), (BORDER.height(), 1));
 }
 
 #[test]
