@@ -127,7 +127,7 @@ pub use rules::{
     KeptProfile, KeptWords, KeyFriends, LandKeyChanges, LandWeek, LaneKey, LaneWindows, Motd,
     OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role, RotatedKey, Sanction,
     Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount, TurnAdmission, TurnFault,
-    Wall, Warrant, Window, check_name, judge_act, judge_turn, limits, skeleton_of,
+    TurnedBack, Wall, Warrant, Window, check_name, judge_act, judge_turn, limits, skeleton_of,
 };
 #[cfg(feature = "controls")]
 pub use rules::{Controls, CrossingBug};
@@ -163,7 +163,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 25;
+pub const ENGINE: u32 = 26;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

@@ -38,7 +38,7 @@ mod windows;
 pub use admission::{ActFault, Judging, TurnAdmission};
 pub use authority::{ActGround, ActTarget, Denied, Right, Warrant};
 pub use bans::Sanction;
-pub use borders::{Border, BorderSummary};
+pub use borders::{Border, BorderSummary, TurnedBack};
 pub use clubs::{Club, ClubInvite};
 #[cfg(feature = "controls")]
 pub use controls::{Controls, CrossingBug};
@@ -66,7 +66,7 @@ pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
 pub(crate) use census::Census;
 #[cfg(not(feature = "controls"))]
 pub(crate) use controls::{Controls, CrossingBug};
-pub(crate) use crossing::{CrossingEvent, HomeReason, Judgement};
+pub(crate) use crossing::{CrossingEvent, Judgement};
 pub(crate) use governance::DAY_MS;
 pub(crate) use land_register::{LandRegister, lies_on};
 pub(crate) use lots::Lots;

@@ -32,6 +32,6 @@ pub use tile_copy::{
 
 pub(crate) use bodies::{Bodies, Happenings};
 pub(crate) use border_line::{BorderLine, with_bands};
-pub(crate) use border_way::{BorderWay, DEPARTS_AT, EAST, Portal};
+pub(crate) use border_way::{BorderWay, DEPARTS_AT, EAST, EXITS, Portal};
 pub(crate) use footprint::{Footprint, distance_to, nearest_point};
 pub(crate) use framed::{GhostPlace, framed};

@@ -3,7 +3,9 @@
 use alloc::{string::String, vec::Vec};
 
 use metatopia_math::Vec2;
-use metatopia_types::{Digest, HandRefusal, Height, ObjectId, PassRefusal, SimId, Square};
+use metatopia_types::{
+    Digest, HandRefusal, HearRefusal, Height, HomeReason, ObjectId, PassRefusal, SimId, Square,
+};
 use serde::{Deserialize, Serialize};
 
 /// The longest time that a question for a dispatch stands, in milliseconds: so often a neighbour of
@@ -40,6 +42,31 @@ pub struct DispatchAnswer {
     pub dispatch: Vec<u8>,
 }
 
+/// What a neighbour says, as somebody carried it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandedDispatch {
+    /// The neighbour that says it.
+    pub neighbour: SimId,
+    /// An encoded [`Dispatch`](metatopia_types::Dispatch), which proves itself.
+    #[serde(with = "metatopia_types::wire::bytes")]
+    pub dispatch: Vec<u8>,
+}
+
+/// Why a node does not take a dispatch that somebody hands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum HandInRefusal {
+    /// It proposes no turns.
+    #[error("that node is no server of its sim; hand it to one that is")]
+    NoServer,
+    /// It has heard of the neighbour by itself a moment ago. So nobody can hold up what comes over by handing in less
+    /// than it hears.
+    #[error("that server hears the neighbour itself")]
+    Heard,
+    /// The dispatch itself is not heard.
+    #[error(transparent)]
+    Hear(HearRefusal),
+}
+
 /// How a border stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BorderStanding {
@@ -56,6 +83,8 @@ pub struct PassAnswer {
     pub refused: Option<PassRefusal>,
     /// What she holds and does not bring along, and why.
     pub hands: Vec<(ObjectId, HandRefusal)>,
+    /// The number of the departure over this border from which she came home a moment ago, and why.
+    pub turned_back: Option<(u64, HomeReason)>,
 }
 
 /// The portal through which one goes over a border between sims that do not touch.
@@ -86,6 +115,10 @@ pub struct BorderEntry {
     pub silent: Option<u64>,
     /// What departed and is not settled.
     pub under_way: u32,
+    /// The validators of the neighbour are followed up to there.
+    pub followed: Height,
+    /// The number of the first thing of the neighbour that was not judged yet.
+    pub judged: u64,
     /// Nodes of the neighbour that this node knows of, at most [`NEIGHBOUR_NODES_MAX`].
     pub nodes: Vec<String>,
     /// What the person who was asked for is told there; none if nobody was asked for.

@@ -41,7 +41,7 @@ use alloc::vec::Vec;
 
 pub use border::{
     BorderEntry, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion,
-    NEIGHBOUR_NODES_MAX, PassAnswer, PortalEntry,
+    HandInRefusal, HandedDispatch, NEIGHBOUR_NODES_MAX, PassAnswer, PortalEntry,
 };
 pub use chat::{ChatMessage, ForgottenMessage, FormMessage, SoundMessage};
 pub use clubs::{CLUBS_PER_ANSWER_MAX, ClubEntry, ClubInviteEntry, ClubPerson};
@@ -80,7 +80,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 13;
+pub const VERSION: u16 = 14;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

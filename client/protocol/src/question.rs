@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Applicant, BorderEntry, CharterAnswer, ClubEntry, DispatchAnswer, DispatchQuestion,
-    DryRunEntry, FriendsEntry, IntendedChange, IntendedChangeEntry, IntendedOrder, JoinRefusal,
-    JoinRequest, JointEntry, LoginTerms, LotEntry, OrdersAnswer, PersonEntry, ProfilesAnswer,
-    ReportEntry, SignedAnnouncement, TicketEntry, ToldMessage,
+    DryRunEntry, FriendsEntry, HandInRefusal, HandedDispatch, IntendedChange, IntendedChangeEntry,
+    IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LoginTerms, LotEntry, OrdersAnswer,
+    PersonEntry, ProfilesAnswer, ReportEntry, SignedAnnouncement, TicketEntry, ToldMessage,
 };
 
 /// What a client may ask.
@@ -222,6 +222,9 @@ pub enum Question {
         /// Whose picture it is.
         of: PublicKey,
     },
+    /// Hands in what a neighbour says, for a turn of the server that is asked: the servers of both sims may not
+    /// reach each other.
+    HandIn(HandedDispatch),
 }
 
 /// Players in one answer about governance.
@@ -345,6 +348,8 @@ pub enum Answer {
     Profiles(Box<ProfilesAnswer>),
     /// The picture, which hashes to what its owner's profile names.
     Picture(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
+    /// What was handed in waits for a turn of the server, or why not.
+    HandedIn(Result<(), HandInRefusal>),
 }
 
 impl Answer {
@@ -386,6 +391,7 @@ impl Answer {
             Self::Person(_) => "Person",
             Self::People(_) => "People",
             Self::DryRun(_) => "DryRun",
+            Self::HandedIn(_) => "HandedIn",
             Self::Orders(_) => "Orders",
             Self::Lots(_) => "Lots",
             Self::Joints(_) => "Joints",

@@ -46,6 +46,8 @@ mod tests {
             heard: Height(9),
             silent: None,
             under_way: 0,
+            followed: Height(0),
+            judged: 0,
             nodes: Vec::new(),
             answer: None,
         };

@@ -12,7 +12,7 @@ use metatopia_client::{
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
-use metatopia_types::{HandRefusal, ObjectId, SimId, Square};
+use metatopia_types::{HandRefusal, HomeReason, ObjectId, SimId, Square};
 use tokio::{task::JoinHandle, time::Instant};
 
 use self::neighbour::NeighbourSession;
@@ -86,6 +86,8 @@ pub(super) struct BorderWalk {
     ahead: Option<NeighbourSession>,
     /// What the person was told of what she holds.
     told: Vec<(ObjectId, HandRefusal)>,
+    /// The last departure of hers after which she was told why she came home.
+    told_back: Option<(SimId, u64)>,
     /// Since when something that she brought stays because it came just now.
     just_came: Option<Instant>,
     /// The neighbour that could not be entered, why, and when.
@@ -244,6 +246,21 @@ impl BorderWalk {
         new_of(&mut self.told, hands)
     }
 
+    /// Returns why she came home from her last departure, and the name of the sim that she went to; nothing if she was
+    /// told.
+    pub(super) fn turned_back(&mut self) -> Option<(String, HomeReason)> {
+        let back = |border: &BorderEntry| {
+            let (number, why) = border.answer.as_ref()?.turned_back?;
+            Some(((border.neighbour, number), why))
+        };
+        let (departure, why) = self.borders.iter().find_map(back)?;
+        let is_new = self.told_back.replace(departure) != Some(departure);
+        let ahead = self.ahead.as_ref().map(|ahead| &ahead.driver);
+        let there = ahead.filter(|driver| driver.trust().sim == departure.0);
+        let name = there.map_or_else(|| short_of(departure.0), name_of);
+        is_new.then_some((name, why))
+    }
+
     /// Returns what there is beyond the border that is near, in words, if there is a session with the neighbour.
     pub(super) fn beyond(&self) -> Option<String> {
         let ahead = self.ahead.as_ref()?;
@@ -267,7 +284,7 @@ impl BorderWalk {
         let ahead = self.ahead.as_ref().map(|ahead| &ahead.driver);
         let name = |sim: SimId| match ahead.filter(|ahead| ahead.trust().sim == sim) {
             Some(ahead) => name_of(ahead),
-            None => format!("sim {}", sim.to_string().chars().take(SIM_DIGITS).collect::<String>()),
+            None => short_of(sim),
         };
         seen.into_iter().map(|(middle, sim)| (middle, name(sim))).collect()
     }
@@ -441,6 +458,11 @@ fn borders_of(driver: &ClientDriver) -> Question {
     Question::Borders { of: Some(driver.signer().public()) }
 }
 
+/// Returns the words for a sim whose name is not known.
+fn short_of(sim: SimId) -> String {
+    format!("sim {}", sim.to_string().chars().take(SIM_DIGITS).collect::<String>())
+}
+
 /// Returns the name of the sim of a session.
 pub(super) fn name_of(driver: &ClientDriver) -> String {
     printable(&driver.trust().genesis.name)
@@ -466,6 +488,8 @@ mod tests {
             heard: Height(9),
             silent: None,
             under_way: 0,
+            followed: Height(0),
+            judged: 0,
             nodes: Vec::new(),
             answer: None,
         };

@@ -152,6 +152,10 @@ impl TextClient {
         match crossing.attend(&mut self.driver, self.scene.as_ref(), &watching).await {
             Passage::None => {
                 self.say_what_stays()?;
+                if let Some((there, why)) = self.crossing.turned_back() {
+                    let said = format!("{there} did not take you in: {why}. You are back.");
+                    self.tell(LineKind::Seen, &said)?;
+                }
                 Ok(None)
             }
             Passage::Arrived(crossed) => {

@@ -2,7 +2,7 @@
 //! takes them, and hands them on to the other servers.
 
 mod courier;
-mod dispatches;
+pub(crate) mod dispatches;
 mod ledger;
 pub mod mempool;
 pub(crate) mod rate_limits;
@@ -67,6 +67,8 @@ pub(crate) struct Ingress {
     borders: Vec<BorderWatch>,
     /// What couriers brought while a turn was being applied: the newest of each border.
     unchecked: BTreeMap<SimId, Vec<u8>>,
+    /// Dispatches that people handed in since the last applied turn.
+    handed_in: usize,
 }
 
 impl Ingress {
@@ -86,6 +88,7 @@ impl Ingress {
             own_seq: Seq(1),
             borders: Vec::new(),
             unchecked: BTreeMap::new(),
+            handed_in: 0,
         }
     }
 

@@ -53,6 +53,7 @@ pub use durable::{
 pub use effect::{ActStage, Asker, BorderWatch, Effect, Input, Reader};
 pub use execution::snapshot_offers::OFFERS_MAX;
 pub use ingress::{
+    dispatches::HAND_INS_PER_TURN_MAX,
     mempool,
     rate_limits::{
         ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, FORGERY_ACTS,

@@ -19,14 +19,14 @@ fn place_by_the_line(dir: &Path) -> String {
 }
 
 /// Returns the borders that a node lists.
-fn borders(node: &str) -> Vec<Value> {
+pub(crate) fn borders(node: &str) -> Vec<Value> {
     let output = run(&["border", "list", "--json", "--node", node]);
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// Waits until the only border of a node's sim is like this.
-fn border_until(node: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn border_until(node: &str, is_right: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let found = borders(node);
@@ -39,11 +39,11 @@ fn border_until(node: &str, is_right: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-fn is_open(border: &Value) -> bool {
+pub(crate) fn is_open(border: &Value) -> bool {
     border["open"] == true && border["heard"].as_u64().is_some_and(|heard| heard > 0)
 }
 
-fn is_wall(border: &Value, why: &str) -> bool {
+pub(crate) fn is_wall(border: &Value, why: &str) -> bool {
     border["wall"].as_str().is_some_and(|wall| wall.contains(why))
 }
 

@@ -6,6 +6,7 @@
 mod bad_input;
 mod bad_memory;
 mod building;
+mod carrying;
 mod clubs;
 mod crossing;
 mod forgetting;

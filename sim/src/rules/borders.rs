@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use metatopia_math::Vec2;
 use metatopia_physics::BodySpec;
 use metatopia_types::{
-    BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis,
-    ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing,
-    Validator, ValidatorSet, Verify, Worth, carries_on, limits::BORDER_OFFICES_MAX, wire,
+    BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, HomeReason,
+    Lane, Millis, ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square,
+    TravellingThing, Validator, ValidatorSet, Verify, Worth, carries_on,
+    limits::BORDER_OFFICES_MAX, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ use super::{
     crossing::{Crossing, HeardSaid, Wall},
 };
 use crate::{
-    limits::PULSE_MS,
+    limits::{PULSE_MS, TURNED_BACK_MAX},
     space::BorderWay,
     state::{Ghosts, State, World},
     tree::Tracked,
@@ -37,6 +38,21 @@ pub struct Border {
     pub crossing: Crossing,
     /// The lanes in which people approached, who play in them once they are here.
     pub lanes: BTreeMap<PublicKey, Lane>,
+    /// The people who came home of late, in this order: at most [`TURNED_BACK_MAX`].
+    pub turned_back: Vec<TurnedBack>,
+}
+
+/// That somebody went over a border and came home, because she was not taken there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnedBack {
+    /// Who it is.
+    pub person: PublicKey,
+    /// The number of her departure.
+    pub number: u64,
+    /// Why she was not taken.
+    pub why: HomeReason,
+    /// The time of this sim at which she came home.
+    pub at: Millis,
 }
 
 /// A border of a sim, as it is told to people and couriers.
@@ -129,7 +145,18 @@ impl Border {
             frozen: false,
             crossing: Crossing::default(),
             lanes: BTreeMap::new(),
+            turned_back: Vec::new(),
         }
+    }
+
+    /// Notes that somebody came home. Of her only the last time is known, and of too many people the first is
+    /// forgotten: it is for her alone to read.
+    pub(crate) fn note_turned_back(&mut self, turned: TurnedBack) {
+        self.turned_back.retain(|known| known.person != turned.person);
+        if self.turned_back.len() >= TURNED_BACK_MAX {
+            self.turned_back.remove(0);
+        }
+        self.turned_back.push(turned);
     }
 
     /// Returns the answer of the neighbour to somebody who approached it, while that counts.
@@ -357,5 +384,28 @@ impl World {
     ) -> Result<Worth, HearRefusal> {
         let scheme = &*self.tools().verify;
         self.state.believe(neighbour, dispatch, scheme).map(|believed| believed.worth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_so_many_who_came_home_the_last_ones_are_known_and_each_once() {
+        let square = Square { x: 0, y: 0, doublings: 0 };
+        let set =
+            ValidatorSet::new(vec![Validator { key: PublicKey([1; 32]), power: 1 }], |_| true);
+        let mut border = Border::new(square, &set.expect("a set"));
+        let mut note = |n: u8, number: u64| {
+            let (why, at) = (HomeReason::Deadline, Millis(number));
+            border.note_turned_back(TurnedBack { person: PublicKey([n; 32]), number, why, at });
+            border.turned_back.iter().map(|turned| turned.number).collect::<Vec<u64>>()
+        };
+        (0..TURNED_BACK_MAX as u64).for_each(|n| drop(note(n as u8, n)));
+        let known = note(1, 99);
+        assert_eq!((known.len(), known[1], known.last()), (TURNED_BACK_MAX, 2, Some(&99)));
+        let known = note(200, 100);
+        assert_eq!((known.len(), known[0], known.last()), (TURNED_BACK_MAX, 2, Some(&100)));
     }
 }

@@ -13,8 +13,8 @@
 use std::collections::BTreeMap;
 
 use metatopia_types::{
-    BorderDeparture, BorderVerdict, Digest, HeaderId, Height, Millis, Said, TravelRefusal,
-    Traveller,
+    BorderDeparture, BorderVerdict, Digest, HeaderId, Height, HomeReason, Millis, Said,
+    TravelRefusal, Traveller,
     limits::{DEPARTURES_MAX, OBJECT_NUMBERS_END, VERDICTS_MAX},
 };
 use serde::{Deserialize, Serialize};
@@ -82,28 +82,6 @@ pub(crate) enum Judgement {
     Refused(TravelRefusal),
     /// Its parcel has not come yet: it is judged later, and all after it.
     Waits,
-}
-
-/// Why a departure came home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HomeReason {
-    /// The neighbour refused it.
-    Refused(TravelRefusal),
-    /// The neighbour is past the deadline, and did not judge it.
-    Deadline,
-    /// The neighbour was given up.
-    Severed,
-}
-
-impl HomeReason {
-    /// Returns the word that scripts are told.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Refused(why) => why.word(),
-            Self::Deadline => "late",
-            Self::Severed => "severed",
-        }
-    }
 }
 
 /// What a word of the neighbour changes, besides what is taken of it.

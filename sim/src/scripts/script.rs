@@ -3,12 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_scripting::{ErrorKind, ScriptState};
-use metatopia_types::{ObjectId, PackageId, Tick, wire};
+use metatopia_types::{HomeReason, ObjectId, PackageId, Tick, wire};
 use serde::{Deserialize, Serialize};
 
 use super::{gas::GasPool, inbox::Inbox, offers::StandingOffer, zone::Zone};
 use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE, VOICE_TICKS, ZONE_BYTES};
-use crate::rules::HomeReason;
 
 /// A script on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The way over a border: the line along which two grounds touch, or a portal in a ground that touches the other's
 //! nowhere.
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::Square;
 
 use super::{BorderLine, land::Area};
@@ -118,6 +118,9 @@ impl BorderWay {
     }
 }
 
+/// The directions in which there is room looked for around a portal, an eighth of a turn apart.
+pub(crate) const EXITS: u8 = 8;
+
 impl Portal {
     /// Says whether a portal may have its middle at a place of the ground: nobody who comes out of it stands over an
     /// edge.
@@ -152,6 +155,13 @@ impl Portal {
     /// it came.
     pub(crate) fn back(&self, place: Vec2, reach: Fx) -> Vec2 {
         self.exit(place.saturating_sub(self.middle), reach)
+    }
+
+    /// Returns where a body may stand that comes back, first as [`Portal::back`] says and then on the other sides.
+    pub(crate) fn backs(&self, place: Vec2, reach: Fx) -> impl Iterator<Item = Vec2> {
+        let first = place.saturating_sub(self.middle).normalize().unwrap_or(EAST);
+        let sides = core::iter::successors(Some(first), |way| Some(way.rotate(Angle::EIGHTH)));
+        sides.take(EXITS.into()).map(move |way| self.exit(way, reach))
     }
 }
 

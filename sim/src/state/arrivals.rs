@@ -17,12 +17,11 @@ use super::{
 };
 use crate::{
     limits::{AHEAD_MS_MAX, ARRIVALS_PER_TURN_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
-    rules::{ActTarget, BelievedDispatch, Border, CrossingEvent, Denied, Judgement, Right},
-    space::{BorderWay, EAST, distance_to},
+    rules::{
+        ActTarget, BelievedDispatch, Border, CrossingEvent, Denied, Judgement, Right, TurnedBack,
+    },
+    space::{BorderWay, EAST, EXITS, Portal, distance_to},
 };
-
-/// The directions in which an arrival looks for room around a portal, an eighth of a turn apart.
-const EXITS: u8 = 8;
 
 /// What is looked at while departures of one neighbour are judged.
 struct ArrivalRules {
@@ -381,11 +380,14 @@ impl State {
         if !is_away {
             return;
         }
-        if home.is_none() {
+        let Some(why) = home else {
             self.despawn(&key);
             return;
-        }
+        };
         self.come_home(neighbour, &key, position);
+        let at = self.clock.time;
+        let border = self.borders.all.get_mut(&neighbour).expect("a border that was just heard");
+        border.note_turned_back(TurnedBack { person: key, number, why, at });
         if let (Some(mount), Some(avatar)) = (mount, self.present.get(&key).copied()) {
             let seat = self.seat_place(mount.handle);
             if seat.is_some_and(|(_, place)| self.bodies.bounds().contains(place)) {
@@ -397,11 +399,15 @@ impl State {
     /// Returns where a body stands that comes back from a border which it passed at a place: inside the line, or beside
     /// the portal.
     pub(super) fn place_back(&self, neighbour: SimId, place: Vec2, reach: Fx) -> Vec2 {
+        let beside = self.portal_to(neighbour).map_or(place, |portal| portal.back(place, reach));
+        self.charter.parameters.ground.nearest(beside)
+    }
+
+    /// Returns the portal to a neighbour, if one leads there.
+    pub(super) fn portal_to(&self, neighbour: SimId) -> Option<Portal> {
         let border = self.borders.all.get(&neighbour);
         let way = self.charter.site.zip(border).and_then(|(site, border)| border.way(site.square));
-        let portal = way.and_then(|way| way.portal().copied());
-        let beside = portal.map_or(place, |portal| portal.back(place, reach));
-        self.charter.parameters.ground.nearest(beside)
+        way.and_then(|way| way.portal().copied())
     }
 
     /// Gives somebody who comes home an avatar inside the border, where she stands still.

@@ -22,7 +22,7 @@ use super::{
     travel::ThingDeparture,
 };
 use crate::{
-    limits::{BORDER_BAND_METRES, DEPARTURE_MS},
+    limits::{BORDER_BAND_METRES, DEPARTURE_MS, TURNED_BACK_MS},
     rules::{AwayThing, Border, Borders},
     space::{BorderWay, DEPARTS_AT, with_bands},
 };
@@ -428,6 +428,7 @@ impl State {
             said.passes.retain(|pass| pass.until.plus(DEPARTURE_MS) >= now);
             let (passes, lanes) = (&said.passes, &mut border.lanes);
             lanes.retain(|key, _| passes.binary_search_by(|pass| pass.person.cmp(key)).is_ok());
+            border.turned_back.retain(|turned| now.since(turned.at) <= TURNED_BACK_MS);
             self.refuse_banned(neighbour);
             self.answer_hands(neighbour);
             // The frame comes last: it has the place that all else leaves.

@@ -16,7 +16,11 @@ use metatopia_types::{
 use super::{
     mechanism::PackedMechanism, sim_state::State, thing_arrivals::ReadyThing, world::World,
 };
-use crate::{acts::QuotaUse, limits::BORDER_COMPOUNDS_MAX, rules::Border};
+use crate::{
+    acts::QuotaUse,
+    limits::BORDER_COMPOUNDS_MAX,
+    rules::{Border, TurnedBack},
+};
 
 /// Whole centimetres in a metre.
 const CENTIMETRES: Fx = Fx::from_int(100);
@@ -31,6 +35,8 @@ pub struct BorderAnswer {
     pub refused: Option<PassRefusal>,
     /// What she holds or sits on and does not bring along as it is, with the reason.
     pub hands: Vec<(ObjectId, HandRefusal)>,
+    /// That she came home from this border a moment ago, and why.
+    pub turned_back: Option<TurnedBack>,
 }
 
 /// Returns why the neighbour does not let one of these things come, by its answers to them in their order.
@@ -332,16 +338,19 @@ impl World {
     #[must_use]
     pub fn border_answer(&self, neighbour: &SimId, person: &PublicKey) -> BorderAnswer {
         let Some(border) = self.border(neighbour) else { return BorderAnswer::default() };
+        let turned_back = border.turned_back.iter().find(|turned| turned.person == *person);
+        let turned_back = turned_back.copied();
         let near = &border.crossing.said.near;
         let is_near = near.binary_search_by(|near| near.person.cmp(person)).is_ok();
         let Some(avatar) = self.avatar(person).filter(|_| is_near) else {
-            return BorderAnswer::default();
+            return BorderAnswer { turned_back, ..BorderAnswer::default() };
         };
         let pass = border.pass_of(person);
         let hands = self.state.all_carried(avatar, pass).into_iter();
         BorderAnswer {
             refused: pass.and_then(|pass| pass.refused),
             hands: hands.filter_map(|(id, thing)| Some((id, thing.err()?))).collect(),
+            turned_back,
         }
     }
 }

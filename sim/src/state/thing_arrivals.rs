@@ -88,18 +88,19 @@ impl State {
         Ok(())
     }
 
-    /// Checks that what comes out of a portal with the first of these things overlaps nothing: however long it is,
-    /// nobody is pushed who stands away from the portal. At a line all of it is at the line.
+    /// Checks that joined things that come out of a portal overlap nothing: however long all of it is, nobody is
+    /// pushed who stands away from the portal. The first of them is looked at too, because where the rest would
+    /// reach past an edge it stands further in than its place was looked for. At a line all of it is at the line.
     pub(super) fn check_room(
         &self,
         way: &BorderWay,
         places: &[Vec2],
         ready: &[ReadyThing],
     ) -> Result<(), TravelRefusal> {
-        let mut joined = places.iter().zip(ready).skip(1);
         let is_free =
             |(place, ready): (&Vec2, &ReadyThing)| self.is_free(*place, ready.body.shape.reach());
-        let has_room = way.portal().is_none() || joined.all(is_free);
+        let is_looked_at = way.portal().is_some() && places.len() > 1;
+        let has_room = !is_looked_at || places.iter().zip(ready).all(is_free);
         if has_room { Ok(()) } else { Err(TravelRefusal::Full) }
     }
 

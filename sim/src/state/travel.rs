@@ -2,13 +2,13 @@
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    BorderGuest, HandRefusal, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller,
+    BorderGuest, HandRefusal, HomeReason, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller,
     TravellingScript, TravellingThing, limits::PARCEL_BYTES_MAX, wire,
 };
 
 use super::{mechanism::PackedMechanism, object::Object, sim_state::State, world::World};
 use crate::{
-    rules::{AwayThing, CrossingBug, HomeReason},
+    rules::{AwayThing, CrossingBug},
     scripts::{Script, ScriptChange},
 };
 
@@ -153,6 +153,7 @@ impl State {
             position: body.position(),
             scripts: object.scripts.iter().map(script).collect(),
             seat: object.seat.map(|seat| seat.at),
+            travels: object.travels,
             waited,
         };
         let is_sound = self.body_of(&thing).is_some() && Self::states_of(&thing, Some).is_some();
@@ -211,13 +212,7 @@ impl State {
             let place = self.place_back(neighbour, thing.position, self.reach_of(thing));
             self.thing_comes_home(thing, place, why);
         }
-        // Out of a portal all of it goes as the first thing of it does.
-        let out = joined.first().map_or(Vec2::ZERO, |main| {
-            let back = self.place_back(neighbour, main.position, self.reach_of(main));
-            let at_line = ground.nearest(main.position);
-            back.saturating_sub(at_line)
-        });
-        let way = self.way_inside(joined.iter().map(|thing| thing.position)).saturating_add(out);
+        let way = self.joined_way_home(neighbour, joined);
         for thing in joined {
             let place = ground.nearest(thing.position.saturating_add(way));
             self.thing_comes_home(thing, place, why);
@@ -229,6 +224,26 @@ impl State {
                 self.add_joint(&spec).expect("it was checked just now");
             }
         }
+    }
+
+    /// Returns the way by which joined things go that come home: inside the line, or out of the portal, the first of
+    /// them as if it were alone, on the first side on which all of them are on the ground.
+    fn joined_way_home(&self, neighbour: SimId, joined: &[&TravellingThing]) -> Vec2 {
+        let Some(main) = joined.first() else { return Vec2::ZERO };
+        let outs: Vec<Vec2> = match self.portal_to(neighbour) {
+            None => vec![Vec2::ZERO],
+            Some(portal) => {
+                let backs = portal.backs(main.position, self.reach_of(main));
+                backs.map(|place| place.saturating_sub(main.position)).collect()
+            }
+        };
+        let way_inside = |out: Vec2| {
+            self.way_inside(joined.iter().map(|thing| thing.position.saturating_add(out)))
+        };
+        // Pushed back inside, the first of them might lie in the portal again.
+        let fits = outs.iter().copied().find(|out| way_inside(*out) == Vec2::ZERO);
+        let out = fits.unwrap_or(outs[0]);
+        way_inside(out).saturating_add(out)
     }
 
     /// Returns how far a thing that this sim packed reaches from its middle, with somebody on its seat.
@@ -244,7 +259,8 @@ impl State {
         let states = Self::states_of(thing, Some).expect("this sim packed these states");
         body.pose.position = place;
         (body.velocity, body.spin) = (Vec2::ZERO, metatopia_math::Fx::ZERO);
-        let object = Object { guest: thing.guest, ..self.object_of(thing, id) };
+        let home = self.object_of(thing, id);
+        let object = Object { guest: thing.guest, travels: thing.travels, ..home };
         self.insert_thing(id, object, &body).expect("its place was kept");
         let change = |package| ScriptChange::ComesHome(package, why);
         self.insert_scripts(id, &thing.scripts, states, change);

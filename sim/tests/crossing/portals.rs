@@ -4,11 +4,11 @@ use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{JointKind, JointSpec};
 use metatopia_sim::{
     Area, Genesis, ObjectSpec,
-    limits::{PORTAL_EDGE_METRES, PORTALS_APART_METRES},
+    limits::{PORTAL_EDGE_METRES, PORTALS_APART_METRES, TURNED_BACK_MS},
 };
 use metatopia_types::{
-    Act, BorderOrder, BorderRefusal, Build, Digest, ObjectId, Origin, Outcome, PublicKey, Refusal,
-    Site, Square,
+    Act, BorderOrder, BorderRefusal, Build, Digest, HomeReason, ObjectId, Origin, Outcome,
+    PublicKey, Refusal, Site, Square, TravelRefusal,
 };
 
 use crate::{
@@ -156,6 +156,11 @@ fn who_is_refused_stands_beside_the_portal_and_not_in_it() {
     let back = place.saturating_sub(portal_to(true));
     assert!(back.x < Fx::ZERO && back.length() > RIM, "on the side from which she came: {back:?}");
     assert_eq!(places(&town, &ada), 1);
+    let told = town[0].world.border_answer(&town[1].id(), &ada).turned_back.expect("a reason");
+    assert_eq!(told.why, HomeReason::Refused(TravelRefusal::Closed));
+    town[0].play(TURNED_BACK_MS);
+    town[0].play(50);
+    assert_eq!(town[0].world.border_answer(&town[1].id(), &ada).turned_back, None);
     check_roots(&town);
 }
 
@@ -230,6 +235,85 @@ fn what_is_joined_comes_out_of_a_portal_as_it_stood_and_home_beside_it() {
         }
         check_roots(&town);
     }
+}
+
+/// Two sims in the first of which a ball rolls into the portal with another one so far behind it on a rope, and these
+/// things in the second one.
+fn on_a_rope(place: Vec2, behind: Vec2, there: Vec<ObjectSpec>) -> (Vec<Place>, [Origin; 2]) {
+    let mut all = apart(geneses(2, 4, 0));
+    let main = ball(place, &[], &Default::default());
+    let velocity = portal_to(true).saturating_sub(place).normalize().expect("a way");
+    let velocity = velocity.scale(Fx::from_int(6));
+    let body = metatopia_physics::BodySpec { mass: Fx::from_int(60), velocity, ..main.body };
+    all[0].objects.push(ObjectSpec { body, ..main });
+    all[0].objects.push(ball(behind, &[], &Default::default()));
+    let max = place.distance(behind).saturating_add(Fx::from_int(6));
+    let rope = JointKind::Distance { min: Fx::ZERO, max, spring: None };
+    all[0].joints.push(JointSpec::new(Some(ObjectId(1)), ObjectId(2), rope));
+    all[1].objects.extend(there);
+    let town = rolling(all);
+    let origins = [1, 2].map(|n| Origin { sim: town[0].id(), number: ObjectId(n) });
+    (town, origins)
+}
+
+/// Plays until the first of these is in a sim, and returns where both are there.
+fn until_in(town: &mut [Place], n: usize, origins: [Origin; 2]) -> [Vec2; 2] {
+    for _ in 0..200 {
+        if thing(&town[n], origins[0]).is_some() {
+            return origins.map(|origin| thing(&town[n], origin).expect("both").position);
+        }
+        step(town, 50);
+        origins.iter().for_each(|origin| assert_eq!(places_of_thing(town, *origin), 1));
+    }
+    panic!("it never comes");
+}
+
+/// Plays until a thing has left the first sim.
+fn until_away(town: &mut [Place], origin: Origin) {
+    let mut seen = Vec2::ZERO;
+    for _ in 0..200 {
+        let Some(thing) = thing(&town[0], origin) else { return };
+        seen = thing.position;
+        step(town, 50);
+    }
+    panic!("it lies at {seen:?}");
+}
+
+/// What is long stands further in than its exit where the rest would reach past an edge. Nobody looked who stands
+/// there.
+#[test]
+fn what_is_long_comes_out_of_a_portal_on_nobody() {
+    let (place, behind) = (at(16, 2), at(0, 2));
+    let (mut town, origins) = on_a_rope(place, behind, Vec::new());
+    let [main, other] = until_in(&mut town, 1, origins);
+    let out = main.saturating_sub(portal_to(false));
+    assert!(out.x > Fx::from_int(3), "further in than its exit: {out:?}");
+    assert!(other.x >= Fx::from_int(-32), "{other:?}");
+
+    let stands = ball(main, &[], &Default::default());
+    let (mut town, origins) = on_a_rope(place, behind, vec![stands]);
+    until_away(&mut town, origins[0]);
+    until_in(&mut town, 0, origins);
+    let verdicts = &said(&town, 1, 0).verdicts;
+    assert!(verdicts.iter().all(|it| it.refused == Some(TravelRefusal::Full)), "{verdicts:?}");
+    check_roots(&town);
+}
+
+/// What came home beside a portal was pressed against the edge of the ground, each thing for itself.
+#[test]
+fn what_is_joined_comes_home_to_a_side_of_the_portal_on_which_all_of_it_has_room() {
+    let (place, behind) = (at(24, 2), at(32, 2));
+    let (mut town, origins) = on_a_rope(place, behind, Vec::new());
+    let before = thing(&town[0], origins[1]).expect("it is here").position;
+    until_away(&mut town, origins[0]);
+    let neighbour = town[0].id();
+    town[1].order(&BorderOrder::Close { neighbour });
+    let [main, other] = until_in(&mut town, 0, origins);
+    let out = main.distance(portal_to(true));
+    assert!(out > RIM && out < Fx::from_int(2), "{main:?}");
+    let shift = other.saturating_sub(before);
+    assert!(shift.length() > Fx::HALF, "it goes as the first of them does: {shift:?}");
+    check_roots(&town);
 }
 
 #[test]

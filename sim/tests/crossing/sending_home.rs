@@ -108,6 +108,20 @@ fn what_its_own_sim_does_not_take_back_comes_to_the_line_and_is_lost_nowhere() {
     assert_eq!(back.position.x, Fx::from_int(-32));
 }
 
+/// What was sent home against its owner's will and refused there came back as what may travel.
+#[test]
+fn what_comes_back_is_let_travel_no_more_than_before() {
+    let (mut town, origin, object) = visited();
+    done(&mut town[0], Act::Amend { name: "building.movable_max".into(), value: "0".into() });
+    for travels in [false, true] {
+        done(&mut town[1], Act::Build(Build::LetTravel { object, travels }));
+        assert_eq!(sent(&mut town, object), Outcome::Ok);
+        steps(&mut town, 10);
+        let back = thing(&town[1], origin).expect("it came back");
+        assert_eq!(back.travels, travels);
+    }
+}
+
 /// What a script remembers grows after it came. Its own sim could not take so much, and is not asked.
 #[test]
 fn what_has_grown_beyond_a_parcel_is_refused_by_its_size() {

@@ -43,6 +43,7 @@ pub(crate) fn with_body(body: BodySpec) -> TravellingThing {
         position: body.pose.position,
         scripts: vec![script()],
         seat: None,
+        travels: true,
         waited: 0,
     }
 }

@@ -18,7 +18,7 @@ pub use parcel::{
     BorderGuest, Companions, Parcel, ParcelError, TravellingJoint, TravellingPerson,
     TravellingScript, TravellingThing,
 };
-pub use reasons::{HandRefusal, PassRefusal, TravelRefusal};
+pub use reasons::{HandRefusal, HomeReason, PassRefusal, TravelRefusal};
 pub use said::{
     BorderDeparture, BorderVerdict, BroughtThing, CrossingPass, HandsMark, NearPerson, Said,
     SaidError, Traveller, said_key,

@@ -87,9 +87,9 @@ pub use crossing::{
     BorderDeparture, BorderFrame, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict,
     BroughtThing, Companions, CrossingPass, DISPATCH_FORMAT, Dispatch, DispatchedState,
     FRAME_METRE, FRAME_SPEED, FrameBody, FrameShape, HandRefusal, HandsMark, HearRefusal,
-    NearPerson, Parcel, ParcelError, PassRefusal, ProvedSaid, Said, SaidError, TravelRefusal,
-    Traveller, TravellingJoint, TravellingPerson, TravellingScript, TravellingThing, Worth,
-    said_key,
+    HomeReason, NearPerson, Parcel, ParcelError, PassRefusal, ProvedSaid, Said, SaidError,
+    TravelRefusal, Traveller, TravellingJoint, TravellingPerson, TravellingScript, TravellingThing,
+    Worth, said_key,
 };
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;

@@ -65,6 +65,8 @@ fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Valu
     let stay =
         |(thing, why): &(ObjectId, HandRefusal)| json!({ "id": thing.0, "why": why.to_string() });
     let stays: Vec<Value> = answer.hands.iter().map(stay).collect();
+    let back = answer.turned_back;
+    let back = back.map(|(number, why)| json!({ "number": number, "why": why.to_string() }));
     json!({
         "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
         "far": !ground.is_near(place), "edge": ground.edge(),
@@ -72,13 +74,14 @@ fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Valu
         "shift": point(shift), "nodes": border.nodes, "line": line,
         "lookout": ground.lookout(place).map(point),
         "refused": answer.refused.map(|why| why.to_string()), "stays": stays,
+        "back": back,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use metatopia_protocol::{PassAnswer, PortalEntry};
-    use metatopia_types::{Digest, Height, PassRefusal, SimId, TravelRefusal};
+    use metatopia_types::{Digest, Height, HomeReason, PassRefusal, SimId, TravelRefusal};
 
     use super::*;
 
@@ -92,10 +95,13 @@ mod tests {
             heard: Height(9),
             silent: Some(0),
             under_way: 0,
+            followed: Height(0),
+            judged: 0,
             nodes: vec!["http://192.0.2.7:8080".to_owned()],
             answer: Some(PassAnswer {
                 refused: Some(PassRefusal::Full),
                 hands: vec![(ObjectId(7), HandRefusal::There(TravelRefusal::ShareFull))],
+                turned_back: Some((4, HomeReason::Refused(TravelRefusal::Full))),
             }),
         }
     }
@@ -114,6 +120,8 @@ mod tests {
         assert_eq!(told[0]["refused"], PassRefusal::Full.to_string());
         let why = HandRefusal::There(TravelRefusal::ShareFull).to_string();
         assert_eq!(told[0]["stays"], json!([{ "id": 7, "why": why }]));
+        let why = TravelRefusal::Full.to_string();
+        assert_eq!(told[0]["back"], json!({ "number": 4, "why": why }));
         assert_eq!(told[0]["shift"], json!({ "x": -256.0, "y": 0.0 }));
         assert_eq!(told[0]["lookout"], json!({ "x": -128.0, "y": 0.0 }));
         let ends = json!([{ "x": 128.0, "y": -128.0 }, { "x": 128.0, "y": 128.0 }]);

@@ -25,6 +25,10 @@ const HEARD_AHEAD_MAX: usize = 60 * HEARD_BYTES_PER_TURN;
 /// is heard for two seconds is a wall.
 const SILENT_TURNS_MAX: u32 = 20;
 
+/// Turns without a word of this server's own courier after which it takes what people hand in: 2 s, at 50 ms a turn, as
+/// after them the border is a wall.
+const ALONE_TURNS_MIN: u32 = 40;
+
 /// How a border is heard.
 #[derive(Debug, Default)]
 struct HeardPace {
@@ -32,6 +36,8 @@ struct HeardPace {
     ahead: usize,
     /// Turns since it was heard.
     silent: u32,
+    /// How far this server's own courier was told, and the turns since it was told more; none if it never was.
+    own: Option<(Height, u32)>,
 }
 
 impl HeardPace {
@@ -43,6 +49,9 @@ impl HeardPace {
     const fn pass(&mut self) {
         self.ahead = self.ahead.saturating_sub(HEARD_BYTES_PER_TURN);
         self.silent = self.silent.saturating_add(1);
+        if let Some((_, turns)) = &mut self.own {
+            *turns = turns.saturating_add(1);
+        }
     }
 
     /// Counts what a turn tells of the border.
@@ -84,6 +93,21 @@ impl Courier {
         let waiting = BTreeMap::new();
         let paces = BTreeMap::new();
         Self { sim, signer, lane, next_seq: Seq(1), waiting, paces, last: None }
+    }
+
+    /// Notes how far this server's own courier was told, whoever told the sim first.
+    pub(super) fn told(&mut self, neighbour: SimId, height: Height) {
+        let own = &mut self.paces.entry(neighbour).or_default().own;
+        // A node that is cut off from its own sim, or lies, tells the same for ever.
+        if own.is_none_or(|(known, _)| known < height) {
+            *own = Some((height, 0));
+        }
+    }
+
+    /// Says whether this server's own courier hears a neighbour: it was told more a moment ago.
+    pub(super) fn is_told(&self, neighbour: &SimId) -> bool {
+        let own = self.paces.get(neighbour).and_then(|pace| pace.own);
+        own.is_some_and(|(_, turns)| turns < ALONE_TURNS_MIN)
     }
 
     /// Keeps a dispatch that was checked, unless a newer one of the same neighbour waits.

@@ -2,6 +2,7 @@
 
 use std::mem;
 
+use metatopia_protocol::{Answer, HandInRefusal, HandedDispatch};
 use metatopia_sim::{BorderSummary, World};
 use metatopia_types::{
     Dispatch, HearRefusal, Height, SimId,
@@ -10,6 +11,9 @@ use metatopia_types::{
 
 use super::{Ingress, courier};
 use crate::{BorderWatch, Effect, context::ReplicaContext};
+
+/// Dispatches that people may hand in between two turns: to check one takes a signature at least, 60 us.
+pub const HAND_INS_PER_TURN_MAX: usize = 8;
 
 impl Ingress {
     /// Takes what a courier heard of a neighbour. Of each border only the newest waits to be checked.
@@ -26,6 +30,33 @@ impl Ingress {
         }
     }
 
+    /// Takes what somebody hands in of what a neighbour says, if this server's own courier hears nothing of it.
+    pub(crate) fn hand_in(&mut self, ctx: &ReplicaContext<'_>, handed: &HandedDispatch) -> Answer {
+        let HandedDispatch { neighbour, dispatch } = handed;
+        let neighbour = *neighbour;
+        let refused = |why| Answer::HandedIn(Err(why));
+        if !ctx.agreement.is_member(&ctx.own_key()) {
+            return refused(HandInRefusal::NoServer);
+        }
+        if self.ledger.courier.is_told(&neighbour) {
+            return refused(HandInRefusal::Heard);
+        }
+        let Some(world) = ctx.execution.world().filter(|_| self.handed_in < HAND_INS_PER_TURN_MAX)
+        else {
+            return Answer::Busy;
+        };
+        self.handed_in += 1;
+        let checked = Dispatch::decode(dispatch)
+            .map_err(|_| HearRefusal::NoDispatch)
+            .and_then(|read| world.check_dispatch(neighbour, &read).map(|_| courier::reach(&read)));
+        let height = match checked {
+            Ok(height) => height,
+            Err(why) => return refused(HandInRefusal::Hear(why)),
+        };
+        self.ledger.courier.keep(neighbour, height, dispatch.clone());
+        Answer::HandedIn(Ok(()))
+    }
+
     /// Checks what couriers brought, if the world is at hand, and keeps what is worth a turn.
     pub(super) fn check_dispatches(&mut self, ctx: &mut ReplicaContext<'_>) {
         let Some(world) = ctx.execution.world() else { return };
@@ -34,6 +65,9 @@ impl Ingress {
             let decoded = Dispatch::decode(&bytes).map_err(|_| HearRefusal::NoDispatch);
             let height = decoded.as_ref().map(courier::reach).ok();
             let checked = decoded.and_then(|dispatch| world.check_dispatch(neighbour, &dispatch));
+            if let (Ok(_) | Err(HearRefusal::NothingNew), Some(height)) = (&checked, height) {
+                self.ledger.courier.told(neighbour, height);
+            }
             match (checked, height) {
                 (Ok(_), Some(height)) => self.ledger.courier.keep(neighbour, height, bytes),
                 (Err(_), Some(height)) if self.ledger.controls.tells_unheard => {
@@ -53,6 +87,7 @@ impl Ingress {
     /// Takes what an applied turn made of the borders: forgets what is no news any more, and says which
     /// neighbours are to be asked, if that changed. Servers ask, because only they can tell.
     pub(super) fn watch_borders(&mut self, ctx: &mut ReplicaContext<'_>, world: &World) {
+        self.handed_in = 0;
         let borders = world.borders();
         if borders.is_empty() && self.borders.is_empty() {
             return;

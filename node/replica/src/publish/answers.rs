@@ -221,6 +221,7 @@ impl Publisher {
             Question::Applicants
             | Question::Servers
             | Question::LoginTerms { .. }
+            | Question::HandIn(_)
             | Question::Join(_) => unreachable!("ingress and membership answer {question:?}"),
         };
         found.unwrap_or(Answer::Unknown)
@@ -315,6 +316,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::SnapshotPart { .. }
         | Question::Leaves { .. }
         | Question::Join(_)
+        | Question::HandIn(_)
         | Question::Applicants
         | Question::Servers
         | Question::Governance

@@ -69,8 +69,9 @@ pub(crate) fn borders(
     of: Option<PublicKey>,
 ) -> Vec<BorderEntry> {
     let answer = |neighbour: &SimId| {
-        let BorderAnswer { refused, hands } = world.border_answer(neighbour, &of?);
-        Some(PassAnswer { refused, hands })
+        let BorderAnswer { refused, hands, turned_back } = world.border_answer(neighbour, &of?);
+        let turned_back = turned_back.map(|turned| (turned.number, turned.why));
+        Some(PassAnswer { refused, hands, turned_back })
     };
     let entry = |border: BorderSummary| BorderEntry {
         neighbour: border.neighbour,
@@ -81,6 +82,8 @@ pub(crate) fn borders(
         heard: border.heard.map_or(Height(0), |(height, _)| height.plus(ROOT_LAG)),
         silent: silent(world, &border),
         under_way: u32::try_from(border.under_way).unwrap_or(u32::MAX),
+        followed: border.followed,
+        judged: world.border(&border.neighbour).map_or(0, |border| border.crossing.said.in_next),
         nodes: nodes.get(&border.neighbour).cloned().unwrap_or_default(),
         answer: answer(&border.neighbour),
     };

@@ -1,14 +1,14 @@
 //! What a server says to a neighbour's courier, and what becomes of what its own couriers bring.
 
 use metatopia_protocol::{
-    Answer, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, PassAnswer,
-    Question, Submission,
+    Answer, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, HandInRefusal,
+    HandedDispatch, PassAnswer, Question, Submission,
 };
-use metatopia_replica::PeerMessage;
+use metatopia_replica::{HAND_INS_PER_TURN_MAX, PeerMessage};
 use metatopia_sim::{Area, Genesis};
 use metatopia_types::{
-    Act, Blob, BorderOrder, Digest, Dispatch, Ed25519, Envelope, Height, Lane, Look, PublicKey,
-    Seq, Sign, SigningKey, SimId, Site, Square,
+    Act, Blob, BorderOrder, Digest, Dispatch, Ed25519, Envelope, HearRefusal, Height, Lane, Look,
+    PublicKey, Seq, Sign, SigningKey, SimId, Site, Square,
 };
 
 use super::alone::{Alone, genesis, key};
@@ -109,6 +109,64 @@ fn what_a_courier_brings_goes_into_the_next_turn_and_both_borders_open() {
     let height = west.height().0;
     west.run_to(height + 3);
     assert_eq!(standing(&mut west).1, BorderStanding::Open);
+}
+
+fn hand_in(server: &mut Alone, neighbour: SimId, dispatch: Vec<u8>) -> Answer {
+    server.ask(Question::HandIn(HandedDispatch { neighbour, dispatch }))
+}
+
+const fn not_taken(why: HandInRefusal) -> Answer {
+    Answer::HandedIn(Err(why))
+}
+
+#[test]
+fn what_somebody_hands_in_is_heard_where_the_own_courier_hears_nothing() {
+    let (one, other) = (at_column(0), at_column(1));
+    let (mut west, mut east) = (begin(&one, &other), begin(&other, &one));
+    let (from, to) = (west.sim, east.sim);
+    let said = ask(&mut west, to).dispatch;
+    let hear = |why| not_taken(HandInRefusal::Hear(why));
+    let stranger = SimId(Digest([1; 32]));
+    assert_eq!(hand_in(&mut east, stranger, said.clone()), hear(HearRefusal::NoBorder));
+    assert_eq!(hand_in(&mut east, from, vec![0xff; 300]), hear(HearRefusal::NoDispatch));
+    let own = ask(&mut east, from).dispatch;
+    assert_eq!(hand_in(&mut east, from, own), hear(HearRefusal::OtherLeaf));
+
+    assert_eq!(hand_in(&mut east, from, said.clone()), Answer::HandedIn(Ok(())));
+    let height = east.height().0;
+    east.run_to(height + 3);
+    let heard = standing(&mut east);
+    assert!(heard.0 > Height(0) && heard.1 == BorderStanding::Open, "{heard:?}");
+    assert_eq!(hand_in(&mut east, from, said), hear(HearRefusal::NothingNew));
+
+    // Who hands in less than the courier hears holds nothing up.
+    let said = ask(&mut west, to).dispatch;
+    east.courier_brings(from, said.clone());
+    assert_eq!(hand_in(&mut east, from, said), not_taken(HandInRefusal::Heard));
+    // The courier hears nothing more, and then it is anybody's turn.
+    let height = east.height().0;
+    east.run_to(height + 45);
+    let later = west.height().0;
+    west.run_to(later + 45);
+    let said = ask(&mut west, to).dispatch;
+    assert_eq!(hand_in(&mut east, from, said), Answer::HandedIn(Ok(())));
+}
+
+#[test]
+fn between_two_turns_so_much_is_handed_in_and_no_more() {
+    let (one, other) = (at_column(0), at_column(1));
+    let (west, mut east) = (one.id(), begin(&other, &one));
+    let junk = |server: &mut Alone| hand_in(server, west, vec![0xff; 300]);
+    let refused = not_taken(HandInRefusal::Hear(HearRefusal::NoDispatch));
+    let height = east.height().0;
+    east.run_to(height + 1);
+    for _ in 0..HAND_INS_PER_TURN_MAX {
+        assert_eq!(junk(&mut east), refused);
+    }
+    assert_eq!(junk(&mut east), Answer::Busy);
+    let height = east.height().0;
+    east.run_to(height + 1);
+    assert_eq!(junk(&mut east), refused);
 }
 
 #[test]

@@ -18,6 +18,12 @@ pub const PULSE_MS: u64 = 900;
 /// An admin may give up a neighbour that was silent for so long, in milliseconds: a day.
 pub const SILENCE_MS: u64 = 86_400_000;
 
+/// So long it is known why somebody came home from a border, in milliseconds: her client asks every two seconds.
+pub const TURNED_BACK_MS: u64 = 10_000;
+
+/// People at one border of whom that is known at a time: as many as there are departures under way.
+pub const TURNED_BACK_MAX: usize = 32;
+
 /// How long a pass counts, in milliseconds of turns of the sim that gives it.
 pub const PASS_MS: u64 = 10_000;
 

@@ -102,6 +102,8 @@ pub struct TravellingThing {
     pub scripts: Vec<TravellingScript>,
     /// Where one sits on it, as it sees itself, in metres; none where nobody can.
     pub seat: Option<Vec2>,
+    /// Whether its owner let it travel in the sim that it left. What an admin sends home may go without that.
+    pub travels: bool,
     /// For how long the sim that it left had then heard nothing of the other one, in milliseconds.
     pub waited: u64,
 }
@@ -147,7 +149,7 @@ impl TravellingPerson {
 
 impl Parcel {
     /// The number of the format in which this program writes and reads parcels.
-    pub const FORMAT: u8 = 4;
+    pub const FORMAT: u8 = 5;
 
     /// Encodes it behind the number of the format, for neighbours of other engines.
     #[must_use]

@@ -97,6 +97,44 @@ impl TravelRefusal {
     }
 }
 
+/// Why somebody or something that departed came home.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    thiserror::Error,
+)]
+pub enum HomeReason {
+    /// The neighbour refused it.
+    #[error(transparent)]
+    Refused(TravelRefusal),
+    /// The neighbour is past the deadline, and did not judge it.
+    #[error("the sim over there did not answer in time")]
+    Deadline,
+    /// The neighbour was given up.
+    #[error("an admin of this sim gave up the one over there")]
+    Severed,
+}
+
+impl HomeReason {
+    /// Returns the word that scripts are told.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refused(why) => why.word(),
+            Self::Deadline => "late",
+            Self::Severed => "severed",
+        }
+    }
+}
+
 /// Why a thing in somebody's hands does not go over a border with her.
 #[derive(
     Clone,

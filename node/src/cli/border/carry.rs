@@ -1,0 +1,242 @@
+//! `border carry` carries what two sims say to each other, where their servers do not reach one another.
+
+use std::{fmt, time::Duration};
+
+use clap::Args;
+use metatopia_client_driver::{AskError, AskingSession, NodeEndpoint, NodeUrl, passing_key};
+use metatopia_protocol::{
+    Answer, DispatchAnswer, DispatchQuestion, HandInRefusal, HandedDispatch, Question,
+};
+use metatopia_types::{Digest, HearRefusal, SimId};
+use serde::Serialize;
+use tokio::time::sleep;
+
+use crate::cli::{console::Console, failure::Failure, session::ANSWER};
+
+/// The time that a question for a dispatch stands while this command follows, in milliseconds: after 2 s without a
+/// word a border is a wall.
+const STANDS_MS: u32 = 1_000;
+
+/// The time before a node that is busy is asked again, and between two dispatches: a turn.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Dispatches that are carried at most one way where nobody follows: each has 32 set changes, so a neighbour with more
+/// than 3,200 new ones is carried by a second call.
+const DISPATCHES_MAX: usize = 100;
+
+/// Times that a busy server is asked in a row: for 5 s.
+const BUSY_MAX: usize = 100;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CarryArgs {
+    /// A server of one sim.
+    #[arg(value_name = "URL")]
+    one: NodeUrl,
+    /// A server of its neighbour.
+    #[arg(value_name = "URL")]
+    other: NodeUrl,
+    /// Go on until this command is stopped.
+    #[arg(long)]
+    follow: bool,
+}
+
+/// A dispatch that was carried, as the command prints it.
+#[derive(Debug, Serialize)]
+struct CarriedDispatch {
+    from: String,
+    to: String,
+    bytes: usize,
+    /// The height of the neighbour's state that is known after it, and the number of set changes that came with it.
+    height: u64,
+    links: usize,
+}
+
+impl fmt::Display for CarriedDispatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, bytes, height, links } = self;
+        write!(f, "{bytes} bytes from sim {from} to sim {to}: its state up to height {height}")?;
+        match links {
+            0 => Ok(()),
+            1 => write!(f, ", and 1 change of its validators"),
+            _ => write!(f, ", and {links} changes of its validators"),
+        }
+    }
+}
+
+/// What came of one look at what a sim says.
+#[derive(Debug, PartialEq, Eq)]
+enum Carrying {
+    /// Something was handed in.
+    Went,
+    /// There is nothing that the other sim does not know.
+    Idle,
+    /// The server hears the neighbour itself.
+    Heard,
+}
+
+/// One end: a session with a server of a sim.
+struct CarryEnd {
+    sim: SimId,
+    url: NodeUrl,
+    session: AskingSession,
+}
+
+/// One way over the border.
+struct CarryWay {
+    /// The sim that says something.
+    from: CarryEnd,
+    /// The sim that is told.
+    to: CarryEnd,
+    /// The digest of the news that was carried last.
+    had: Option<Digest>,
+}
+
+/// Carries both ways, once or until the command is stopped.
+pub(super) async fn run(args: CarryArgs, console: Console) -> Result<(), Failure> {
+    let CarryArgs { one, other, follow } = args;
+    let mut east = CarryWay::open(&one, &other).await?;
+    let mut west = CarryWay::open(&other, &one).await?;
+    if east.from.sim == east.to.sim {
+        let message = format!("{one} and {other} are nodes of one sim, {}", east.from.sim);
+        return Err(Failure::usage(message).hint("name a server of each of two neighbours"));
+    }
+    if follow {
+        console.note("carrying both ways; Ctrl-C ends it, and the border is a wall after 2 s");
+        let both =
+            async { tokio::try_join!(east.follow(console), west.follow(console)).map(|_| ()) };
+        return tokio::select! {
+            ended = both => ended,
+            _ = tokio::signal::ctrl_c() => Ok(()),
+        };
+    }
+    let (there, back) = (east.carry_all(console).await?, west.carry_all(console).await?);
+    if there + back == 0 {
+        console.note("both sims know all that the other one says");
+    }
+    Ok(())
+}
+
+impl CarryEnd {
+    async fn open(url: &NodeUrl) -> Result<Self, Failure> {
+        let opened = async {
+            let endpoint = NodeEndpoint::ask(url, None).await?;
+            let session = AskingSession::open(&endpoint, passing_key()).await?;
+            Ok::<_, AskError>(Self { sim: endpoint.sim, url: url.clone(), session })
+        };
+        opened.await.map_err(|error| asked(url, &error))
+    }
+
+    /// Asks a question until the node has time for it.
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Failure> {
+        for _ in 0..BUSY_MAX {
+            let answer = self.session.ask(question.clone(), ANSWER).await;
+            match answer.map_err(|error| asked(&self.url, &error))? {
+                Answer::Busy => sleep(PAUSE).await,
+                answer => return Ok(answer),
+            }
+        }
+        Err(Failure::timed_out(format!("{} has too much to do", self.url)).hint("try again"))
+    }
+}
+
+impl CarryWay {
+    async fn open(from: &NodeUrl, to: &NodeUrl) -> Result<Self, Failure> {
+        let (from, to) = (CarryEnd::open(from).await?, CarryEnd::open(to).await?);
+        Ok(Self { from, to, had: None })
+    }
+
+    /// Carries without end.
+    async fn follow(&mut self, console: Console) -> Result<(), Failure> {
+        let mut was_heard = false;
+        loop {
+            let carrying = self.carry(STANDS_MS, console).await?;
+            let is_heard = carrying == Carrying::Heard;
+            if is_heard && !was_heard {
+                let (url, from) = (&self.to.url, self.from.sim);
+                console
+                    .note(&format!("{url} hears sim {from} itself, so nothing is carried there"));
+            }
+            was_heard = is_heard;
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Carries what the other sim does not know, and returns how many dispatches that took.
+    async fn carry_all(&mut self, console: Console) -> Result<usize, Failure> {
+        for carried in 0..DISPATCHES_MAX {
+            match self.carry(0, console).await? {
+                // What was handed in is known once a turn has it; what is more than one dispatch has comes next.
+                Carrying::Went => sleep(4 * PAUSE).await,
+                Carrying::Idle => return Ok(carried),
+                Carrying::Heard => {
+                    let (url, from) = (&self.to.url, self.from.sim);
+                    console.note(&format!("{url} hears sim {from} itself; nothing is to carry"));
+                    return Ok(carried);
+                }
+            }
+        }
+        Ok(DISPATCHES_MAX)
+    }
+
+    /// Carries one dispatch. The question for it stands for so many milliseconds.
+    async fn carry(&mut self, wait: u32, console: Console) -> Result<Carrying, Failure> {
+        let (from, to) = (self.from.sim, self.to.sim);
+        let Answer::Borders(borders) = self.to.ask(&Question::Borders { of: None }).await? else {
+            return Err(Failure::failed(format!("{} does not tell its borders", self.to.url)));
+        };
+        let border = borders.iter().find(|border| border.neighbour == from);
+        let border = border.ok_or_else(|| no_border(to, from))?;
+        let (followed, judged) = (border.followed, border.judged);
+        let asked = DispatchQuestion { neighbour: to, followed, judged, had: self.had, wait };
+        let DispatchAnswer { news, dispatch } =
+            match self.from.ask(&Question::Dispatch(asked)).await? {
+                Answer::Dispatch(answer) => answer,
+                Answer::Unknown => return Err(no_border(from, to)),
+                other => {
+                    let message = format!("{} answers by {}", self.from.url, other.kind());
+                    return Err(Failure::failed(message));
+                }
+            };
+        // Without a wait the same news is told again, and the other sim needs it no sooner than its own courier's.
+        if wait == 0 && self.had == Some(news) {
+            return Ok(Carrying::Idle);
+        }
+        let bytes = dispatch.len();
+        let told = metatopia_types::Dispatch::decode(&dispatch)
+            .map_err(|_| Failure::failed(format!("{} says what is no dispatch", self.from.url)))?;
+        let links = told.links.len();
+        let height = told.state.as_ref().map_or(border.heard, |state| state.header.height).0;
+        let handed = Question::HandIn(HandedDispatch { neighbour: from, dispatch });
+        let Answer::HandedIn(taken) = self.to.ask(&handed).await? else {
+            return Err(Failure::failed(format!("{} takes no dispatches", self.to.url)));
+        };
+        // Whoever follows is told of news, and not of each second in which there are none.
+        let is_told = self.had != Some(news);
+        match taken {
+            Ok(()) => self.had = Some(news),
+            Err(HandInRefusal::Heard) => return Ok(Carrying::Heard),
+            Err(HandInRefusal::Hear(HearRefusal::NothingNew)) => {
+                self.had = Some(news);
+                return Ok(Carrying::Idle);
+            }
+            Err(why) => {
+                let message = format!("{} does not take what sim {from} says: {why}", self.to.url);
+                return Err(Failure::refused(message));
+            }
+        }
+        if is_told {
+            let (from, to) = (from.to_string(), to.to_string());
+            console.show(&CarriedDispatch { from, to, bytes, height, links })?;
+        }
+        Ok(Carrying::Went)
+    }
+}
+
+fn asked(url: &NodeUrl, error: &AskError) -> Failure {
+    Failure::failed(format!("{url}: {error}"))
+}
+
+fn no_border(of: SimId, to: SimId) -> Failure {
+    Failure::not_found(format!("sim {of} has no border to sim {to}"))
+        .hint("`metatopia border open --help` says how its admins open one")
+}
