@@ -49,7 +49,9 @@ pub use package::{
     KnownPackages, imported_ids, licence_words, package_files, parse_package, parse_package_all,
     read_package, source_mistakes,
 };
-pub use place::{PICTURE_FILES, PLACE_FILE, Place};
+pub use place::{
+    PICTURE_FILES, PLACE_FILE, Place, SameThings, ThingDifference, ThingEdit, as_built,
+};
 pub use rehearsal::{
     REHEARSAL_ASKS_MAX, REHEARSAL_SECONDS_MAX, RehearsedTest, TESTS_FILE, rehearse,
 };

@@ -1,5 +1,6 @@
 //! A place: the ground and what stands on it, as a file describes them.
 
+mod changes;
 mod file;
 mod floor_plan;
 mod introduction;
@@ -25,6 +26,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{Look, NodeContact, PackageId, PublicKey};
 
+pub use changes::{SameThings, ThingDifference, ThingEdit, as_built};
 pub use introduction::PICTURE_FILES;
 
 /// The file of a place's folder that describes the place.

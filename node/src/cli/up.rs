@@ -46,7 +46,7 @@ const HTTP_PORT: u16 = 8080;
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
     metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n  \
     metatopia up --place my-place                      a place of your own\n  \
-    metatopia up --place my-place --watch              ..whose scripts change as you save them\n  \
+    metatopia up --place my-place --watch              ..which changes as you save its files\n  \
     metatopia up --lan                                 let others in your network in\n  \
     metatopia up --grid 2x2 --servers 1                a world of four sims\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
@@ -57,7 +57,7 @@ pub(super) struct UpArgs {
     /// program].
     #[arg(long, value_name = "DIR")]
     place: Option<PathBuf>,
-    /// Bring what changes in the packages of that folder into the running sim, within a second. Scripts
+    /// Bring what changes in the packages and things of that folder into the running sim, within a second. Scripts
     /// keep what they remember.
     #[arg(long, requires = "place")]
     watch: bool,
@@ -197,9 +197,12 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     };
     let count = servers.unwrap_or(SERVERS);
     let world = LocalWorld::open_or_found(&path, count, &place, founding)?;
-    if args.place.is_some() && !world.is_of(&place) {
+    let is_founded = world.is_of(&place);
+    if args.place.is_some() && !is_founded {
         let goes_on = match args.watch {
-            true => "only its packages follow the folder",
+            true => {
+                "only its packages, and what changes in its things from now on, follow the folder"
+            }
             false => "it goes on as it is",
         };
         console.warn(&format!(
@@ -222,7 +225,8 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     };
     let watch = args.place.filter(|_| args.watch).map(|dir| {
         let admin = world.path().join(ADMIN_KEY);
-        PlaceWatch::new(dir, world.sim(), cluster.urls(), admin, console)
+        let at = (world.sim(), cluster.urls());
+        PlaceWatch::new(dir, (place, is_founded), at, admin, console)
     });
     let until = (args.exit_after, !args.no_restart);
     let outcome = tokio::select! {

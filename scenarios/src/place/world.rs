@@ -48,7 +48,10 @@ impl Place {
 }
 
 /// Gives the handles that scripts remember the numbers that things have from now on.
-fn renumbered(mut thing: ObjectSpec, numbers: &BTreeMap<ObjectId, ObjectId>) -> ObjectSpec {
+pub(super) fn renumbered(
+    mut thing: ObjectSpec,
+    numbers: &BTreeMap<ObjectId, ObjectId>,
+) -> ObjectSpec {
     for value in thing.scripts.iter_mut().flat_map(|script| script.state.0.values_mut()) {
         state::renumber(value, &|id| numbers.get(&id).copied().unwrap_or(state::NOTHING));
     }
@@ -57,7 +60,10 @@ fn renumbered(mut thing: ObjectSpec, numbers: &BTreeMap<ObjectId, ObjectId>) -> 
 }
 
 /// Gives the ends of a joint the numbers that things have from now on; nothing if an end is no thing.
-fn renumbered_joint(joint: JointSpec, numbers: &BTreeMap<ObjectId, ObjectId>) -> Option<JointSpec> {
+pub(super) fn renumbered_joint(
+    joint: JointSpec,
+    numbers: &BTreeMap<ObjectId, ObjectId>,
+) -> Option<JointSpec> {
     let b = *numbers.get(&joint.b)?;
     let a = match joint.a {
         Some(a) => Some(*numbers.get(&a)?),

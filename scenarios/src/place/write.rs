@@ -58,7 +58,7 @@ impl Place {
         folders
     }
 
-    fn file(&self, folders: &BTreeMap<PackageId, String>) -> PlaceFile {
+    pub(super) fn file(&self, folders: &BTreeMap<PackageId, String>) -> PlaceFile {
         let licence = self.asset_licence.parse().unwrap_or_default();
         let marks = self.marks();
         let mut file = PlaceFile::named(&self.name, &self.licence, &self.asset_licence);

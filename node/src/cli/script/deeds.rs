@@ -70,25 +70,36 @@ impl AuthorSession {
         Ok((place.0, prove(&mut self.driver, place, id).await?))
     }
 
+    /// Has acts decided together. Returns the outcome of each, which is proved, with the height of its turn.
+    ///
+    /// # Errors
+    /// Fails when one is not decided in time, or nothing proves its outcome.
+    pub(in crate::cli) async fn outcomes(
+        &mut self,
+        acts: Vec<Act>,
+    ) -> Result<Vec<(Height, Outcome)>, Failure> {
+        let mut ids = Vec::new();
+        for act in acts {
+            ids.push(self.driver.submit(act, Vec::new()).await?.act);
+        }
+        let places = decide_in_time(&mut self.driver, &ids).await?;
+        let mut outcomes = Vec::new();
+        for id in ids {
+            let place = places.get(&id).copied().expect("the act is decided");
+            outcomes.push((place.0, prove(&mut self.driver, place, id).await?));
+        }
+        Ok(outcomes)
+    }
+
     /// Has acts decided together and their outcomes proved. Returns the height of the last of their turns.
     ///
     /// # Errors
     /// As [`AuthorSession::perform`], for the last act that was refused.
-    async fn perform_all(
-        &mut self,
-        what: &str,
-        acts: Vec<(Act, Vec<Blob>)>,
-    ) -> Result<Height, Failure> {
-        let mut ids = Vec::new();
-        for (act, blobs) in acts {
-            ids.push(self.driver.submit(act, blobs).await?.act);
-        }
-        let places = decide_in_time(&mut self.driver, &ids).await?;
+    async fn perform_all(&mut self, what: &str, acts: Vec<Act>) -> Result<Height, Failure> {
         let mut done = Ok(Height(0));
-        for id in ids {
-            let place = places.get(&id).copied().expect("the act is decided");
-            done = match prove(&mut self.driver, place, id).await? {
-                Outcome::Ok | Outcome::Made(_) => done.map(|last: Height| last.max(place.0)),
+        for (height, outcome) in self.outcomes(acts).await? {
+            done = match outcome {
+                Outcome::Ok | Outcome::Made(_) => done.map(|last: Height| last.max(height)),
                 Outcome::Refused(why) => Err(refused(what, why)),
             };
         }
@@ -196,7 +207,7 @@ impl AuthorSession {
         for some in running.chunks(BUILDS_PER_AUTHOR_MAX as usize) {
             let upgrade = |entry: &ScriptEntry| {
                 let ScriptEntry { object, script, .. } = *entry;
-                (Act::Build(Build::Upgrade { object, script, package }), Vec::new())
+                Act::Build(Build::Upgrade { object, script, package })
             };
             last = Some(self.perform_all("the upgrade", some.iter().map(upgrade).collect()).await?);
         }

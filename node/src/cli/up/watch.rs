@@ -1,27 +1,33 @@
-//! `up --watch`: brings what changes in the packages of a place's folder into the running sim.
+//! `up --watch`: brings what changes in the packages and things of a place's folder into the running sim.
+
+mod looks;
+mod things;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     convert::Infallible,
-    fmt, fs,
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    fmt,
+    path::PathBuf,
+    time::Duration,
 };
 
 use metatopia_client_driver::NodeUrl;
 use metatopia_protocol::{PackageEntry, ScriptEntry};
-use metatopia_scenarios::{KnownPackages, PACKAGES_FOLDER, PLACE_FILE, Place};
+use metatopia_scenarios::{KnownPackages, Place};
 use metatopia_scripting::Package;
 use metatopia_types::{Height, PackageId, PublicKey, ScriptId, Sign as _, SimId};
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use self::{
+    looks::{FolderLooks, LOOK, stamps},
+    things::FollowedThings,
+};
 use crate::{
     cli::{
         console::Console,
         failure::Failure,
-        folder::{FolderEntry, entries},
-        place::folder::{PLACE_FILES_MAX, PlaceFolder},
+        place::folder::PlaceFolder,
         script::{
             deeds::AuthorSession,
             lines::shown,
@@ -32,60 +38,13 @@ use crate::{
     keys,
 };
 
-/// The time between two looks at the folder. A change is brought in once two looks saw the same, for an
-/// editor may be in the middle of a file. What was saved runs within a second.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// The time for which a folder with an emptied file must stay as it is before it is brought in. Who saves a file
-/// empties it and then writes it, and a disk under load lets many looks pass in between.
-const EMPTY_STAYS: Duration = Duration::from_secs(2);
-
 /// The time after which a change is tried again that could not be brought in.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// The time between two questions whether scripts still run what was brought.
 const ASK: Duration = Duration::from_secs(3);
 
-/// When each file changed, and how long it is.
-type FileStamps = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
-
-/// What the looks at a folder saw, and since when it is so.
-#[derive(Debug)]
-struct FolderLooks {
-    seen: FileStamps,
-    since: Instant,
-    /// The files that became empty since the folder was still.
-    emptied: BTreeSet<PathBuf>,
-}
-
-impl FolderLooks {
-    /// Returns nothing seen yet.
-    const fn new(now: Instant) -> Self {
-        Self { seen: FileStamps::new(), since: now, emptied: BTreeSet::new() }
-    }
-
-    /// Takes a look. Returns whether the folder is still, so that nobody is in the middle of a file.
-    fn look(&mut self, seen: FileStamps, now: Instant) -> bool {
-        if self.seen != seen {
-            let is_fresh = |path: &PathBuf, stamp| {
-                self.emptied.contains(path) || self.seen.get(path) != Some(stamp)
-            };
-            let empty = seen.iter().filter(|(_, (_, length))| *length == 0);
-            let fresh = empty.filter(|(path, stamp)| is_fresh(path, *stamp));
-            let emptied = fresh.map(|(path, _)| path.clone()).collect();
-            *self = Self { seen, since: now, emptied };
-            return false;
-        }
-        let stays = if self.emptied.is_empty() { LOOK } else { EMPTY_STAYS };
-        let is_still = now.duration_since(self.since) >= stays;
-        if is_still {
-            self.emptied.clear();
-        }
-        is_still
-    }
-}
-
-/// A folder that is watched, and the admin in whose name its packages are brought into the sim.
+/// A folder that is watched, and the admin in whose name its packages and things are brought into the sim.
 #[derive(Debug)]
 pub(super) struct PlaceWatch {
     dir: PathBuf,
@@ -97,6 +56,7 @@ pub(super) struct PlaceWatch {
     brought: BTreeMap<ScriptId, BroughtScript>,
     /// The scripts that failed with a package, which they are not given again.
     fallen: BTreeSet<(ScriptId, PackageId)>,
+    things: FollowedThings,
 }
 
 /// A script that was given a package of the folder.
@@ -150,18 +110,20 @@ struct PackageUpdate<'a> {
 }
 
 impl PlaceWatch {
-    /// Returns a watch over a place's folder, for the sim at these nodes.
+    /// Returns a watch over a place's folder, for the sim at these nodes. The folder held `place` as `up` started, and
+    /// `is_founded` says whether the sim was founded of that.
     pub(super) fn new(
         dir: PathBuf,
-        sim: SimId,
-        node: Vec<NodeUrl>,
+        (place, is_founded): (Place, bool),
+        (sim, node): (SimId, Vec<NodeUrl>),
         key: PathBuf,
         console: Console,
     ) -> Self {
         let at = NodeArgs { node, sim: Some(sim) };
         let admin = PlayerArgs::of(at, key);
         let (brought, fallen) = (BTreeMap::new(), BTreeSet::new());
-        Self { dir, admin, console, told: None, brought, fallen }
+        let things = FollowedThings::new(place, is_founded, console);
+        Self { dir, admin, console, told: None, brought, fallen, things }
     }
 
     /// Watches without end. What is wrong in the folder is told, and waits for the next change.
@@ -186,9 +148,9 @@ impl PlaceWatch {
             }
             done = Some(folder.seen.clone());
             retry = match self.bring().await {
-                Ok(()) => {
+                Ok(is_done) => {
                     self.told = None;
-                    None
+                    (!is_done).then(|| Instant::now() + RETRY)
                 }
                 Err(failure) => {
                     self.tell(&failure);
@@ -203,7 +165,7 @@ impl PlaceWatch {
         let text = failure.to_string();
         if self.told.as_ref() != Some(&text) {
             self.console.warn(&format!(
-                "warning: not all packages of {} are in the sim: {text}; `up` tries again every {} s",
+                "warning: not all of {} is in the sim: {text}; `up` tries again every {} s",
                 self.dir.display(),
                 RETRY.as_secs()
             ));
@@ -211,21 +173,33 @@ impl PlaceWatch {
         }
     }
 
-    /// Brings every package of the folder into the sim that it lacks, and lets scripts run them.
+    /// Brings every package of the folder into the sim that it lacks, lets scripts run them, and brings in what changed
+    /// in the folder's things. Returns whether all of this is done.
     ///
     /// # Errors
-    /// Fails when one of them is not brought in. The others are.
-    async fn bring(&mut self) -> Result<(), Failure> {
+    /// Fails when a package is not brought in, or no node answers. What can be brought in is.
+    async fn bring(&mut self) -> Result<bool, Failure> {
         let place = match PlaceFolder::read(&self.dir)?.place() {
             Ok(place) => place,
             Err(mistakes) => {
                 for mistake in mistakes {
                     self.console.warn(&shown(&mistake.to_string()));
                 }
-                return Ok(());
+                return Ok(true);
             }
         };
         let admin = keys::load(&self.admin.key)?.public();
+        let packages = self.bring_packages(&place, admin).await;
+        // A package that is refused holds up no thing, but what runs it.
+        let is_done = self.things.follow(&place, (&self.admin, admin)).await?;
+        packages.map(|()| is_done)
+    }
+
+    /// Brings every package of the folder into the sim that it lacks, and lets scripts run them.
+    ///
+    /// # Errors
+    /// Fails when one of them is not brought in. The others are.
+    async fn bring_packages(&mut self, place: &Place, admin: PublicKey) -> Result<(), Failure> {
         let mut asking = self.admin.at.open_to_ask().await?;
         let known = packages::known(&mut asking).await;
         let running = packages::running(&mut asking).await;
@@ -233,7 +207,7 @@ impl PlaceWatch {
         let (known, running) = (known?, running?);
         // What failed meanwhile is known before anything is given again.
         self.note_fallen(&running);
-        let mut updates = updates(&place, &known, &running, admin);
+        let mut updates = updates(place, &known, &running, admin);
         for update in &mut updates {
             let id = update.package.id();
             update.scripts.retain(|entry| !self.fallen.contains(&(entry.script, id)));
@@ -384,40 +358,11 @@ fn updates<'a>(
     all.filter(|update| update.is_new || !update.scripts.is_empty()).collect()
 }
 
-/// Returns the stamps of what a place is read from, but its picture.
-fn stamps(dir: &Path) -> FileStamps {
-    let mut stamps = FileStamps::new();
-    stamp(&dir.join(PLACE_FILE), &mut stamps);
-    stamps_below(&dir.join(PACKAGES_FOLDER), &mut stamps);
-    stamps
-}
-
-/// Adds the stamps of the files below a folder, at most one more than a place may have. A folder or file that
-/// is gone by now has none.
-fn stamps_below(dir: &Path, stamps: &mut FileStamps) {
-    for FolderEntry { path, is_dir, is_file, .. } in entries(dir).unwrap_or_default() {
-        if stamps.len() > PLACE_FILES_MAX {
-            return;
-        }
-        if is_dir {
-            stamps_below(&path, stamps);
-        } else if is_file {
-            stamp(&path, stamps);
-        }
-    }
-}
-
-fn stamp(path: &Path, stamps: &mut FileStamps) {
-    if let Ok(found) = fs::symlink_metadata(path) {
-        stamps.insert(path.to_owned(), (found.modified().ok(), found.len()));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use metatopia_scenarios::parse_folder;
+    use metatopia_scenarios::{PLACE_FILE, parse_folder};
     use metatopia_types::{Digest, SigningKey};
 
     use super::*;
@@ -486,48 +431,12 @@ mod tests {
         assert_eq!(found(&place, &known, &running), [("lamp".to_owned(), vec![1, 2])]);
     }
 
-    /// A file that was emptied and not yet written was brought in: the scripts ran nothing for a moment.
-    #[test]
-    fn an_empty_file_is_taken_for_one_that_is_being_saved_until_it_stays_so() {
-        let now = Instant::now();
-        let after = |ms| now + Duration::from_millis(ms);
-        let holds = |length| FileStamps::from([("bell.rhai".into(), (None, length))]);
-        let mut folder = FolderLooks::new(now);
-        assert!(!folder.look(holds(9), now), "it was not seen before");
-        assert!(folder.look(holds(9), after(100)));
-        assert!(!folder.look(holds(0), after(200)));
-        assert!(!folder.look(holds(0), after(2_100)));
-        assert!(folder.look(holds(0), after(2_200)), "who wants it empty waits for it");
-        assert!(!folder.look(holds(8), after(2_300)));
-        assert!(folder.look(holds(8), after(2_400)));
-    }
-
-    /// One file that is meant to be empty held up every save in the folder for two seconds.
-    #[test]
-    fn a_file_that_was_empty_before_holds_up_no_other() {
-        let now = Instant::now();
-        let after = |ms| now + Duration::from_millis(ms);
-        let holds = |bell, notes| {
-            FileStamps::from([("bell.rhai".into(), (None, bell)), ("notes".into(), (None, notes))])
-        };
-        let mut folder = FolderLooks::new(now);
-        assert!(!folder.look(holds(9, 0), now));
-        assert!(folder.look(holds(9, 0), after(2_000)));
-        assert!(!folder.look(holds(8, 0), after(2_100)));
-        assert!(folder.look(holds(8, 0), after(2_200)), "only the bell was saved");
-        // While one is being saved, another save does not end the wait.
-        assert!(!folder.look(holds(0, 0), after(2_300)));
-        assert!(!folder.look(holds(0, 5), after(2_400)));
-        assert!(!folder.look(holds(0, 5), after(2_500)));
-        assert!(folder.look(holds(0, 5), after(4_400)));
-    }
-
     /// Of two saves in a row that both failed nothing was told: the sim puts back what ran before both.
     #[test]
     fn a_script_that_falls_back_behind_two_packages_is_told_and_not_given_the_last_again() {
-        let node = Vec::new();
-        let sim = SimId(Digest::ZERO);
-        let mut watch = PlaceWatch::new("yard".into(), sim, node, "key".into(), Console::quiet());
+        let sim = (SimId(Digest::ZERO), Vec::new());
+        let yard = (place(&[]), true);
+        let mut watch = PlaceWatch::new("yard".into(), yard, sim, "key".into(), Console::quiet());
         let [second, third] = ["2.0.0", "3.0.0"].map(|version| {
             let place = place(&[("lamp", "lamp", version)]);
             place.packages().next().expect("its package").clone()

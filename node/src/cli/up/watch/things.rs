@@ -1,0 +1,417 @@
+//! The things of a place's folder, which those of the running sim follow.
+
+mod order;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_scenarios::{PLACE_FILE, Place, SameThings, ThingDifference, as_built};
+use metatopia_scripting::Package;
+use metatopia_sim::{ObjectSpec, limits::BUILDS_PER_AUTHOR_MAX};
+use metatopia_types::{Height, ObjectId, Outcome, PackageId, PublicKey, Refusal};
+
+use self::order::{FollowedLine, SimScripts, ThingOrder, ThingStep, blueprint};
+use super::RETRY;
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    script::{deeds::AuthorSession, follow, lines::shown, packages},
+    session::PlayerArgs,
+};
+
+/// What the running sim has of a thing of the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ThingInSim {
+    /// An object of this number.
+    Object(ObjectId),
+    /// An object of its name, if there is one: the folder had the thing when `up` was started, and nobody asked yet.
+    Unsought,
+    /// Maybe an object of its name: nobody knows what became of the act that makes it.
+    Unsure,
+    /// Nothing yet: the thing is to be made.
+    Missing,
+    /// Nothing any more: somebody deleted it, or it cannot be told apart from others.
+    Gone,
+}
+
+/// A thing of the folder.
+#[derive(Debug, Clone)]
+struct FollowedThing {
+    /// The entry of the thing, as far as the sim has it.
+    spec: ObjectSpec,
+    object: ThingInSim,
+}
+
+/// The things of a folder, and what the running sim has of them.
+#[derive(Debug)]
+pub(super) struct FollowedThings {
+    console: Console,
+    /// The last reading of the folder.
+    place: Place,
+    /// The things in the order of the last reading, and behind these what the sim still has and the folder lost.
+    known: Vec<FollowedThing>,
+    /// The names of all packages that the folder had.
+    names: BTreeMap<PackageId, String>,
+    /// What was told of the last reading, and is not told again while `up` tries again.
+    told: BTreeSet<String>,
+    /// What was done with each thing of a bringing.
+    lines: BTreeMap<usize, FollowedLine>,
+}
+
+impl FollowedThings {
+    /// Returns the things of a place that the folder has as `up` starts. `is_founded` says that the sim was founded of
+    /// this very place.
+    pub(super) fn new(place: Place, is_founded: bool, console: Console) -> Self {
+        let object = |number| match is_founded {
+            true => ThingInSim::Object(ObjectId(number)),
+            false => ThingInSim::Unsought,
+        };
+        let things = place.objects().iter().cloned().zip(1..);
+        let known = things.map(|(spec, number)| FollowedThing { spec, object: object(number) });
+        let (known, names) = (known.collect(), names(&place).collect());
+        let (told, lines) = (BTreeSet::new(), BTreeMap::new());
+        Self { console, place, known, names, told, lines }
+    }
+
+    /// Brings into the sim what another reading of the folder changed. Returns whether all is done; else this is
+    /// to be called again later.
+    ///
+    /// # Errors
+    /// Fails when no node answers, or an act is not decided in time.
+    pub(super) async fn follow(
+        &mut self,
+        now: &Place,
+        (admin, author): (&PlayerArgs, PublicKey),
+    ) -> Result<bool, Failure> {
+        let is_retry = *now == self.place;
+        let told = core::mem::take(&mut self.told);
+        if is_retry {
+            self.told = told;
+        }
+        self.align(now);
+        if self.has_unsure() {
+            self.seek(admin, author).await?;
+        }
+        for index in 0..self.place.objects().len() {
+            self.settle(index);
+        }
+        let len = self.place.objects().len();
+        let is_there = |thing: &FollowedThing| matches!(thing.object, ThingInSim::Object(_));
+        let lost = self.known.split_off(len);
+        self.known.extend(lost.into_iter().filter(is_there));
+        let orders = self.orders();
+        if orders.is_empty() {
+            return Ok(true);
+        }
+        let mut session = AuthorSession::begin(admin, self.console).await?;
+        let done = self.carry_out(&mut session, orders).await;
+        session.end().await;
+        for line in core::mem::take(&mut self.lines).into_values() {
+            self.console.show(&line)?;
+        }
+        done?;
+        Ok(self.orders().is_empty())
+    }
+
+    /// Takes another reading up: the things stand in its order from now on, and new ones are missing in the sim.
+    /// Tells what else changed.
+    fn align(&mut self, now: &Place) {
+        self.names.extend(names(now));
+        // What the folder lost and the sim lacks is nothing any more: who writes it again makes it anew.
+        let len = self.place.objects().len();
+        let lost = self.known.split_off(len);
+        let may_be_there =
+            |thing: &FollowedThing| !matches!(thing.object, ThingInSim::Gone | ThingInSim::Missing);
+        self.known.extend(lost.into_iter().filter(may_be_there));
+        let specs: Vec<ObjectSpec> = self.known.iter().map(|thing| thing.spec.clone()).collect();
+        let same = SameThings::of(&specs, now.objects());
+        let keys = self.place.changed_keys(now, &same);
+        if !keys.is_empty() {
+            let keys: Vec<String> = keys.into_iter().collect();
+            self.console.warn(&format!(
+                "warning: {PLACE_FILE}: what changed in {} goes into the next sim that is founded, not into \
+                 this one",
+                keys.join(", ")
+            ));
+        }
+        let mut all = Vec::new();
+        for (index, spec) in now.objects().iter().enumerate() {
+            all.push(match same.before(index) {
+                Some(before) => {
+                    let FollowedThing { spec, object } = self.known[before].clone();
+                    FollowedThing { spec: same.renumbered(spec), object }
+                }
+                None => FollowedThing { spec: spec.clone(), object: ThingInSim::Missing },
+            });
+        }
+        let lost = same.removed(self.known.len()).map(|before| self.known[before].clone());
+        all.extend(lost);
+        (self.known, self.place) = (all, now.clone());
+    }
+
+    /// Returns what differs between what the sim has of a thing and its entry; nothing of what the folder lost.
+    fn difference(&self, index: usize) -> ThingDifference {
+        let now = self.place.objects().get(index);
+        let compare = |now| ThingDifference::between(&self.known[index].spec, now, &self.names);
+        now.map(compare).unwrap_or_default()
+    }
+
+    /// Says whether something is to be done with a thing of which nobody knows whether the sim has it.
+    fn has_unsure(&self) -> bool {
+        let is_lost = |index| index >= self.place.objects().len();
+        self.known.iter().enumerate().any(|(index, thing)| match thing.object {
+            ThingInSim::Unsure => true,
+            ThingInSim::Unsought => is_lost(index) || !self.difference(index).is_empty(),
+            _ => false,
+        })
+    }
+
+    /// Finds the things that the sim may have, by their names and owners. What the admin made counts as the sim's own.
+    async fn seek(&mut self, admin: &PlayerArgs, author: PublicKey) -> Result<(), Failure> {
+        let mut driver = admin.at.open_to_ask().await?;
+        let things = async {
+            let mut course = follow::begin(&mut driver, |_, _| {}).await?;
+            follow::catch_up(&mut driver, &mut course, |_| Ok(())).await?;
+            Ok::<_, Failure>(course.world().specs())
+        };
+        let things = things.await;
+        driver.leave().await;
+        self.find(&things?, author);
+        Ok(())
+    }
+
+    /// Takes up what the sim has, as [`FollowedThings::seek`] does.
+    fn find(&mut self, things: &[(ObjectId, ObjectSpec)], author: PublicKey) {
+        let taken: BTreeSet<ObjectId> =
+            self.known.iter().filter_map(FollowedThing::number).collect();
+        for thing in &mut self.known {
+            let otherwise = match thing.object {
+                ThingInSim::Unsought => ThingInSim::Gone,
+                ThingInSim::Unsure => ThingInSim::Missing,
+                _ => continue,
+            };
+            let owner = |owner: Option<PublicKey>| owner.filter(|owner| *owner != author);
+            let is_it = |(id, other): &&(ObjectId, ObjectSpec)| {
+                other.name == thing.spec.name
+                    && owner(other.owner) == owner(thing.spec.owner)
+                    && !taken.contains(id)
+            };
+            let mut found = things.iter().filter(is_it);
+            thing.object = match (found.next(), found.next()) {
+                (Some((id, _)), None) => ThingInSim::Object(*id),
+                _ => otherwise,
+            };
+        }
+    }
+
+    /// Takes up what no act changes, and tells it. From now on the thing differs from its entry only in what acts
+    /// change, or not at all if the sim does not have it.
+    fn settle(&mut self, index: usize) {
+        let difference = self.difference(index);
+        let now = self.place.objects()[index].clone();
+        let name = shown(&now.name);
+        let thing = &mut self.known[index];
+        match thing.object {
+            ThingInSim::Missing if blueprint(&now).is_none() => {
+                thing.object = ThingInSim::Gone;
+                self.console.warn(&format!(
+                    "warning: {name} is a line, which no act makes: it goes into the next sim that is founded"
+                ));
+            }
+            ThingInSim::Object(object) => {
+                let before = core::mem::replace(&mut thing.spec, now);
+                for edit in &difference.edits {
+                    edit.copy(&before, &mut thing.spec);
+                }
+                if !difference.waits.is_empty() {
+                    self.console.warn(&format!(
+                        "warning: {name} (thing {object}): no act changes {}; this goes into the next sim that \
+                         is founded",
+                        difference.waits.join(", ")
+                    ));
+                }
+            }
+            ThingInSim::Gone if !difference.is_empty() => {
+                thing.spec = now;
+                self.console.warn(&format!(
+                    "warning: {name} is left alone: the sim has no such thing any more, or several"
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns all that is to be done now: first what makes room, at last what takes it.
+    fn orders(&self) -> Vec<ThingOrder> {
+        let len = self.place.objects().len();
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        for (index, thing) in self.known.iter().enumerate() {
+            match thing.object {
+                ThingInSim::Object(object) if index >= len => {
+                    first.push(ThingOrder { index, step: ThingStep::Delete(object) });
+                }
+                ThingInSim::Missing => last.push(ThingOrder { index, step: ThingStep::Make }),
+                ThingInSim::Object(_) => last.extend(self.edits(index)),
+                _ => {}
+            }
+        }
+        first.extend(last);
+        first
+    }
+
+    /// Returns the edits that one thing lacks.
+    fn edits(&self, index: usize) -> Vec<ThingOrder> {
+        let Some(object) = self.known[index].number() else { return Vec::new() };
+        let edits = self.difference(index).edits.into_iter();
+        edits.map(|edit| ThingOrder { index, step: ThingStep::Edit(object, edit) }).collect()
+    }
+
+    /// Has all this done, and then what is missing of the things that were made.
+    async fn carry_out(
+        &mut self,
+        session: &mut AuthorSession,
+        orders: Vec<ThingOrder>,
+    ) -> Result<(), Failure> {
+        self.bring(session, &orders).await?;
+        let mut more = Vec::new();
+        for ThingOrder { index, .. } in
+            orders.iter().filter(|order| matches!(order.step, ThingStep::Make))
+        {
+            if self.known[*index].number().is_some() {
+                self.settle(*index);
+                more.extend(self.edits(*index));
+            }
+        }
+        self.bring(session, &more).await
+    }
+
+    /// Has orders carried out, as many in a turn as a builder may give. One that is refused holds up no other.
+    async fn bring(
+        &mut self,
+        session: &mut AuthorSession,
+        orders: &[ThingOrder],
+    ) -> Result<(), Failure> {
+        if orders.is_empty() {
+            return Ok(());
+        }
+        let running = packages::running(session.driver()).await?;
+        let scripts = SimScripts::new(running, packages::known(session.driver()).await?);
+        for some in orders.chunks(BUILDS_PER_AUTHOR_MAX as usize) {
+            let (mut acts, mut given) = (Vec::new(), Vec::new());
+            for order in some {
+                match order.step.act(self.entry(order.index), &scripts) {
+                    Some(act) => {
+                        acts.push(act);
+                        given.push(order);
+                    }
+                    // The script is off already.
+                    None => self.note_done(order, None),
+                }
+            }
+            let outcomes = session.outcomes(acts).await;
+            if outcomes.is_err() {
+                self.note_unsure(&given);
+            }
+            for (order, (height, outcome)) in given.into_iter().zip(outcomes?) {
+                match outcome {
+                    Outcome::Ok => self.note_done(order, Some(height)),
+                    Outcome::Made(object) => self.note_made(order.index, object, height),
+                    Outcome::Refused(why) => self.note_refused(order, &why),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the entry of a thing, or what it was before the folder lost it.
+    fn entry(&self, index: usize) -> &ObjectSpec {
+        self.place.objects().get(index).unwrap_or(&self.known[index].spec)
+    }
+
+    /// Notes that nobody knows what became of these orders. Edits can be given again, but a thing would be made twice.
+    fn note_unsure(&mut self, orders: &[&ThingOrder]) {
+        for order in orders.iter().filter(|order| matches!(order.step, ThingStep::Make)) {
+            self.known[order.index].object = ThingInSim::Unsure;
+        }
+    }
+
+    /// Notes that a thing was made.
+    fn note_made(&mut self, index: usize, object: ObjectId, height: Height) {
+        let spec = as_built(self.entry(index));
+        self.known[index] = FollowedThing { spec, object: ThingInSim::Object(object) };
+        self.line(index, object).add(ThingStep::Make.word(), height);
+    }
+
+    /// Notes that an order was carried out.
+    fn note_done(&mut self, order: &ThingOrder, height: Option<Height>) {
+        let index = order.index;
+        let object = match &order.step {
+            ThingStep::Make => return,
+            ThingStep::Edit(object, edit) => {
+                let now = self.entry(index).clone();
+                edit.copy(&now, &mut self.known[index].spec);
+                *object
+            }
+            ThingStep::Delete(object) => {
+                self.known[index].object = ThingInSim::Gone;
+                *object
+            }
+        };
+        if let Some(height) = height {
+            self.line(index, object).add(order.step.word(), height);
+        }
+    }
+
+    /// Notes that the sim refused an order. What is not there any more is left alone, and all else is tried again.
+    fn note_refused(&mut self, order: &ThingOrder, why: &Refusal) {
+        let (index, object) = (order.index, self.known[order.index].number());
+        let name = shown(&self.entry(index).name);
+        let number = object.map(|object| format!(" (thing {object})")).unwrap_or_default();
+        if *why == Refusal::NoObject && object.is_some() {
+            self.known[index] =
+                FollowedThing { spec: self.entry(index).clone(), object: ThingInSim::Gone };
+            let told = format!("warning: {name}{number} is left alone: the sim has it no more");
+            return self.tell(told);
+        }
+        let hint = match why {
+            Refusal::OutOfReach => {
+                "; walk there with the admin's key, or raise `building.reach` by `metatopia admin set`"
+            }
+            _ => "",
+        };
+        let (word, seconds) = (order.step.word(), RETRY.as_secs());
+        self.tell(format!(
+            "warning: {name}{number} was not {word}: {why}{hint}; `up` tries again every {seconds} s"
+        ));
+    }
+
+    /// Tells something, unless it was told of this reading before.
+    fn tell(&mut self, text: String) {
+        if !self.told.contains(&text) {
+            self.console.warn(&text);
+            self.told.insert(text);
+        }
+    }
+
+    fn line(&mut self, index: usize, object: ObjectId) -> &mut FollowedLine {
+        let name = self.entry(index).name.clone();
+        self.lines.entry(index).or_insert_with(|| FollowedLine::new(&name, object))
+    }
+}
+
+impl FollowedThing {
+    /// Returns the number of the thing in the sim, if it is known to be there.
+    const fn number(&self) -> Option<ObjectId> {
+        match self.object {
+            ThingInSim::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the names of a place's packages.
+fn names(place: &Place) -> impl Iterator<Item = (PackageId, String)> + '_ {
+    let name = |package: &Package| (package.id(), package.manifest().name.clone());
+    place.packages().map(name)
+}
