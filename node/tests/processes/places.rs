@@ -243,3 +243,71 @@ fn what_an_author_saves_in_the_folder_runs_in_the_sim_and_scripts_keep_their_sta
     person.leaves();
     shop.stop();
 }
+
+#[test]
+fn things_that_an_author_saves_in_the_folder_move_come_and_go_in_the_sim() {
+    let folder = Folder::new("places-things");
+    let own = folder.join("yard").display().to_string();
+    json(&["place", "new", &own, "--template", "empty", "--json"]);
+    let file = folder.join("yard/place.toml");
+    let head = fs::read_to_string(&file).expect("the file");
+    let thing = |name: &str, at: &str, more: &str| {
+        format!(
+            "\n[[object]]\nkind = \"{name}\"\nname = \"{name}\"\nat = {at}\nbox = [1, 1]\n{more}"
+        )
+    };
+    let save = |things: &[String]| {
+        fs::write(&file, format!("{head}{}", things.concat())).expect("the file");
+    };
+    let (bell, lamp) = (thing("bell", "[0, 5]", ""), thing("lamp", "[4, 5]", ""));
+    save(&[bell.clone(), lamp]);
+    let world = folder.join("world");
+    let mut yard = Plaza::start_watched(&world, 1, &own);
+
+    // One is moved, one is gone, and one is new.
+    let (moved, post) = (thing("bell", "[1, 6]", "text = \"ding\"\n"), thing("post", "[6, 6]", ""));
+    save(&[post.clone(), moved.clone()]);
+    let mut told = [yard.told_by_up(), yard.told_by_up(), yard.told_by_up()];
+    told.sort_by_key(|line| line["object"].as_u64());
+    let [first, second, third] = &told;
+    assert_eq!((&first["thing"], &first["object"]), (&"bell".into(), &1.into()));
+    assert_eq!(first["done"], serde_json::json!(["moved", "given its text"]), "{first}");
+    assert_eq!((&second["thing"], &second["object"]), (&"lamp".into(), &2.into()));
+    assert_eq!(second["done"], serde_json::json!(["deleted"]), "{second}");
+    assert_eq!((&third["thing"], &third["done"]), (&"post".into(), &serde_json::json!(["made"])));
+    assert!(told.iter().all(|line| line["height"].is_u64()), "{told:?}");
+
+    // A mistake changes nothing. What no act changes is told, and what one changes is done all the same.
+    save(&["\n[[object]]\nkind = 1\n".to_owned()]);
+    yard.warned_by_up("place.toml:");
+    let heavy = thing("bell", "[2, 6]", "text = \"ding\"\nmass = 9\n");
+    save(&[post.clone(), heavy.clone()]);
+    yard.warned_by_up("bell (thing 1): no act changes mass");
+    assert_eq!(yard.told_by_up()["done"], serde_json::json!(["moved"]));
+
+    // What the sim refuses is told, and holds up nothing.
+    let far = thing("post", "[90, 6]", "");
+    save(&[far, moved]);
+    assert_eq!(yard.told_by_up()["done"], serde_json::json!(["moved"]));
+    yard.warned_by_up("was not moved");
+    save(&[post.clone(), heavy]);
+    assert_eq!(yard.told_by_up()["done"], serde_json::json!(["moved"]));
+
+    let copy = folder.join("copy").display().to_string();
+    json(&["place", "export", &copy, "--node", &yard.servers[0].url, "--json"]);
+    let text = fs::read_to_string(folder.join("copy/place.toml")).expect("its file");
+    let names: Vec<&str> = text.lines().filter(|line| line.starts_with("name =")).collect();
+    assert_eq!(names[1..], ["name = \"bell\"", "name = \"post\""]);
+    assert!(text.contains("at = [2, 6]") && text.contains("at = [6, 6]"), "{text}");
+    yard.stop();
+
+    // Another start finds by their names what the folder has, and brings what changes from then on.
+    let mut yard = Plaza::start_watched(&world, 1, &own);
+    save(&[post]);
+    let told = yard.told_by_up();
+    assert_eq!((&told["thing"], &told["object"]), (&"bell".into(), &1.into()));
+    save(&[thing("post", "[7, 7]", "")]);
+    let told = yard.told_by_up();
+    assert_eq!((&told["thing"], &told["object"]), (&"post".into(), &third["object"]));
+    yard.stop();
+}

@@ -1,1 +1,176 @@
+//! What is asked of the sim after a save, and what is not.
 
+use std::collections::BTreeMap;
+
+use metatopia_scenarios::{ThingEdit, parse_folder};
+use metatopia_types::{Sign as _, SigningKey};
+
+use super::*;
+
+const HEAD: &str = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
+                    asset_licence = \"CC-BY-SA-4.0\"\nspawn = [0, 0]\nspawn_radius = 3\n";
+const BELL: &str = "[[object]]\nkind = \"bell\"\nname = \"bell\"\nat = [0, 5]\nbox = [1, 1]\n";
+const LAMP: &str = "[[object]]\nkind = \"lamp\"\nname = \"lamp\"\nat = [4, 5]\ndisc = \"0.5\"\n";
+
+fn place(things: &[&str]) -> Place {
+    let text = format!("{HEAD}{}", things.concat());
+    parse_folder("yard", &BTreeMap::from([(PLACE_FILE.to_owned(), text)])).expect("a place")
+}
+
+fn founded(things: &[&str]) -> FollowedThings {
+    FollowedThings::new(place(things), true, Console::quiet())
+}
+
+/// Takes a reading up, as a save does, and returns what is asked of the sim: the word for it, and the thing.
+fn saved(things: &mut FollowedThings, now: &Place) -> Vec<(&'static str, Option<u64>)> {
+    things.align(now);
+    (0..now.objects().len()).for_each(|index| things.settle(index));
+    let of = |order: &ThingOrder| match order.step {
+        ThingStep::Make => None,
+        ThingStep::Edit(object, _) | ThingStep::Delete(object) => Some(object.0),
+    };
+    things.orders().iter().map(|order| (order.step.word(), of(order))).collect()
+}
+
+/// Has all orders carried out, as a sim does that refuses none; new things get numbers from this one on.
+fn carry_out(things: &mut FollowedThings, mut number: u64) {
+    for order in things.orders() {
+        match order.step {
+            ThingStep::Make => {
+                things.note_made(order.index, ObjectId(number), Height(1));
+                number += 1;
+            }
+            _ => things.note_done(&order, Some(Height(1))),
+        }
+    }
+}
+
+#[test]
+fn a_founded_sim_is_asked_for_nothing_until_the_folder_changes() {
+    let mut things = founded(&[BELL, LAMP]);
+    assert_eq!(saved(&mut things, &place(&[BELL, LAMP])), []);
+    assert!(!things.has_unsure());
+}
+
+#[test]
+fn things_keep_their_numbers_wherever_they_stand_in_the_file() {
+    let mut things = founded(&[BELL, LAMP]);
+    let post = BELL.replace("\"bell\"", "\"post\"").replace("[0, 5]", "[0, 9]");
+    let moved = LAMP.replace("[4, 5]", "[5, 5]");
+    let now = place(&[&post, &moved]);
+    assert_eq!(
+        saved(&mut things, &now),
+        [("deleted", Some(1)), ("made", None), ("moved", Some(2))]
+    );
+    carry_out(&mut things, 7);
+    assert_eq!(saved(&mut things, &now), []);
+    let now = place(&[&moved.replace("[5, 5]", "[6, 5]"), &post.replace("[0, 9]", "[0, 8]")]);
+    assert_eq!(saved(&mut things, &now), [("moved", Some(2)), ("moved", Some(7))]);
+}
+
+#[test]
+fn what_was_deleted_and_stands_in_the_file_again_is_made_anew() {
+    let mut things = founded(&[BELL, LAMP]);
+    assert_eq!(saved(&mut things, &place(&[LAMP])), [("deleted", Some(1))]);
+    carry_out(&mut things, 7);
+    assert_eq!(saved(&mut things, &place(&[BELL, LAMP])), [("made", None)]);
+    // A deletion that the sim refused needs no new thing.
+    let mut things = founded(&[BELL, LAMP]);
+    assert_eq!(saved(&mut things, &place(&[LAMP])), [("deleted", Some(1))]);
+    assert_eq!(saved(&mut things, &place(&[BELL, LAMP])), []);
+}
+
+#[test]
+fn a_refused_edit_is_asked_for_again_and_others_are_not() {
+    let mut things = founded(&[BELL]);
+    let now = BELL.replace("[0, 5]", "[0, 60]");
+    let now = place(&[&format!("{now}text = \"ding\"\n")]);
+    assert_eq!(saved(&mut things, &now), [("moved", Some(1)), ("given its text", Some(1))]);
+    let orders = things.orders();
+    things.note_refused(&orders[0], &Refusal::OutOfReach);
+    things.note_done(&orders[1], Some(Height(1)));
+    assert_eq!(saved(&mut things, &now), [("moved", Some(1))]);
+    assert_eq!(things.told.len(), 1);
+    assert_eq!(saved(&mut things, &place(&[&format!("{BELL}text = \"ding\"\n")])), []);
+}
+
+#[test]
+fn what_somebody_deleted_is_left_alone_until_the_file_lets_go_of_it() {
+    let mut things = founded(&[BELL, LAMP]);
+    let now = place(&[&format!("{BELL}text = \"ding\"\n"), LAMP]);
+    saved(&mut things, &now);
+    let orders = things.orders();
+    things.note_refused(&orders[0], &Refusal::NoObject);
+    assert_eq!(saved(&mut things, &now), []);
+    assert_eq!(saved(&mut things, &place(&[&format!("{BELL}text = \"dong\"\n"), LAMP])), []);
+    assert_eq!(saved(&mut things, &place(&[LAMP])), []);
+    assert_eq!(saved(&mut things, &place(&[BELL, LAMP])), [("made", None)]);
+}
+
+#[test]
+fn after_a_restart_things_are_found_by_name_and_owner_and_only_if_that_is_clear() {
+    let key = |seed| SigningKey::from_seed([seed; 32]).public();
+    let (admin, other) = (key(1), key(2));
+    let text = [BELL, LAMP, &LAMP.replace("\"lamp\"", "\"post\"").replace("[4, 5]", "[8, 5]")];
+    let mut things = FollowedThings::new(place(&text), false, Console::quiet());
+    assert!(!things.has_unsure(), "nobody asks before something changes");
+    let now = text.map(|thing| format!("{thing}text = \"ding\"\n"));
+    let now = place(&now.each_ref().map(String::as_str));
+    things.align(&now);
+    assert!(things.has_unsure());
+    let spec = |index: usize, owner| ObjectSpec { owner, ..place(&text).objects()[index].clone() };
+    let in_sim = [
+        (ObjectId(3), spec(0, Some(other))),
+        (ObjectId(4), spec(0, Some(admin))),
+        (ObjectId(5), spec(1, None)),
+        (ObjectId(6), spec(1, Some(admin))),
+    ];
+    things.find(&in_sim, admin);
+    let found: Vec<ThingInSim> = things.known.iter().map(|thing| thing.object).collect();
+    assert_eq!(found, [ThingInSim::Object(ObjectId(4)), ThingInSim::Gone, ThingInSim::Gone]);
+    assert_eq!(saved(&mut things, &now), [("given its text", Some(4))]);
+}
+
+#[test]
+fn a_thing_whose_making_is_in_doubt_is_sought_before_it_is_made_again() {
+    let admin = SigningKey::from_seed([1; 32]).public();
+    let mut things = founded(&[BELL]);
+    let now = place(&[BELL, LAMP]);
+    assert_eq!(saved(&mut things, &now), [("made", None)]);
+    let orders = things.orders();
+    things.note_unsure(&orders.iter().collect::<Vec<_>>());
+    assert!(things.has_unsure());
+    let mut lost = FollowedThings { known: things.known.clone(), ..founded(&[BELL]) };
+    lost.align(&now);
+    lost.find(&[], admin);
+    assert_eq!(saved(&mut lost, &now), [("made", None)]);
+    things.find(&[(ObjectId(9), now.objects()[1].clone())], admin);
+    assert_eq!(saved(&mut things, &now), []);
+}
+
+#[test]
+fn a_line_is_not_built_and_waits() {
+    let mut things = founded(&[BELL]);
+    let fence = "[[object]]\nkind = \"fence\"\nname = \"fence\"\nline = [[5, 5], [9, 5]]\n";
+    assert_eq!(saved(&mut things, &place(&[BELL, fence])), []);
+}
+
+#[test]
+fn a_blueprint_of_several_parts_stands_where_the_entry_does() {
+    let cup = "[[object]]\nkind = \"cup\"\nname = \"cup\"\nat = [0, 8]\ndegrees = 90\n\
+               parts = [{ at = [1, 0], degrees = 90, box = [2, 1] }, { at = [-1, 0], box = [2, 1] }]\n";
+    let place = place(&[cup]);
+    let blueprint = blueprint(&place.objects()[0]).expect("no line");
+    assert_eq!(blueprint.parts.as_slice().len(), 1);
+    let text = format!("{} {}", blueprint.position, blueprint.angle.to_bits());
+    assert_eq!(text, "");
+}
+
+#[test]
+fn a_line_names_the_thing_and_each_deed_once() {
+    let mut line = FollowedLine::new("crate 3", ObjectId(14));
+    line.add("moved", Height(7));
+    line.add(ThingEdit::Recolor(1).word(), Height(9));
+    line.add("moved", Height(8));
+    assert_eq!(line.to_string(), "crate 3 (thing 14): moved, given its color, in turn 9");
+}
