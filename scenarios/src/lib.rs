@@ -4,8 +4,8 @@
 //! package of scripts has a folder of its own ([`parse_folder`]). This crate reads no disk: it is handed
 //! the texts, and those of the [templates](PlaceTemplate) are part of the program. A mistake in a file is
 //! reported with its line and column. [`Place::of_world`] goes the other way: it describes a running sim, and
-//! [`Place::files`] writes the description. It cannot change a running sim; it only makes a
-//! [`Genesis`](metatopia_sim::Genesis).
+//! [`Place::files`] writes the description. [`SameThings`] and [`ThingDifference`] compare two readings of a place.
+//! It cannot change a running sim; it only makes a [`Genesis`](metatopia_sim::Genesis).
 //!
 //! [`rehearse`] runs the tests of a package, which are scripts themselves, in a small sim.
 //!
