@@ -114,7 +114,7 @@ impl Plaza {
         Self::start_by(dir, servers, &["--no-restart", "--place", place], &[])
     }
 
-    /// As [`Plaza::start_at`]; the packages of the sim follow the folder.
+    /// As [`Plaza::start_at`]; the packages and things of the sim follow the folder.
     pub(crate) fn start_watched(dir: &Path, servers: usize, place: &str) -> Self {
         Self::start_by(dir, servers, &["--no-restart", "--place", place, "--watch"], &[])
     }

@@ -71,10 +71,10 @@ impl ThingEdit {
             Self::Give(_) => to.owner = from.owner,
             Self::Detach(package) | Self::Attach(package) => {
                 let is_it = |script: &&ScriptSpec| script.package == *package;
-                let (wanted, has) =
+                let (mut wanted, has) =
                     (from.scripts.iter().filter(is_it), to.scripts.iter().filter(is_it));
                 match wanted.clone().count().cmp(&has.count()) {
-                    Ordering::Greater => to.scripts.extend(wanted.last().cloned()),
+                    Ordering::Greater => to.scripts.extend(wanted.next_back().cloned()),
                     Ordering::Less => {
                         let last = to.scripts.iter().rposition(|script| is_it(&script));
                         drop(last.map(|last| to.scripts.remove(last)));
@@ -189,22 +189,13 @@ impl ThingDifference {
     ) {
         let mut old: Vec<&ScriptSpec> = before.iter().collect();
         let mut new: Vec<&ScriptSpec> = now.iter().collect();
-        let mut has_other_state = false;
-        let is_same = |one: &ScriptSpec, other: &ScriptSpec| one.package == other.package;
         let is_namesake = |one: &ScriptSpec, other: &ScriptSpec| {
             let name = names.get(&one.package);
             name.is_some() && name == names.get(&other.package)
         };
-        let rules: [&dyn Fn(&ScriptSpec, &ScriptSpec) -> bool; 2] = [&is_same, &is_namesake];
-        for is_pair in rules {
-            new.retain(|script| {
-                let Some(n) = old.iter().position(|other| is_pair(other, script)) else {
-                    return true;
-                };
-                has_other_state |= old.remove(n).state != script.state;
-                false
-            });
-        }
+        let mut has_other_state =
+            take_pairs(&mut old, &mut new, |one, other| one.package == other.package);
+        has_other_state |= take_pairs(&mut old, &mut new, is_namesake);
         has_other_state |= new.iter().any(|script| !script.state.0.is_empty());
         self.edits.extend(old.into_iter().map(|script| ThingEdit::Detach(script.package)));
         self.edits.extend(new.into_iter().map(|script| ThingEdit::Attach(script.package)));
@@ -214,6 +205,21 @@ impl ThingDifference {
     fn note_waits(&mut self, keys: &[(&'static str, bool)]) {
         self.waits.extend(keys.iter().filter(|(_, differs)| *differs).map(|(key, _)| *key));
     }
+}
+
+/// Takes out the scripts of which a pair says that they are the same. Returns whether the states of some differ.
+fn take_pairs(
+    old: &mut Vec<&ScriptSpec>,
+    new: &mut Vec<&ScriptSpec>,
+    is_pair: impl Fn(&ScriptSpec, &ScriptSpec) -> bool,
+) -> bool {
+    let mut has_other_state = false;
+    new.retain(|script| {
+        let Some(n) = old.iter().position(|other| is_pair(other, script)) else { return true };
+        has_other_state |= old.remove(n).state != script.state;
+        false
+    });
+    has_other_state
 }
 
 /// Returns the entry of a thing as it is once somebody has built it by one act. What the two differ in is what more
