@@ -260,7 +260,7 @@ fn things_that_an_author_saves_in_the_folder_move_come_and_go_in_the_sim() {
         fs::write(&file, format!("{head}{}", things.concat())).expect("the file");
     };
     let (bell, lamp) = (thing("bell", "[0, 5]", ""), thing("lamp", "[4, 5]", ""));
-    save(&[bell.clone(), lamp]);
+    save(&[bell, lamp]);
     let world = folder.join("world");
     let mut yard = Plaza::start_watched(&world, 1, &own);
 
