@@ -39,6 +39,7 @@ use std::{
 use libp2p::Multiaddr;
 use metatopia_protocol::ADDRESS_BYTES_MAX;
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS, keeper::HISTORY_TURNS};
+use metatopia_scenarios::{Mistake, text_of_file};
 use metatopia_transport::{
     gateway::GatewayLimits,
     http::{Origins, WebOrigin},
@@ -158,6 +159,9 @@ pub enum ConfigError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The file is no text.
+    #[error("configuration file {0}")]
+    Text(Mistake),
     /// The file cannot be written.
     #[error("cannot write configuration file {}: {source}", path.display())]
     Write {
@@ -295,14 +299,14 @@ pub fn read(path: &Path) -> Result<Layer, ConfigError> {
 
 fn read_text(path: &Path) -> Result<String, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut file = io::Read::take(file, FILE_BYTES_MAX + 1);
-    io::Read::read_to_string(&mut file, &mut text).map_err(failed)?;
-    if text.len() as u64 > FILE_BYTES_MAX {
+    io::Read::read_to_end(&mut file, &mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(ConfigError::TooLong { path: path.to_owned() });
     }
-    Ok(text)
+    text_of_file(&path.display().to_string(), bytes).map_err(ConfigError::Text)
 }
 
 /// Reads the text of the configuration file `path`.

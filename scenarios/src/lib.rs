@@ -44,7 +44,7 @@ mod template;
 pub use examples::ExamplePackage;
 pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use metatopia_scripting::PACKAGE_FILE;
-pub use mistake::{Mistake, TomlSource};
+pub use mistake::{Mistake, TomlSource, text_of_file};
 pub use package::{
     KnownPackages, imported_ids, licence_words, package_files, parse_package, parse_package_all,
     read_package, source_mistakes,

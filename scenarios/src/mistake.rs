@@ -26,6 +26,19 @@ impl Mistake {
     }
 }
 
+/// Returns the text of a file that holds these bytes. `file` is how messages name it.
+///
+/// # Errors
+/// The place of the first byte that is no UTF-8, which counts as one character.
+pub fn text_of_file(file: &str, bytes: Vec<u8>) -> Result<String, Mistake> {
+    String::from_utf8(bytes).map_err(|error| {
+        let end = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes().get(..end).unwrap_or_default());
+        let told = "the file is not UTF-8 from here on: save it as text in UTF-8";
+        TomlSource { file, text: &text }.mistake_in(text.len()..text.len(), told)
+    })
+}
+
 /// A text in TOML, to say where mistakes in it are.
 #[derive(Debug, Clone, Copy)]
 pub struct TomlSource<'a> {
@@ -107,3 +120,20 @@ impl fmt::Display for Mistake {
 }
 
 impl core::error::Error for Mistake {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_that_is_no_utf8_is_told_by_line_and_by_column_in_characters() {
+        let told =
+            |bytes: &[u8]| text_of_file("a.rhai", bytes.to_vec()).map_err(|it| it.to_string());
+        let what = "the file is not UTF-8 from here on: save it as text in UTF-8";
+        assert_eq!(told("a\u{e4}\n".as_bytes()), Ok("a\u{e4}\n".to_owned()));
+        assert_eq!(told(b"\xff\xfea\0"), Err(format!("a.rhai:1:1: {what}")));
+        assert_eq!(told(b"one\n\n  \xc3\xa4\xc3\xa4 \xe4b\n"), Err(format!("a.rhai:3:6: {what}")));
+        // A character that the end of the file cuts is told where it begins.
+        assert_eq!(told(b"one\ntwo\xc3"), Err(format!("a.rhai:2:4: {what}")));
+    }
+}

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metatopia_scenarios::text_of_file;
+
 use super::failure::Failure;
 use crate::atomic_file::{create_folder, replace};
 
@@ -73,10 +75,8 @@ impl TextFolder {
             let message = format!("{} has more than {} files", self.name, self.bounds.files);
             return Err(Failure::failed(message).hint("there is no room for so many"));
         }
-        let text = String::from_utf8(self.bytes_of(path)?).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Failure::failed(format!("{} is not UTF-8 from byte {at} on", path.display()))
-        })?;
+        let text = text_of_file(&path.display().to_string(), self.bytes_of(path)?)
+            .map_err(|mistake| Failure::failed(mistake.to_string()))?;
         self.files.insert(name, text);
         Ok(())
     }

@@ -14,6 +14,7 @@ use metatopia_protocol::{
     Answer, Grant, INVITE_ADDRESSES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS, Invite, InviteError,
     InviteTextError, Question, SignedInvite,
 };
+use metatopia_scenarios::text_of_file;
 use metatopia_types::{
     Certificate, Ed25519, Millis, PublicKey, RoleRight, Sign as _, SigningKey, ValidatorSet,
 };
@@ -195,7 +196,8 @@ const MADE_BY: &str = "`metatopia invite create` makes one";
 /// Reads an invite from the command line, or from the file that is named there. The server of a
 /// short invite gives the whole one.
 pub(super) async fn read(text: &str) -> Result<SignedInvite, Failure> {
-    let file = fs::read_to_string(text);
+    let file = fs::read(text).ok().map(|bytes| text_of_file(text, bytes)).transpose();
+    let file = file.map_err(|mistake| Failure::usage(mistake.to_string()))?;
     match file.as_deref().unwrap_or(text).parse::<ShortInvite>() {
         Ok(short) => return short::fetch(&short).await,
         // The text may be a whole invite.
@@ -203,8 +205,8 @@ pub(super) async fn read(text: &str) -> Result<SignedInvite, Failure> {
         Err(error) => return Err(error.into()),
     }
     match file {
-        Ok(content) => Ok(SignedInvite::read(&content)?),
-        Err(_) => match SignedInvite::read(text) {
+        Some(content) => Ok(SignedInvite::read(&content)?),
+        None => match SignedInvite::read(text) {
             Err(error @ InviteTextError::NoMark) => {
                 Err(Failure::usage(format!("what is given is no file, and {error}")).hint(MADE_BY))
             }
@@ -390,6 +392,9 @@ mod tests {
         assert_eq!(told("nothing").await, format!("{nothing}; {advice}"));
         let empty = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         assert_eq!(told(empty).await, format!("no invite: it has no `metatopia1` in it; {advice}"));
+        let scratch = crate::scratch::Scratch::made("invite-bytes");
+        let file = scratch.file("invite.txt", b"\xff\xfem\0").display().to_string();
+        assert!(told(&file).await.starts_with(&format!("{file}:1:1: the file is not UTF-8")));
         assert!(told("metatopia1!").await.ends_with("; copy all of it, and nothing behind it"));
     }
 }

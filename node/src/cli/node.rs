@@ -153,7 +153,9 @@ impl From<ConfigError> for Failure {
         let missing = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
         let exit = match &error {
             ConfigError::Read { source, .. } if missing(source) => Exit::NotFound,
-            ConfigError::Read { .. } | ConfigError::Write { .. } => Exit::Failed,
+            ConfigError::Read { .. } | ConfigError::Text(_) | ConfigError::Write { .. } => {
+                Exit::Failed
+            }
             _ => Exit::Usage,
         };
         Self::new(exit, error.to_string())

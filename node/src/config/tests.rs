@@ -246,7 +246,7 @@ fn a_server_does_not_vote_with_its_node_key() {
 }
 
 #[test]
-fn a_file_above_the_limit_is_refused() {
+fn a_file_above_the_limit_or_of_no_text_is_refused() {
     let mut nonce = [0; 8];
     getrandom::fill(&mut nonce).unwrap();
     let name = format!("metatopia-config-{:016x}.toml", u64::from_le_bytes(nonce));
@@ -257,10 +257,15 @@ fn a_file_above_the_limit_is_refused() {
     let fits = read(&path);
     std::fs::write(&path, text(FILE_BYTES_MAX + 1)).unwrap();
     let too_long = read(&path);
+    std::fs::write(&path, b"# Ours.\nlog = \"\xff\"\n").unwrap();
+    let no_text = read(&path).unwrap_err().to_string();
     std::fs::remove_file(&path).unwrap();
 
     assert_eq!(fits.unwrap(), Layer::default());
     assert!(matches!(too_long, Err(ConfigError::TooLong { .. })), "{too_long:?}");
+    // Nobody was told where the file is no text.
+    let expected = format!("configuration file {}:2:8: the file is not UTF-8", path.display());
+    assert!(no_text.starts_with(&expected), "{no_text}");
     let gone = read(&path).unwrap_err().to_string();
     assert!(gone.contains(path.to_str().unwrap()), "{gone}");
 }

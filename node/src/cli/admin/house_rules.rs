@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::{ArgGroup, Args};
+use metatopia_scenarios::text_of_file;
 use metatopia_sim::Introduction;
 use metatopia_types::{Blob, GovernOrder};
 
@@ -36,8 +37,8 @@ pub(in crate::cli) async fn run(args: HouseRulesArgs, console: Console) -> Resul
 fn words(file: &Path) -> Result<Blob, Failure> {
     let shown = file.display();
     let text = fs::read(file).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
-    let text = String::from_utf8(text)
-        .map_err(|_| Failure::usage(format!("{shown} holds no text in UTF-8")))?;
+    let text = text_of_file(&shown.to_string(), text)
+        .map_err(|mistake| Failure::usage(mistake.to_string()))?;
     // Editors end files with a line feed, and some systems lines with two characters.
     let house_rules = text.replace("\r\n", "\n").trim().to_owned();
     if house_rules.is_empty() {
@@ -47,4 +48,20 @@ fn words(file: &Path) -> Result<Blob, Failure> {
     let introduction = Introduction { house_rules, ..Introduction::default() };
     introduction.check().map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     Ok(Blob(introduction.house_rules.into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cli::exit::Exit, scratch::Scratch};
+
+    #[test]
+    fn rules_that_are_no_text_are_told_with_line_and_column() {
+        let scratch = Scratch::made("house-rules-bytes");
+        let file = scratch.file("rules.txt", b"Wipe your feet.\nGr\xfc\xdfe.\n");
+        let failure = words(&file).expect_err("Latin 1");
+        assert_eq!(failure.exit, Exit::Usage);
+        let told = format!("{}:2:3: the file is not UTF-8", file.display());
+        assert!(failure.message.starts_with(&told), "{failure}");
+    }
 }

@@ -8,7 +8,7 @@ use super::{
     folder::{PLACE_BYTES_MAX, PLACE_FILES_MAX, PlaceFolder},
     *,
 };
-use crate::scratch::Scratch;
+use crate::{cli::exit::Exit, scratch::Scratch};
 
 fn written(name: &str, template: &str) -> Scratch {
     let scratch = Scratch::new(name);
@@ -91,11 +91,12 @@ fn all_mistakes_of_a_place_are_told_with_their_lines() {
 }
 
 #[test]
-fn a_file_that_is_no_text_is_named_with_the_byte() {
+fn a_file_that_is_no_text_is_named_with_line_and_column() {
     let scratch = written("place-bytes", "empty");
-    fs::write(scratch.0.join("place.toml"), b"name = \"\xff\"").expect("the file");
+    fs::write(scratch.0.join("place.toml"), b"# Ours.\nname = \"\xff\"").expect("the file");
     let failure = PlaceFolder::read(&scratch.0).expect_err("no text");
-    assert!(failure.message.contains("place.toml is not UTF-8 from byte 8 on"), "{failure}");
+    assert_eq!(failure.exit, Exit::Failed);
+    assert!(failure.message.contains("place.toml:2:9: the file is not UTF-8"), "{failure}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use metatopia_client_driver::NodeUrl;
-use metatopia_scenarios::{PACKAGE_FILE, TESTS_FILE, source_mistakes};
+use metatopia_scenarios::{PACKAGE_FILE, TESTS_FILE, source_mistakes, text_of_file};
 use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
 use metatopia_types::limits::BLOB_BYTES_MAX;
 use serde::Serialize;
@@ -159,8 +159,5 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
             format!("{name} is longer than {FILE_BYTES_MAX} bytes, the most a script has");
         return Err(Failure::failed(message));
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::failed(format!("{name} is not UTF-8 from byte {at} on"))
-    })
+    text_of_file(&name.to_string(), bytes).map_err(|mistake| Failure::failed(mistake.to_string()))
 }

@@ -375,7 +375,7 @@ impl LocalWorld {
         let address = |(seat, port): (&WorldServer, u16)| {
             let set = match config::read(&seat.config()) {
                 Ok(layer) => layer.overlay_listen.filter(is_clear),
-                Err(ConfigError::Read { .. }) => None,
+                Err(ConfigError::Read { .. } | ConfigError::Text(_)) => None,
                 Err(error) => return Err(error.into()),
             };
             Ok(set.unwrap_or_else(|| Multiaddr::from(reach.own()).with(Protocol::Tcp(port))))

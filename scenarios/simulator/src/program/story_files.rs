@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use metatopia_scenarios::text_of_file;
 use metatopia_simulator::agreement::Violation;
 use metatopia_simulator::story::limits::FILE_BYTES_MAX;
 use metatopia_simulator::story::{Story, StoryEnding, StoryFileSource, Unmet};
@@ -135,12 +136,13 @@ fn read(path: &Path) -> Result<String, (SimulatorExit, String)> {
         ),
         _ => (SimulatorExit::Usage, format!("cannot read {name}: {error}")),
     };
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     // A byte more than there may be, so that a file that is too long is seen as one.
     let limit = FILE_BYTES_MAX as u64 + 1;
     let file = fs::File::open(path).map_err(failed)?;
-    file.take(limit).read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
+    file.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    text_of_file(&name.to_string(), bytes)
+        .map_err(|mistake| (SimulatorExit::Usage, mistake.to_string()))
 }
 
 /// The folder of a story: files that it names are looked for there.
