@@ -69,12 +69,14 @@ impl Place {
             ground: Bounds::new(ground.low, ground.high).ok().filter(|_| are_rules_fine),
         };
         let before = mistakes.len();
-        let mut objects = Vec::new();
+        let (mut objects, mut tables) = (Vec::new(), Vec::new());
         let mut first = ObjectId(1);
-        for object in &described.objects {
+        for (table, object) in described.objects.iter().enumerate() {
             objects.extend(source.objects(object, first, &context, &mut mistakes));
+            tables.resize(objects.len(), table);
             first = first.plus(object.get_ref().count());
         }
+        source.doubled((&described.objects, &tables), &objects, &mut mistakes);
         source.count_compounds(&described.objects, &mut mistakes);
         // Joints hold things by their numbers, so no thing may be missing.
         let joints = if mistakes.len() == before {

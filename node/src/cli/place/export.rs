@@ -53,6 +53,14 @@ pub(super) async fn run(args: PlaceExportArgs, console: Console) -> Result<(), F
             args.dir.join(PLACE_FILE).display()
         ));
     }
+    for (first, again) in place.doubled() {
+        console.warn(&format!(
+            "warning: {:?} is {:?} once more, so `metatopia place check` refuses the place: take one away in {}",
+            again.name,
+            first.name,
+            args.dir.join(PLACE_FILE).display()
+        ));
+    }
     console.note(&format!("sim {} after turn {}", world.sim(), world.height()));
     console.show(&PlaceReport::of(&args.dir, &place))
 }

@@ -90,6 +90,53 @@ fn all_mistakes_of_a_place_are_told_with_their_lines() {
     assert!(told[1].starts_with(&at(lines + 6)) && told[1].contains("needs one of `box`"));
 }
 
+/// A table that was copied and not changed was called fine. What overlaps otherwise is how people build.
+#[test]
+fn a_thing_that_is_there_twice_is_told_with_both_lines() {
+    let scratch = written("place-doubled", "empty");
+    let file = scratch.0.join("place.toml");
+    let text = fs::read_to_string(&file).expect("the file");
+    let line = text.lines().count();
+    let checked = |things: &[String]| {
+        fs::write(&file, format!("{text}{}", things.concat())).expect("the file");
+        PlaceFolder::read(&scratch.0).expect("readable").place()
+    };
+    let thing = |name: &str, rest: &str| {
+        format!("[[object]]\nkind = \"wall\"\nname = \"{name}\"\n{rest}\n")
+    };
+    let wall = "at = [9, 9]\nbox = [1, 4]";
+    let one = thing("one", wall);
+    for (again, what) in [
+        (thing("two", wall), "two"),
+        (thing("two", "degrees = 180\nat = [9, 9]\nbox = [1, 4]"), "two"),
+        (thing("two", "places = [[5, 5], [9, 9]]\nbox = [1, 4]"), "two 2"),
+        (thing("two", "places = [[9, 9], [9, 9]]\nbox = [1, 4]"), "two 1"),
+    ] {
+        let mistakes = checked(&[one.clone(), again.clone()]).expect_err(&again);
+        let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        let begins =
+            format!("{}:{}:1: {what:?} is the thing \"one\" of line ", file.display(), line + 6);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with(&format!("{begins}{} once more", line + 1)), "{told:?}");
+    }
+    let twice = thing("row", "places = [[9, 9], [9, 9], [9, 9]]\ndisc = 1");
+    let mistakes = checked(&[twice]).expect_err("three discs in one");
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    for other in [
+        "degrees = 90\nat = [9, 9]\nbox = [1, 4]",
+        "at = [9, 9]\nbox = [1, 3]",
+        "at = [9, 9]\ndisc = 1",
+        "at = [9, 10]\nbox = [1, 4]",
+        "at = [9, 9]\nbox = [1, 4]\nsensor = true",
+        "at = [9, 9]\nbox = [1, 4]\ncategories = [3]",
+        "at = [9, 9]\nbox = [1, 4]\nmotion = \"kinematic\"",
+        "at = [9, 9]\nbox = [1, 4]\nowner = \"0101010101010101010101010101010101010101010101010101010101010101\"",
+    ] {
+        let place = checked(&[one.clone(), thing("two", other)]).expect(other);
+        assert_eq!(place.doubled().count(), 0, "{other}");
+    }
+}
+
 #[test]
 fn a_file_that_is_no_text_is_named_with_line_and_column() {
     let scratch = written("place-bytes", "empty");
