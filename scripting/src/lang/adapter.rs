@@ -1,5 +1,6 @@
 //! The one module that names the parser's types: it parses a source, and gives our own tree.
 
+mod headers;
 mod switches;
 
 use alloc::{
@@ -33,6 +34,7 @@ use crate::{
         STRING_BYTES_MAX,
     },
 };
+use headers::FunctionHeads;
 use switches::Marks;
 
 /// The parser keeps functions by hash and never tells a hash; a fixed seed makes even collisions repeat.
@@ -44,9 +46,11 @@ const NUMBER: char = '#';
 /// Parses a source.
 pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
     switches::clear();
+    headers::clear();
     OUTSIDE.set(OutsideOfFunctions::default());
     let parsed = catch_unwind(AssertUnwindSafe(|| parser().compile(source)));
     let marks = switches::take();
+    let heads = headers::take();
     let ast = match parsed {
         Ok(Ok(ast)) => ast,
         Ok(Err(error)) => {
@@ -58,7 +62,7 @@ pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
             return Err(vec![Diagnostic { line: 0, column: 0, message }]);
         }
     };
-    let reader = TreeReader { ast: &ast, marks: &marks };
+    let reader = TreeReader { ast: &ast, marks: &marks, heads: &heads };
     Ok(reader.tree())
 }
 
@@ -100,6 +104,7 @@ const FREED: &str = "spawn";
 /// a `switch` needs.
 fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
     switches::note(&token, at);
+    headers::note(&token, at);
     if let Some(error) = note_outside(&token) {
         return error;
     }
@@ -184,6 +189,7 @@ fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
 struct TreeReader<'a> {
     ast: &'a AST,
     marks: &'a Marks,
+    heads: &'a FunctionHeads,
 }
 
 impl TreeReader<'_> {
@@ -196,10 +202,12 @@ impl TreeReader<'_> {
     }
 
     fn function(&self, function: &Arc<ScriptFuncDef>) -> SourceFunction {
+        let at = point(function.body.start_position());
         SourceFunction {
             name: function.name.to_string(),
+            named_at: self.heads.name_of(at),
             parameters: function.params.iter().map(ToString::to_string).collect(),
-            at: point(function.body.start_position()),
+            at,
             body: self.statements(&statements_of(function)),
             is_method: function.this_type.is_some(),
             is_private: function.access == FnAccess::Private,

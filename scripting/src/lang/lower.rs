@@ -260,22 +260,27 @@ impl Lowering {
     }
 
     fn function(&mut self, function: &SourceFunction) -> IrFunction {
-        let SourceFunction { name, parameters, at, body, is_method, is_private: _ } = function;
+        let SourceFunction { name, named_at, parameters, at, body, is_method, is_private: _ } =
+            function;
         if *is_method {
-            self.complain(*at, format!("{name}: functions of a type are not part of the language"));
+            self.complain(
+                *named_at,
+                format!("{name}: functions of a type are not part of the language"),
+            );
         }
         let mut known = FUNCTIONS.iter();
         if known.any(|f| f.name == name && f.arguments.len() == parameters.len()) {
-            self.complain(*at, format!("{name} is a function of the world: choose another name"));
+            let told = format!("{name} is a function of the world: choose another name");
+            self.complain(*named_at, told);
         }
-        let event =
-            if name.starts_with("on_") { self.handler(name, parameters.len(), *at) } else { None };
+        let is_handler = name.starts_with("on_");
+        let event = is_handler.then(|| self.handler(name, parameters.len(), *named_at)).flatten();
         self.note_assigned(body);
         // What the world gives to a handler is known; a handler that is called by name can get anything.
         let event_kinds = event.map_or(&[][..], EventKind::parameter_kinds);
         let is_called = self.is_import || self.called.contains(name);
         for (index, parameter) in parameters.iter().enumerate() {
-            self.free_name(parameter, *at);
+            self.free_name(parameter, *named_at);
             let register = self.register(*at);
             self.declare(parameter, register, false, *at);
             self.holds(event_kinds.get(index).copied().filter(|_| !is_called));

@@ -25,6 +25,8 @@ pub(super) struct SourceTree {
 #[derive(Debug)]
 pub(super) struct SourceFunction {
     pub(super) name: String,
+    /// Of its name: where people look for a mistake in its head. What runs knows the place of the body alone.
+    pub(super) named_at: SourcePoint,
     pub(super) parameters: Vec<String>,
     /// Of its body.
     pub(super) at: SourcePoint,

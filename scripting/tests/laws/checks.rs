@@ -36,20 +36,45 @@ fn unknown_handlers_are_errors_with_a_suggestion() {
     let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer, on_upgrade, \
                on_spawn, on_ui, on_enter, on_leave, on_answer, on_hit, on_break, on_arrive, \
                on_refused, on_sit, on_stand, on_depart, on_undelivered, on_hit_beyond";
-    let expected = format!("1:17: there is no event for on_tuch: did you mean on_touch?; {all}");
+    let expected = format!("1:4: there is no event for on_tuch: did you mean on_touch?; {all}");
     assert_eq!(first("fn on_tuch(who) {}"), expected);
-    assert_eq!(first("fn on_xyzzy() {}"), format!("1:15: there is no event for on_xyzzy; {all}"));
+    assert_eq!(first("fn on_xyzzy() {}"), format!("1:4: there is no event for on_xyzzy; {all}"));
 }
 
 #[test]
 fn handlers_may_leave_out_parameters_but_not_add_any() {
     assert_eq!(first("fn on_touch() {} fn on_message(from, topic) {}"), "none");
-    assert_eq!(first("fn on_start(x) {}"), "1:16: on_start takes no parameters");
+    assert_eq!(first("fn on_start(x) {}"), "1:4: on_start takes no parameters");
     assert_eq!(
         first("fn on_touch(a, b, c, d) {}"),
-        "1:25: on_touch takes at most 3: other, at, impulse"
+        "1:4: on_touch takes at most 3: other, at, impulse"
     );
     assert!(first("fn on_tick() {} fn on_tick(dt) {}").contains("which is the handler?"));
+}
+
+/// Such mistakes were marked at the end of the parameters, which may be some lines below the name.
+#[test]
+fn a_mistake_in_the_head_of_a_function_is_marked_at_its_name() {
+    let start = "on_start takes no parameters";
+    for (source, complaint) in [
+        ("fn on_start(x) {}", format!("1:4: {start}")),
+        ("const A = #{ b: 1 };\n\n  private fn   on_start(x) { }", format!("3:16: {start}")),
+        ("fn a() { #{} }\nfn on_start(x) { if true { } }\nfn b() {}", format!("2:4: {start}")),
+        ("fn // { fn on_stop() {\n/* fn */ on_start /* ( */ (\n  x, // {\n  y\n)\n{}", {
+            format!("2:10: {start}")
+        }),
+        ("fn a() { let on_start = |x| { x }; } fn on_start(x) {}", { format!("1:41: {start}") }),
+        ("fn say(words) {\n}", "1:4: say is a function of the world: choose another name".into()),
+        ("fn int.twice() {\n}", {
+            "1:8: twice: functions of a type are not part of the language".into()
+        }),
+        ("fn\ton_stat() {}", "1:4: there is no event for on_stat: did you mean on_start?".into()),
+        ("fn greet(who, state) {\n}", {
+            "1:4: state has a meaning already: choose another name".into()
+        }),
+    ] {
+        assert!(first(source).starts_with(&complaint), "{source}: {}", first(source));
+    }
 }
 
 #[test]
@@ -104,7 +129,7 @@ fn unknown_names_are_errors_with_a_suggestion() {
             "fn on_start() { let state = 3; }",
             "1:17: state has a meaning already: choose another name",
         ),
-        ("fn say(text) {}", "1:14: say is a function of the world: choose another name"),
+        ("fn say(text) {}", "1:4: say is a function of the world: choose another name"),
         (
             "let x = 1;",
             "1:1: a variable outside of a function would be gone after the call: use const, or \
