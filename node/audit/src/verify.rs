@@ -171,7 +171,10 @@ fn check_log(
                 fault.map(|fault| LogFaultKind::Scan(Box::new(fault)).at(replay.log_height()));
             let first = replay.missing().first().map_or(begin.0, |(first, _)| *first);
             let no_state = no_state.map(|why| LogFaultKind::NoState(Box::new(why)).at(first));
-            played.or(unread).or(no_state).or(gap)
+            // What is known to be wrong is told before what this program cannot judge.
+            let unjudged =
+                |fault: &LogFault| fault.kind.missing_port().is_some() && unread.is_some();
+            played.filter(|fault| !unjudged(fault)).or(unread).or(no_state).or(gap)
         }
     };
     checked.records = scan.index.records();

@@ -21,7 +21,8 @@ pub enum Exit {
     Diverged,
     /// There was no quorum, or no answer in time.
     TimedOut,
-    /// A directory or file is of another engine than this program; it is left as it is.
+    /// A directory or file is of another engine than this program, or needs a port that this program lacks; it is
+    /// left as it is.
     OtherEngine,
 }
 
@@ -67,7 +68,9 @@ impl Exit {
             Self::Unverified => "verification failed",
             Self::Diverged => "divergence, or stalled",
             Self::TimedOut => "no quorum, or time-out",
-            Self::OtherEngine => "of another engine: left as it is",
+            Self::OtherEngine => {
+                "of another engine, or with a port that this program lacks: left as it is"
+            }
         }
     }
 

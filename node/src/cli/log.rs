@@ -50,9 +50,10 @@ pub(super) enum LogCommand {
         turns behind missing ones. Missing turns are not proven, whatever the\nreason is: a server \
         that was away lacks them until it has fetched them, but somebody may also have taken\nthem \
         out. Exit code 5, and the height, when anything is wrong or not proven; 6 when two logs \
-        are each in\norder and differ. Of two sims that lie side by side, both ends of all \
-        that went over their border are held\nagainst each other: exit code 6 as well, when both \
-        cannot be true. docs/verify.md says what is proved, and what is not.")]
+        are each in\norder and differ; 8 when the sim runs a port that this program lacks. Of two \
+        sims that lie side by side,\nboth ends of all that went over their border are held \
+        against each other: exit code 6 as well, when both\ncannot be true. \
+        docs/verify.md says what is proved, and what is not.")]
     Verify(LogVerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.
@@ -104,6 +105,10 @@ fn golden(console: Console) -> Result<(), Failure> {
     console.show(&Golden { ok: true, turns, root: root.to_string() })
 }
 
+/// Where turns go on that need a port which this program lacks.
+pub(super) const NEWER_PROGRAM: &str =
+    "use a program that has the port; `metatopia script ports` lists those of this one";
+
 /// What the logs of one sim show.
 #[derive(Debug, Default)]
 struct SimLogs {
@@ -145,7 +150,7 @@ fn verify_sims(
         let verdict = LogVerdict::of(dir.display().to_string(), &checked, args.allow_gaps);
         say(&verdict)?;
         match (verdict.failure(), checked.sim) {
-            (Some(failure), _) => drop(unverified.get_or_insert(failure)),
+            (Some(failure), _) => unverified = Some(graver(unverified, failure)),
             (None, Some(sim)) => {
                 let logs = sims.entry(sim).or_default();
                 logs.servers.push((verdict.dir, checked.turns));
@@ -160,6 +165,15 @@ fn verify_sims(
     match sims.values().find_map(|logs| first_fork(&logs.servers)) {
         None => Ok(sims),
         Some(fork) => Err(Failure::new(Exit::Diverged, fork.to_string())),
+    }
+}
+
+/// Returns what ends the command of two logs that are not verified: the first that is wrong or not proven, and a port
+/// that this program lacks only where that is all.
+fn graver(before: Option<UnverifiedLog>, next: UnverifiedLog) -> UnverifiedLog {
+    match before {
+        None | Some(UnverifiedLog::MissingPort { .. }) => next,
+        Some(before) => before,
     }
 }
 
@@ -232,6 +246,9 @@ impl From<UnverifiedLog> for Failure {
         let failure = Self::unverified(unverified.to_string());
         match unverified {
             UnverifiedLog::Fault { .. } => failure,
+            UnverifiedLog::MissingPort { .. } => {
+                Self { exit: Exit::OtherEngine, ..failure }.hint(NEWER_PROGRAM)
+            }
             UnverifiedLog::Unproven { .. } => failure
                 .hint("where its server was away, or gave up a part of its log, say --allow-gaps"),
         }

@@ -13,7 +13,7 @@ use metatopia_audit::{
     TurnObserver,
     replay::{StageDigests, StageHashes, StateSummary, WriterDivergence, replay_capsule},
 };
-use metatopia_sim::{Applied, Capsule, CapsuleError, Stage, Watch, World};
+use metatopia_sim::{Applied, Capsule, CapsuleError, Stage, Unsound, Watch, World};
 use metatopia_types::{Height, PublicKey, Root, Tick};
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ use super::{
     console::Console,
     exit::Exit,
     failure::Failure,
-    log::verify,
+    log::{NEWER_PROGRAM, verify},
     numbers::number_of,
     sources::{SourceKind, only_directory, pool},
     up::world::GENESIS,
@@ -44,7 +44,7 @@ use super::{
     prints nothing that differs from machine\nto machine. Exit code 5, and the height, when \
     anything is wrong; 6 when the writer of a capsule came to\nanother state than its turns lead \
     to; 3 when the state after --at is not there, because the log ends\nbefore it, or was pruned \
-    and begins after it.")]
+    and begins after it; 8 when it\nruns a port that this program lacks.")]
 pub(super) struct ReplayArgs {
     /// The data directory of a server, or a capsule; with --region, a recording.
     path: PathBuf,
@@ -85,6 +85,8 @@ struct ReplayReport {
     stages: Option<StageDigests>,
     state: Option<StateSummary>,
     error: Option<String>,
+    /// Says whether the error is only that this program lacks a port.
+    lacks_port: bool,
 }
 
 /// The details that differ from machine to machine. They are left out where the stages are printed,
@@ -115,6 +117,7 @@ impl fmt::Display for ReplayReport {
             write!(f, "{state}")?;
         }
         match &self.error {
+            Some(error) if self.lacks_port => write!(f, "NOT CHECKED: {error}"),
             Some(error) => write!(f, "WRONG: {error}"),
             None => write!(f, "every root is as it was stated"),
         }
@@ -217,6 +220,7 @@ impl ReplayObserver {
             stages: self.stages.map(StageHashes::finish),
             state: world.map(StateSummary::of),
             error,
+            lacks_port: false,
         }
     }
 }
@@ -242,8 +246,11 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
                      next snapshot that the server keeps"
                 ));
             }
-            let error = checked.fault.map(|fault| fault.to_string());
-            observer.found(&path, checked.server, checked.world.as_ref(), error)
+            let fault = checked.fault.as_ref();
+            let lacks_port = fault.is_some_and(|fault| fault.kind.missing_port().is_some());
+            let error = fault.map(ToString::to_string);
+            let found = observer.found(&path, checked.server, checked.world.as_ref(), error);
+            ReplayReport { lacks_port, ..found }
         }
         SourceKind::Capsule => {
             let bytes = fs::read(&args.path)
@@ -275,7 +282,11 @@ fn report(
     }
     console.show(found)?;
     if let Some(error) = &found.error {
-        return Err(Failure::unverified(format!("{path}: {error}")));
+        let failure = Failure::unverified(format!("{path}: {error}"));
+        return Err(match found.lacks_port {
+            true => Failure { exit: Exit::OtherEngine, ..failure }.hint(NEWER_PROGRAM),
+            false => failure,
+        });
     }
     match asked {
         Some((at, last)) if last < at.0 => {
@@ -301,8 +312,11 @@ fn report_capsule(
     if let Some(failure) = observer.failed.take() {
         return Err(failure);
     }
-    let error = replay.fault.map(|fault| fault.to_string());
+    let fault = replay.fault.as_ref();
+    let lacks_port = fault.is_some_and(|fault| matches!(fault.why, Unsound::MissingPort(_)));
+    let error = fault.map(ToString::to_string);
     let found = observer.found(path, None, Some(&replay.world), error);
+    let found = ReplayReport { lacks_port, ..found };
     let reported = report(&found, path, at, console);
     match replay.divergence {
         Some(WriterDivergence { height, had, found: root }) if found.ok => {

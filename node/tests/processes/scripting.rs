@@ -254,11 +254,12 @@ fn a_server_stops_before_the_height_of_a_port_that_it_lacks_and_names_it() {
     let again = told(8, &["up", "--http-port", "0", "--data-dir", &dir]);
     assert!(again.contains(&stop), "{again}");
     // The turn was decided, and is applied by a program that has the port.
-    let verified = told(5, &["log", "verify", &dir, "--json"]);
+    let verified = told(8, &["log", "verify", &dir, "--json"]);
     assert!(verified.contains(&format!("\"height\":{from},")), "{verified}");
     assert!(verified.contains("\"ok\":false") && verified.contains(&port), "{verified}");
 }
 
+    assert!(verified.contains("\"lacks_port\":true"), "{verified}");
 /// A refused `--attach` had published the package for good, and whoever published twice had two scripts on one thing.
 #[test]
 fn what_a_thing_may_not_run_is_not_published() {

@@ -2,7 +2,7 @@
 
 use metatopia_consensus::JoinPackError;
 use metatopia_replica::SnapshotError;
-use metatopia_sim::Unsound;
+use metatopia_sim::{MissingPort, Unsound};
 use metatopia_store::{
     DiskError, IdentityError, Position, ReadError, ReadSnapshotError, ScanError,
 };
@@ -214,6 +214,16 @@ pub enum SnapshotProofError {
 }
 
 impl LogFaultKind {
+    /// Returns the port that this program lacks, if nothing else is known to be wrong: a program that has it may find
+    /// the log in order.
+    #[must_use]
+    pub const fn missing_port(&self) -> Option<&MissingPort> {
+        match self {
+            Self::Turn(Unsound::MissingPort(missing)) => Some(missing),
+            _ => None,
+        }
+    }
+
     /// Returns the fault at this height.
     pub(super) const fn at(self, height: Height) -> LogFault {
         LogFault { height, kind: self }

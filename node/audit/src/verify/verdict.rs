@@ -20,6 +20,16 @@ pub enum UnverifiedLog {
         /// The fault that was found.
         error: String,
     },
+    /// The turns from here on need a port that this program lacks: nobody knows yet whether they are in order.
+    #[error("{dir} is not checked to its end: {error}")]
+    MissingPort {
+        /// The name of the data directory.
+        dir: String,
+        /// The height of the first turn that runs the port.
+        height: u64,
+        /// The port, and the package that it replaces.
+        error: String,
+    },
     /// Nothing proves some of the turns.
     #[error("{dir} is not proven at height {height}: {gaps}")]
     Unproven {
@@ -78,6 +88,8 @@ pub struct LogVerdict {
     pub recoveries: Vec<u64>,
     /// The fault, if there is one.
     pub error: Option<String>,
+    /// Says whether the fault is only that this program lacks a port.
+    pub lacks_port: bool,
 }
 
 impl LogVerdict {
@@ -117,6 +129,7 @@ impl LogVerdict {
             heals: checked.repairs,
             recoveries: checked.recoveries.iter().map(|height| height.0).collect(),
             error: fault.as_ref().map(|fault| fault.kind.to_string()),
+            lacks_port: fault.as_ref().is_some_and(|fault| fault.kind.missing_port().is_some()),
         }
     }
 
@@ -126,6 +139,9 @@ impl LogVerdict {
         let (dir, height) = (self.dir.clone(), self.height);
         match &self.error {
             _ if self.ok => None,
+            Some(error) if self.lacks_port => {
+                Some(UnverifiedLog::MissingPort { dir, height, error: error.clone() })
+            }
             Some(error) => Some(UnverifiedLog::Fault { dir, height, error: error.clone() }),
             None => Some(UnverifiedLog::Unproven { dir, height, gaps: self.gaps() }),
         }
@@ -152,6 +168,9 @@ impl fmt::Display for LogVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dir, height, acts, records, .. } = self;
         match &self.error {
+            Some(error) if self.lacks_port => {
+                return write!(f, "{dir}: NOT CHECKED to its end: {error}");
+            }
             Some(error) => return write!(f, "{dir}: WRONG at height {height}: {error}"),
             None if !self.ok => {
                 return write!(f, "{dir}: NOT PROVEN at height {height}: {}", self.gaps());

@@ -1,7 +1,14 @@
+use std::sync::Arc;
+
 use metatopia_audit::{
-    fixture::{TURNS, decided_records, genesis},
+    fixture::{
+        TURNS, certificate, decided_records, genesis, honest_records, next_turn, steps_until,
+    },
     verify::UnverifiedLog,
 };
+use metatopia_consensus::Record;
+use metatopia_sim::Genesis;
+use metatopia_types::Digest;
 
 use super::*;
 use crate::cli::fixture::{FixtureDirectory, directory};
@@ -76,4 +83,54 @@ fn verifying_changes_nothing() {
 
     assert_eq!((verdict.ok, verdict.height), (true, TURNS as u64));
     assert_eq!(fs::read(kept.segment()).unwrap(), before);
+}
+
+/// A sim that runs a port of no program from height 5 on, with the log of a server that has the port.
+fn ported() -> (Genesis, Vec<Record>) {
+    let mut genesis = genesis();
+    let ports = format!("{}:{}:1000:5", Digest([3; 32]), Digest([4; 32]));
+    genesis.parameters.amend("ports", &ports).expect("a port that is agreed on");
+    let steps = steps_until(&genesis, 4, |_| ());
+    let mut records = honest_records(&steps);
+    let [.., before, last] = &steps[..] else { unreachable!("there are four steps") };
+    let turn = next_turn(&last.world, Some(&last.turn), before.world.root());
+    let certificate = certificate(&turn, 0..3);
+    records.extend([Record::Turn(Arc::new(turn)), Record::Decided(certificate)]);
+    (genesis, records)
+}
+
+/// Whoever verified such a log was told that it is wrong, by the code of damage and forgery.
+#[test]
+fn a_log_that_needs_a_port_which_the_program_lacks_asks_for_another_program() {
+    let (genesis, records) = ported();
+    let kept = FixtureDirectory::of(&genesis, "ported", &records);
+    let verify = |dirs: Vec<PathBuf>| {
+        let args = LogVerifyArgs { dirs, genesis: None, allow_gaps: false };
+        run(LogCommand::Verify(args), Console::quiet())
+    };
+    let failure = verify(vec![kept.dir.clone()]).expect_err("the port is missing");
+    assert_eq!(failure.exit, Exit::OtherEngine, "{failure}");
+    let (package, port) = (Digest([3; 32]).to_string(), Digest([4; 32]).to_string());
+    for told in ["from height 5 on", &package, &port, "metatopia script ports"] {
+        assert!(failure.message.contains(told), "{failure}");
+    }
+    let words = verdict(&kept, false).to_string();
+    assert!(words.contains("NOT CHECKED to its end: from height 5 on"), "{words}");
+
+    // What is known to be wrong counts for more: in another log, and behind the missing port.
+    let wrong = FixtureDirectory::write("ported-wrong", &decided_records());
+    fs::write(wrong.dir.join(GENESIS), genesis.encode()).expect("a file of ours");
+    for dirs in [[&kept, &wrong], [&wrong, &kept]] {
+        let failure = verify(dirs.map(|kept| kept.dir.clone()).to_vec()).expect_err("wrong");
+        assert_eq!(failure.exit, Exit::Unverified, "{failure}");
+    }
+    let more = records.iter().filter(|record| !matches!(record, Record::Decided(_)));
+    let more: Vec<Record> = records.iter().chain(more).cloned().collect();
+    let damaged = FixtureDirectory::of(&genesis, "ported-damaged", &more);
+    let mut bytes = fs::read(damaged.segment()).expect("our own file");
+    let behind = bytes.len() - bytes.len() / 8;
+    bytes[behind] ^= 1;
+    fs::write(damaged.segment(), bytes).expect("our own file");
+    let failure = verify(vec![damaged.dir.clone()]).expect_err("damaged");
+    assert_eq!(failure.exit, Exit::Unverified, "{failure}");
 }

@@ -162,3 +162,18 @@ fn a_capsule_replays_and_tells_when_its_writer_came_to_something_else() {
     uncertified.turns[3].1.signatures.pop();
     assert_eq!(play(&uncertified).unwrap_err().exit, Exit::Unverified);
 }
+
+/// A log and a capsule with a port that this program lacks were called wrong.
+#[test]
+fn a_replay_that_lacks_a_port_asks_for_another_program() {
+    let kept = kept("replay-ported", &steps());
+    let found = observer(&args(kept.dir.clone())).found("x", None, None, Some("no port".into()));
+    let lacking = ReplayReport { lacks_port: true, ..found };
+    assert!(lacking.to_string().ends_with("NOT CHECKED: no port"), "{lacking}");
+    let failure = report(&lacking, "x", None, Console::quiet()).expect_err("the port is missing");
+    assert_eq!(failure.exit, Exit::OtherEngine);
+    assert!(failure.message.contains("metatopia script ports"), "{failure}");
+    let wrong = ReplayReport { lacks_port: false, ..lacking };
+    let failure = report(&wrong, "x", None, Console::quiet()).expect_err("it is wrong");
+    assert_eq!(failure.exit, Exit::Unverified);
+}

@@ -7,7 +7,7 @@ use metatopia_protocol::{Answer, Question};
 use metatopia_sim::{Applied, Course, MissingPort, Serial, Unsound};
 use metatopia_types::{Certificate, Height, Turn};
 
-use crate::cli::{failure::Failure, session::ANSWER};
+use crate::cli::{exit::Exit, failure::Failure, session::ANSWER};
 
 /// Says why a sim is not computed up to its newest turn.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl From<CatchUpError> for Failure {
     fn from(error: CatchUpError) -> Self {
         match error {
             CatchUpError::MissingPort { height, missing } => {
-                Self::unverified(format!("turn {height} of the node: {missing}"))
+                Self::new(Exit::OtherEngine, format!("turn {height} of the node: {missing}"))
             }
             CatchUpError::Failed(failure) => failure,
         }
@@ -140,7 +140,6 @@ mod tests {
     use metatopia_types::{Digest, PackageId, Root};
 
     use super::*;
-    use crate::cli::exit::Exit;
 
     /// A state that the servers' own turns contradicted was exported with a warning, as if a port were missing.
     #[test]
@@ -155,6 +154,8 @@ mod tests {
         let missing = MissingPort { package, port: Digest([4; 32]), from: Height(9) };
         let error = CatchUpError::of(Height(9), Unsound::MissingPort(missing));
         assert!(matches!(error, CatchUpError::MissingPort { height: Height(9), .. }), "{error:?}");
-        assert!(Failure::from(error).message.starts_with("turn 9 of the node: "));
+        let failure = Failure::from(error);
+        assert_eq!(failure.exit, Exit::OtherEngine);
+        assert!(failure.message.starts_with("turn 9 of the node: "), "{failure}");
     }
 }

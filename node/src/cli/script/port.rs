@@ -22,7 +22,7 @@ use crate::{
         exit::Exit,
         failure::Failure,
         genesis_file::read_genesis,
-        log::identified,
+        log::{NEWER_PROGRAM, identified},
         sources::{only_directory, pool},
         up::world::GENESIS,
     },
@@ -165,7 +165,11 @@ fn compare(port: &Port, args: &ScriptPortCheckArgs, console: Console) -> Result<
     let PortCheckObserver { comparison, turns } = observer;
     let (log, first) = (dir.display().to_string(), comparison.first());
     if let (None, Some(fault)) = (&first, checked.fault) {
-        return Err(Failure::unverified(format!("{log}: {fault}")));
+        let failure = Failure::unverified(format!("{log}: {fault}"));
+        return Err(match fault.kind.missing_port() {
+            Some(_) => Failure { exit: Exit::OtherEngine, ..failure }.hint(NEWER_PROGRAM),
+            None => failure,
+        });
     }
     let events = comparison.events();
     if events == 0 {
