@@ -24,7 +24,7 @@ mod upgrade;
 
 use clap::Subcommand;
 
-use super::{console::Console, failure::Failure, session::NodeArgs};
+use super::{console::Console, failure::Failure};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ScriptCommand {
@@ -80,9 +80,12 @@ pub(super) enum ScriptCommand {
     /// It keeps what it remembers, and begins with on_start. An upgrade also has it run again.
     #[command(after_help = "Example:\n  metatopia script resume 9 --key me.key")]
     Resume(attach::ScriptDetachArgs),
-    /// List the scripts that run, with the packages of their source.
-    #[command(after_help = "Example:\n  metatopia script list --node http://127.0.0.1:8080")]
-    List(NodeArgs),
+    /// List the scripts that run, with the packages of their source; or all packages of the sim.
+    #[command(after_help = "Examples:\n  \
+        metatopia script list --node http://127.0.0.1:8080\n  \
+        metatopia script list --packages                    what can be attached, shown and forked\n\n\
+        With --packages the node also names packages whose source has left, as no script ran it.")]
+    List(list::ScriptListArgs),
     /// Show which scripts take most gas.
     #[command(after_help = "Example:\n  metatopia script top --over 10s --count 5")]
     Top(list::ScriptTopArgs),

@@ -44,6 +44,7 @@ fn the_documented_lines_are_understood() {
         "metatopia script resume 9 --key me.key",
         "metatopia script reference",
         "metatopia script list --node http://127.0.0.1:8080",
+        "metatopia script list --packages --json",
         "metatopia script top --over 10s --count 5",
         "metatopia script show 0123abcd",
         "metatopia script source 0123abcd -o lamp",

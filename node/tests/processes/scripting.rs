@@ -63,6 +63,8 @@ fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
     let shown = json(&["script", "show", &id[..8], "--node", node, "--json"]);
     assert_eq!(shown["package"], id);
     assert_eq!(shown["runs"][0]["name"], "lantern");
+    let packages = told(0, &["script", "list", "--packages", "--node", node]);
+    assert!(packages.contains(&id[..8]) && packages.contains("lamp "), "{packages}");
     let forked = json(&["script", "fork", id, &fork, "--node", node, "--author", "Bob", "--json"]);
     assert_ne!(forked["package"], upgraded["package"]);
     let manifest = fs::read_to_string(folder.join("fork/package.toml")).expect("its manifest");
@@ -257,9 +259,9 @@ fn a_server_stops_before_the_height_of_a_port_that_it_lacks_and_names_it() {
     let verified = told(8, &["log", "verify", &dir, "--json"]);
     assert!(verified.contains(&format!("\"height\":{from},")), "{verified}");
     assert!(verified.contains("\"ok\":false") && verified.contains(&port), "{verified}");
+    assert!(verified.contains("\"lacks_port\":true"), "{verified}");
 }
 
-    assert!(verified.contains("\"lacks_port\":true"), "{verified}");
 /// A refused `--attach` had published the package for good, and whoever published twice had two scripts on one thing.
 #[test]
 fn what_a_thing_may_not_run_is_not_published() {

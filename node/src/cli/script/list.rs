@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use clap::Args;
 use metatopia_client::text::printable;
-use metatopia_protocol::ScriptEntry;
+use metatopia_protocol::{PackageEntry, ScriptEntry};
 use metatopia_types::ScriptId;
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
-use super::packages::running;
+use super::packages::{DIGITS_MIN, known, running};
 use crate::cli::{arguments, console::Console, failure::Failure, session::NodeArgs};
 
 #[derive(Debug, Serialize)]
@@ -67,8 +67,103 @@ impl fmt::Display for RunningLine {
     }
 }
 
-pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure> {
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptListArgs {
+    /// List the packages of the sim in place of its scripts, also those that no script runs.
+    #[arg(long)]
+    packages: bool,
+    #[command(flatten)]
+    at: NodeArgs,
+}
+
+/// A package of the sim, as its node says.
+#[derive(Debug, Serialize)]
+struct ListedPackage {
+    package: String,
+    name: String,
+    version: String,
+    licence: String,
+    /// The key that published it; nobody if it ships with the sim.
+    publisher: Option<String>,
+    /// The turn that brought it.
+    height: u64,
+    bytes: u32,
+    /// Scripts that run it, or fall back to it.
+    scripts: u32,
+    /// The turn in which its source left the state.
+    left: Option<u64>,
+}
+
+impl From<PackageEntry> for ListedPackage {
+    fn from(entry: PackageEntry) -> Self {
+        Self {
+            package: entry.package.to_string(),
+            name: entry.name,
+            version: entry.version,
+            licence: entry.licence,
+            publisher: entry.publisher.map(|key| key.to_string()),
+            height: entry.height.0,
+            bytes: entry.bytes,
+            scripts: entry.scripts,
+            left: entry.left.map(|height| height.0),
+        }
+    }
+}
+
+/// The packages of a sim in columns.
+struct PackageTable<'a>(&'a [ListedPackage]);
+
+impl fmt::Display for PackageTable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Eight digits name a package in every command, and so many of a key tell publishers apart.
+        let short = |digits: &str| digits.get(..DIGITS_MIN).unwrap_or(digits).to_owned();
+        let row = |package: &ListedPackage| {
+            let name = format!("{} {}", printable(&package.name), printable(&package.version));
+            let publisher = package.publisher.as_deref().map_or_else(|| "the place".into(), short);
+            let state = match package.left {
+                Some(height) => format!("left at {height}"),
+                None => package.scripts.to_string(),
+            };
+            let (name, licence) = (name.trim().to_owned(), printable(&package.licence));
+            let (height, bytes) = (package.height.to_string(), package.bytes.to_string());
+            [short(&package.package), name, licence, publisher, height, bytes, state]
+        };
+        let head = ["package", "name", "licence", "publisher", "height", "bytes", "scripts"];
+        let rows: Vec<[String; 7]> =
+            [head.map(str::to_owned)].into_iter().chain(self.0.iter().map(row)).collect();
+        let widths: [usize; 7] = std::array::from_fn(|column| {
+            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+        });
+        for (place, row) in rows.iter().enumerate() {
+            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+            let line = cells.collect::<Vec<String>>().join("  ");
+            write!(f, "{}{}", if place == 0 { "" } else { "\n" }, line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+async fn list_packages(args: NodeArgs, console: Console) -> Result<(), Failure> {
     let mut driver = args.open_to_ask().await?;
+    let packages = known(&mut driver).await;
+    driver.leave().await;
+    let packages: Vec<ListedPackage> = packages?.into_iter().map(ListedPackage::from).collect();
+    if console.is_json() {
+        return packages.iter().try_for_each(|package| console.json(package));
+    }
+    if packages.is_empty() {
+        console.note("the sim has no package");
+        return Ok(());
+    }
+    console.line(&PackageTable(&packages).to_string())
+}
+
+pub(super) async fn list(args: ScriptListArgs, console: Console) -> Result<(), Failure> {
+    let ScriptListArgs { packages, at } = args;
+    if packages {
+        return list_packages(at, console).await;
+    }
+    let mut driver = at.open_to_ask().await?;
     let scripts = running(&mut driver).await;
     driver.leave().await;
     scripts?.into_iter().try_for_each(|entry| console.show(&RunningLine::from(entry)))
@@ -158,7 +253,7 @@ fn costs(before: &[ScriptEntry], after: Vec<ScriptEntry>, watched: Duration) -> 
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Digest, PackageId};
+    use metatopia_types::{Digest, Height, PackageId, PublicKey};
 
     use super::*;
     use crate::cli::script::packages::runs;
@@ -178,5 +273,38 @@ mod tests {
         let line = costs[0].to_string();
         assert!(line.contains("2000 gas a second") && line.contains("abababab.."), "{line}");
         assert!(!line.contains('\u{1b}'));
+    }
+
+    fn listed(byte: u8, left: Option<u64>) -> ListedPackage {
+        let has_left = left.is_some();
+        ListedPackage::from(PackageEntry {
+            package: PackageId(Digest([byte; 32])),
+            name: if has_left { String::new() } else { "la\u{1b}mp".into() },
+            version: if has_left { String::new() } else { "1.2.0".into() },
+            licence: "GPL-3.0-or-later".into(),
+            publisher: has_left.then_some(PublicKey([0xcd; 32])),
+            height: Height(12),
+            bytes: 900,
+            scripts: 3,
+            left: left.map(Height),
+        })
+    }
+
+    /// Whoever looked for a package to attach had to know its id: only those that run were listed.
+    #[test]
+    fn packages_are_listed_with_their_publishers_and_with_when_they_left() {
+        let packages = [listed(0xab, None), listed(0xef, Some(70))];
+        let told = PackageTable(&packages).to_string();
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.len(), 3, "{told}");
+        assert!(lines[0].starts_with("package   name"), "{told}");
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(lines[1]), "abababab la mp 1.2.0 GPL-3.0-or-later the place 12 900 3");
+        assert_eq!(words(lines[2]), "efefefef GPL-3.0-or-later cdcdcdcd 12 900 left at 70");
+        assert!(!told.contains('\u{1b}'), "{told:?}");
+        let json = serde_json::to_value(&packages[1]).expect("JSON");
+        assert_eq!(json["left"], 70);
+        assert_eq!(json["scripts"], 3);
+        assert_eq!(json["publisher"], "cd".repeat(32));
     }
 }

@@ -23,6 +23,9 @@ use crate::cli::{
 /// The least digits by which a package can be named.
 pub(super) const DIGITS_MIN: usize = 8;
 
+/// Where the packages of a sim are told.
+const LIST: &str = "`metatopia script list --packages` lists those that it has";
+
 /// Fetches a package from a node, and checks that it is the one that was asked for; nothing if the sim
 /// does not have it.
 ///
@@ -63,7 +66,7 @@ pub(super) async fn named(driver: &mut ClientDriver, name: &str) -> Result<Packa
             "the source of package {id} left the state at height {height}, as no script ran it"
         ))
         .hint("ask an archive: it has the turn that published it"),
-        None => Failure::not_found(format!("the sim has no package {id}")),
+        None => Failure::not_found(format!("the sim has no package {id}")).hint(LIST),
     })
 }
 
@@ -101,14 +104,14 @@ fn begun(known: &[PackageEntry], name: &str) -> Result<PackageId, Failure> {
     let digits = name.len() >= DIGITS_MIN && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !digits {
         return Err(Failure::usage(format!("{name:?} is no id of a package"))
-            .hint("`metatopia script list` prints the ids of packages that run"));
+            .hint("`metatopia script list --packages` prints the ids of all packages"));
     }
     let begins = |id: &PackageId| id.to_string().starts_with(&name.to_ascii_lowercase());
     let mut found: Vec<PackageId> = known.iter().map(|entry| entry.package).collect();
     found.retain(begins);
     match found[..] {
         [id] => Ok(id),
-        [] => Err(Failure::not_found(format!("the sim has no package {name}.."))),
+        [] => Err(Failure::not_found(format!("the sim has no package {name}..")).hint(LIST)),
         _ => Err(Failure::usage(format!("{} packages begin with {name}", found.len()))),
     }
 }
