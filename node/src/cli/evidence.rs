@@ -49,7 +49,8 @@ pub(super) enum EvidenceCommand {
         is followed.\nThen each accused server must have voted at that height, and must have \
         signed both messages. A file of two headers\nproves who votes from the genesis of the \
         neighbour, if the log still held the opening of the border. If not,\nit gives the set, and \
-        --validators says that you believe in it. Exit code 5 when anything does not hold.")]
+        --validators says that you believe in it: `metatopia sim show --node URL --at HEIGHT` \
+        proves who voted there.\nExit code 5 when anything does not hold.")]
     Verify(EvidenceVerifyArgs),
 }
 
@@ -75,7 +76,8 @@ pub(super) struct EvidenceVerifyArgs {
     /// The sim that the evidence must be about [default: any].
     #[arg(long)]
     sim: Option<SimId>,
-    /// The set of validators that you believe in, for two headers whose file proves none.
+    /// The set of validators that you believe in, for two headers whose file proves none;
+    /// `metatopia sim show --node URL --at HEIGHT` prints that of a height.
     #[arg(long, value_name = "SET")]
     validators: Vec<ValidatorsId>,
 }

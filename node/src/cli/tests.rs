@@ -45,6 +45,8 @@ fn the_documented_lines_are_understood() {
         "metatopia script reference",
         "metatopia script list --node http://127.0.0.1:8080",
         "metatopia script list --packages --json",
+        "metatopia sim show plaza",
+        "metatopia sim show --node http://127.0.0.1:8080 --at 7",
         "metatopia script top --over 10s --count 5",
         "metatopia script show 0123abcd",
         "metatopia script source 0123abcd -o lamp",
@@ -81,6 +83,9 @@ fn what_is_not_understood_is_a_usage_error() {
         "metatopia script source -o lamp",
         "metatopia script source 0123abcd --all -o lamp",
         "metatopia script publish lamp",
+        "metatopia sim show",
+        "metatopia sim show plaza --at 7",
+        "metatopia sim show plaza --node http://127.0.0.1:8080",
     ] {
         let error = read(line).expect_err(line);
         assert!(error.use_stderr(), "{line}");

@@ -274,6 +274,8 @@ fn a_standby_in_reserve_takes_the_place_of_a_server_that_is_gone() {
     let votes = |key: &str| validators.iter().any(|one| one == key);
     assert!(votes(&reserve.key) && !votes(&plaza.servers[3].key) && validators.len() == 4);
 
+    who_votes_is_proved_now_and_as_it_began(&url, &reserve.key);
+
     // With the newcomer there is room for one more to go, though `up` has only half of its own.
     plaza.kill(2);
     plaza.reach(0, plaza.height(0) + 10);
@@ -284,6 +286,21 @@ fn a_standby_in_reserve_takes_the_place_of_a_server_that_is_gone() {
     assert_eq!(table["elsewhere"][0]["key"], reserve.key.as_str(), "{table}");
     reserve.stop();
     plaza.stop();
+}
+
+/// `evidence verify` asked for the digest of those who vote, and no command printed it.
+fn who_votes_is_proved_now_and_as_it_began(url: &str, newcomer: &str) {
+    let shown = |at: &[&str]| json(&[&["sim", "show", "--json", "--node", url], at].concat());
+    let (first, now) = (shown(&["--at", "1"]), shown(&[]));
+    let votes = |shown: &Value| {
+        let validators = shown["validators"].as_array().expect("a list");
+        validators.iter().any(|one| one == newcomer)
+    };
+    assert!(votes(&now) && !votes(&first), "{first} {now}");
+    assert_ne!(first["validator_set"], now["validator_set"]);
+    assert_eq!(first["validators_at"], 1);
+    assert!(now["validators_at"].as_u64() > Some(1), "{now}");
+    refused(&["sim", "show", "--node", url, "--at", "99999999"], 3, "has no turn 99999999");
 }
 
 #[test]

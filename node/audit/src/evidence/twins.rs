@@ -134,7 +134,7 @@ pub enum TwinFault {
     /// The members are given, and nobody said to believe in them.
     #[error(
         "the validators of height {height} are given by the file and not proved; ask a node of that sim who voted \
-         then, and if it is set {validators}, say so by --validators"
+         then, by `metatopia sim show --node URL --at {height}`, and if it is set {validators}, say so by --validators"
     )]
     Unproved {
         /// The height of the headers.
