@@ -1,10 +1,7 @@
 //! A place: the ground and what stands on it, as a file describes them.
 
-<<<<<<< HEAD
 mod changes;
-=======
 mod doubled;
->>>>>>> 0a0c3381 (Refuse a place that has the same thing twice)
 mod file;
 mod floor_plan;
 mod introduction;
