@@ -58,10 +58,12 @@ pub enum HandInRefusal {
     /// It proposes no turns.
     #[error("that node is no server of its sim; hand it to one that is")]
     NoServer,
-    /// It has heard of the neighbour by itself a moment ago. So nobody can hold up what comes over by handing in less
-    /// than it hears.
+    /// It has heard of the neighbour by itself a moment ago.
     #[error("that server hears the neighbour itself")]
     Heard,
+    /// It lacks the parcel of the first departure that was not judged: nobody may hold up what comes over by that.
+    #[error("the parcel of the first departure that was not judged yet is not in it")]
+    NoParcel,
     /// The dispatch itself is not heard.
     #[error(transparent)]
     Hear(HearRefusal),

@@ -18,7 +18,7 @@ const BOTH_METRES = 2;
 
 /**
  * A border: the edge as a point of the compass, or the middle of the portal that leads there, the gap in metres, whether that is too far to go over yet, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why.
- * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, far: boolean, edge: string, portal: Point | null, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[], back: {number: number, why: string} | null}} Border
+ * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, far: boolean, edge: string, portal: Point | null, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[], back: string | null}} Border
  */
 
 /**
@@ -37,14 +37,13 @@ export class BorderWalk {
    * @param {(border: Border) => Walker} parts.open makes the neighbour's
    * @param {(there: Walker, border: Border) => void} parts.arrived the avatar is there
    * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
-   * @param {(border: Border | null, there: Walker | null, portals: Border[]) => void} parts.near a border is near, or none is any more, and these portals are in sight
+   * @param {(border: Border | null, there: Walker | null, portals: Border[], left?: Border) => void} parts.near a border is near, or none is any more, these portals are in sight, and from that border one came home
    */
   constructor({ engine, person, open, arrived, refused, near }) {
     [this.engine, this.person, this.open, this.arrived, this.refused, this.near] = [engine, person, open, arrived, refused, near];
     this.ahead = /** @type {{border: Border, engine: Walker, sight: JoinedSight} | null} */ (null);
-    this.asked = -Infinity;
-    /** When it is announced again. */
-    this.due = -Infinity;
+    /** When the borders were asked for, and when it is announced again. */
+    [this.asked, this.due] = [-Infinity, -Infinity];
     this.said = { why: /** @type {string | null} */ (null), times: 0 };
     /** The heading, and whether the neighbour was told of it. */
     this.heading = { x: 0, y: 0, both: false };
@@ -84,7 +83,7 @@ export class BorderWalk {
     engine.port.tell('let_go');
     const { border } = ahead;
     const moved = (/** @type {Point} */ at) => ({ x: at.x + x, y: at.y + y });
-    const back = { ...border, neighbour: engine.sim ?? '', shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map(moved) ?? null, portal: border.portal && moved(border.portal) };
+    const back = { ...border, neighbour: engine.sim ?? '', back: null, shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map(moved) ?? null, portal: border.portal && moved(border.portal) };
     this.engine = there;
     this.#lookOver(back, engine);
     [this.asked, this.due] = [-Infinity, now + REFUSED_MS];
@@ -118,7 +117,7 @@ export class BorderWalk {
     const near = all.filter(({ far }) => !far);
     const next = near.find(({ open, nodes }) => open && nodes.length > 0);
     const same = next?.neighbour === this.ahead?.border.neighbour;
-    this.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null, all.filter(({ portal }) => portal));
+    this.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null, all.filter(({ portal }) => portal), all.find(({ back }) => back));
     if (next && same && this.ahead) {
       this.ahead.border = next;
       if (next.lookout) this.ahead.engine.port.tell('look_at', next.lookout);

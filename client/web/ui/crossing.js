@@ -11,8 +11,6 @@ export function crossing(page) {
   const { identity, store, toasts } = page;
   /** What stays, as it was told a second ago: what came over just now is settled in a moment. */
   let stayed = /** @type {string[]} */ ([]);
-  /** The departure from which somebody came home last, as far as she was told. */
-  let back = '';
   const sign = document.body.appendChild(el('p', { class: 'border-sign', role: 'status', hidden: true }));
   return new BorderWalk({
     engine: page.client,
@@ -30,16 +28,14 @@ export function crossing(page) {
       if (!page.inFolder) history.replaceState(null, '', addressOf({ sim, origin: http, lets: true }, location.origin, false));
       await page.abide();
     },
-    near(border, there, portals) {
+    near(border, there, portals, left) {
       Object.assign(page.picture, { border, portals });
+      if (left?.back) toasts.say(t('border.back', { why: left.back }), 'bad');
       if ((sign.hidden = border === null)) return;
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
       const words = { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' };
       const told = [border.portal ? t(border.open ? 'portal.open' : 'portal.wall', words) : t(border.open ? 'border.open' : 'border.wall', words)];
       if (border.open && border.refused) told.push(t('border.refused', { sim, why: border.refused }));
-      const home = border.back && `${border.neighbour} ${border.back.number}`;
-      if (home && home !== back) toasts.say(t('border.back', { sim, why: border.back?.why ?? '' }), 'bad');
-      back = home ?? back;
       const stays = border.stays.map(({ id, why }) => t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
       if (border.open) told.push(...stays.filter((line) => stayed.includes(line)));
       stayed = stays;

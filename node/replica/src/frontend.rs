@@ -319,7 +319,7 @@ impl Frontend {
             Question::Join(request) => Some(self.members.join(ctx, key, request)),
             Question::Applicants => Some(self.members.applicants()),
             Question::Servers => Some(self.members.servers()),
-            Question::HandIn(handed) => Some(self.ingress.hand_in(ctx, handed)),
+            Question::HandIn(handed) => Some(self.ingress.hand_in(ctx, key, handed)),
             Question::LoginTerms { key } => {
                 let rotated = ctx.execution.world().and_then(|world| world.rotated(key));
                 let terms = rotated.map(|rotated| LoginTerms::Rotated { to: rotated.to });

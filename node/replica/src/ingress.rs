@@ -9,7 +9,10 @@ pub(crate) mod rate_limits;
 pub(crate) mod sessions;
 mod submission;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_consensus::{Decision, Host};
 use metatopia_protocol::{
@@ -67,8 +70,8 @@ pub(crate) struct Ingress {
     borders: Vec<BorderWatch>,
     /// What couriers brought while a turn was being applied: the newest of each border.
     unchecked: BTreeMap<SimId, Vec<u8>>,
-    /// Dispatches that people handed in since the last applied turn.
-    handed_in: usize,
+    /// The keys that handed in a dispatch since the last applied turn.
+    handed_in: BTreeSet<PublicKey>,
 }
 
 impl Ingress {
@@ -88,7 +91,7 @@ impl Ingress {
             own_seq: Seq(1),
             borders: Vec::new(),
             unchecked: BTreeMap::new(),
-            handed_in: 0,
+            handed_in: BTreeSet::new(),
         }
     }
 

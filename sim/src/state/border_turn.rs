@@ -399,6 +399,7 @@ impl State {
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
         assert!(bytes.len() <= PARCEL_BYTES_MAX, "{} bytes depart in one parcel", bytes.len());
         let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
+        border.turned_back.retain(|turned| turned.person != *key);
         let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
         let number = departure.expect("a border that is no wall").number;
         self.borders.parcels.insert((neighbour, number), bytes);

@@ -65,8 +65,7 @@ fn entry(square: Square, (place, gap): (Vec2, Fx), border: &BorderEntry) -> Valu
     let stay =
         |(thing, why): &(ObjectId, HandRefusal)| json!({ "id": thing.0, "why": why.to_string() });
     let stays: Vec<Value> = answer.hands.iter().map(stay).collect();
-    let back = answer.turned_back;
-    let back = back.map(|(number, why)| json!({ "number": number, "why": why.to_string() }));
+    let back = answer.turned_back.map(|(_, why)| why.to_string());
     json!({
         "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
         "far": !ground.is_near(place), "edge": ground.edge(),
@@ -120,8 +119,7 @@ mod tests {
         assert_eq!(told[0]["refused"], PassRefusal::Full.to_string());
         let why = HandRefusal::There(TravelRefusal::ShareFull).to_string();
         assert_eq!(told[0]["stays"], json!([{ "id": 7, "why": why }]));
-        let why = TravelRefusal::Full.to_string();
-        assert_eq!(told[0]["back"], json!({ "number": 4, "why": why }));
+        assert_eq!(told[0]["back"], TravelRefusal::Full.to_string());
         assert_eq!(told[0]["shift"], json!({ "x": -256.0, "y": 0.0 }));
         assert_eq!(told[0]["lookout"], json!({ "x": -128.0, "y": 0.0 }));
         let ends = json!([{ "x": 128.0, "y": -128.0 }, { "x": 128.0, "y": 128.0 }]);

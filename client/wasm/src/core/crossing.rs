@@ -35,9 +35,23 @@ pub(super) struct BorderPassage {
     pub(super) asked: Option<Duration>,
     /// The neighbour that lets the person over.
     pass: Option<SimId>,
+    /// The departure after which the person was told last why she came home: to which sim, and its number.
+    told_back: Option<(SimId, u64)>,
 }
 
 impl ClientCore {
+    /// Leaves out of an answer why the person came home where she was told.
+    pub(super) fn forget_told_returns(&mut self, borders: &mut [BorderEntry]) {
+        for border in borders {
+            let Some(answer) = &mut border.answer else { continue };
+            let number = answer.turned_back.map(|(number, _)| (border.neighbour, number));
+            if number.is_some() && self.passage.told_back == number {
+                answer.turned_back = None;
+            }
+            self.passage.told_back = number.or(self.passage.told_back);
+        }
+    }
+
     /// Notes which borders there are.
     pub(super) fn note_borders(&mut self, borders: Vec<BorderEntry>) {
         let portals = borders.iter().filter_map(|border| border.portal);

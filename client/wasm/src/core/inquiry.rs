@@ -305,7 +305,8 @@ impl ClientCore {
                 InquiryStep::Done(self.shown_governance(&entry))
             }
             (InquiryTask::Charter, Answer::Charter(answer)) => self.charter_came(&answer),
-            (InquiryTask::Borders(square, place), Answer::Borders(borders)) => {
+            (InquiryTask::Borders(square, place), Answer::Borders(mut borders)) => {
+                self.forget_told_returns(&mut borders);
                 let near = border::near(*square, *place, &borders);
                 self.note_borders(borders);
                 InquiryStep::Done(near)

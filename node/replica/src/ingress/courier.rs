@@ -25,9 +25,9 @@ const HEARD_AHEAD_MAX: usize = 60 * HEARD_BYTES_PER_TURN;
 /// is heard for two seconds is a wall.
 const SILENT_TURNS_MAX: u32 = 20;
 
-/// Turns without a word of this server's own courier after which it takes what people hand in: 2 s, at 50 ms a turn, as
-/// after them the border is a wall.
-const ALONE_TURNS_MIN: u32 = 40;
+/// Turns without a word of this server's own courier after which it takes what people hand in: 13 s, at 50 ms a turn.
+/// While nobody is near, the question of a courier stands for 10 s.
+const ALONE_TURNS_MIN: u32 = 260;
 
 /// How a border is heard.
 #[derive(Debug, Default)]

@@ -5,14 +5,15 @@ use std::mem;
 use metatopia_protocol::{Answer, HandInRefusal, HandedDispatch};
 use metatopia_sim::{BorderSummary, World};
 use metatopia_types::{
-    Dispatch, HearRefusal, Height, SimId,
+    Dispatch, HearRefusal, Height, Parcel, PublicKey, Said, SimId,
     limits::{BLOB_BYTES_MAX, ROOT_LAG},
 };
 
 use super::{Ingress, courier};
 use crate::{BorderWatch, Effect, context::ReplicaContext};
 
-/// Dispatches that people may hand in between two turns: to check one takes a signature at least, 60 us.
+/// Dispatches that people may hand in between two turns, each by another key: to check one takes up to 21 signatures
+/// of 31 servers, 1.3 ms.
 pub const HAND_INS_PER_TURN_MAX: usize = 8;
 
 impl Ingress {
@@ -31,29 +32,43 @@ impl Ingress {
     }
 
     /// Takes what somebody hands in of what a neighbour says, if this server's own courier hears nothing of it.
-    pub(crate) fn hand_in(&mut self, ctx: &ReplicaContext<'_>, handed: &HandedDispatch) -> Answer {
+    pub(crate) fn hand_in(
+        &mut self,
+        ctx: &ReplicaContext<'_>,
+        by: Option<PublicKey>,
+        handed: &HandedDispatch,
+    ) -> Answer {
         let HandedDispatch { neighbour, dispatch } = handed;
-        let neighbour = *neighbour;
         let refused = |why| Answer::HandedIn(Err(why));
         if !ctx.agreement.is_member(&ctx.own_key()) {
             return refused(HandInRefusal::NoServer);
         }
-        if self.ledger.courier.is_told(&neighbour) {
+        let Some(border) = self.borders.iter().find(|border| border.neighbour == *neighbour) else {
+            return refused(HandInRefusal::Hear(HearRefusal::NoBorder));
+        };
+        if self.ledger.courier.is_told(neighbour) {
             return refused(HandInRefusal::Heard);
         }
-        let Some(world) = ctx.execution.world().filter(|_| self.handed_in < HAND_INS_PER_TURN_MAX)
-        else {
+        let Ok(read) = Dispatch::decode(dispatch) else {
+            return refused(HandInRefusal::Hear(HearRefusal::NoDispatch));
+        };
+        // Beside changes of validators a parcel may not fit.
+        if let Some(state) = read.state.as_ref().filter(|_| read.links.is_empty())
+            && let Ok(said) = Said::decode(&state.said.content)
+            && lacks_parcel(&said, &state.parcels, border.judged)
+        {
+            return refused(HandInRefusal::NoParcel);
+        }
+        let Some(world) = ctx.execution.world() else { return Answer::Busy };
+        let by = by.unwrap_or_else(|| ctx.own_key());
+        // Signatures come last, and cost the most.
+        if self.handed_in.len() >= HAND_INS_PER_TURN_MAX || !self.handed_in.insert(by) {
             return Answer::Busy;
-        };
-        self.handed_in += 1;
-        let checked = Dispatch::decode(dispatch)
-            .map_err(|_| HearRefusal::NoDispatch)
-            .and_then(|read| world.check_dispatch(neighbour, &read).map(|_| courier::reach(&read)));
-        let height = match checked {
-            Ok(height) => height,
-            Err(why) => return refused(HandInRefusal::Hear(why)),
-        };
-        self.ledger.courier.keep(neighbour, height, dispatch.clone());
+        }
+        if let Err(why) = world.check_dispatch(*neighbour, &read) {
+            return refused(HandInRefusal::Hear(why));
+        }
+        self.ledger.courier.keep(*neighbour, courier::reach(&read), dispatch.clone());
         Answer::HandedIn(Ok(()))
     }
 
@@ -65,7 +80,14 @@ impl Ingress {
             let decoded = Dispatch::decode(&bytes).map_err(|_| HearRefusal::NoDispatch);
             let height = decoded.as_ref().map(courier::reach).ok();
             let checked = decoded.and_then(|dispatch| world.check_dispatch(neighbour, &dispatch));
-            if let (Ok(_) | Err(HearRefusal::NothingNew), Some(height)) = (&checked, height) {
+            let border = self.borders.iter().find(|border| border.neighbour == neighbour);
+            let reached = border.map_or(Height(0), |border| border.reached);
+            // What is older than what the sim has heard is refused before its signatures are looked at.
+            let is_told = match checked {
+                Ok(_) => true,
+                Err(why) => why == HearRefusal::NothingNew && height >= Some(reached),
+            };
+            if let Some(height) = height.filter(|_| is_told) {
                 self.ledger.courier.told(neighbour, height);
             }
             match (checked, height) {
@@ -87,7 +109,7 @@ impl Ingress {
     /// Takes what an applied turn made of the borders: forgets what is no news any more, and says which
     /// neighbours are to be asked, if that changed. Servers ask, because only they can tell.
     pub(super) fn watch_borders(&mut self, ctx: &mut ReplicaContext<'_>, world: &World) {
-        self.handed_in = 0;
+        self.handed_in.clear();
         let borders = world.borders();
         if borders.is_empty() && self.borders.is_empty() {
             return;
@@ -108,6 +130,12 @@ impl Ingress {
     }
 }
 
+/// Says whether what a neighbour says comes without the parcel of its first departure that was not judged here.
+fn lacks_parcel(said: &Said, parcels: &[Vec<u8>], judged: u64) -> bool {
+    let first = said.departures.iter().find(|departure| departure.number >= judged);
+    first.is_some_and(|first| parcels.iter().all(|parcel| Parcel::digest(parcel) != first.parcel))
+}
+
 /// Returns up to which header a neighbour was heard of, or its validators were followed.
 fn reached(border: &BorderSummary) -> Height {
     let heard = border.heard.map(|(height, _)| height.plus(ROOT_LAG));
@@ -123,5 +151,28 @@ fn border_watch(world: &World, border: &BorderSummary) -> BorderWatch {
         judged: said.map_or(0, |said| said.in_next),
         reached: reached(border),
         is_near: border.near + border.under_way + border.verdicts + border.pinned > 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{BorderDeparture, Millis, Traveller};
+
+    use super::*;
+
+    /// Whoever handed in the newest state without its parcels kept all from crossing until their deadlines.
+    #[test]
+    fn the_first_departure_that_was_not_judged_comes_with_its_parcel() {
+        let parcel = |n: u8| vec![n; 9];
+        let departure = |n: u8| BorderDeparture {
+            number: n.into(),
+            traveller: Traveller::Person(PublicKey([n; 32])),
+            until: Millis(0),
+            parcel: Parcel::digest(&parcel(n)),
+        };
+        let said = Said { departures: [3, 4, 5].map(departure).into(), ..Said::nothing() };
+        assert!(lacks_parcel(&said, &[], 0) && lacks_parcel(&said, &[parcel(4)], 3));
+        assert!(!lacks_parcel(&said, &[parcel(3)], 3), "the rest may not fit");
+        assert!(!lacks_parcel(&said, &[parcel(4)], 4) && !lacks_parcel(&said, &[], 6));
     }
 }

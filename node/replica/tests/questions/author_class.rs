@@ -2,7 +2,7 @@
 
 use metatopia_consensus::Record;
 use metatopia_protocol::{
-    ClientMessage, Hello, ServerMessage, Submission, SubmitRefusal, encode_client,
+    Answer, ClientMessage, Hello, Question, ServerMessage, Submission, SubmitRefusal, encode_client,
 };
 use metatopia_replica::{ClientId, mempool::STRANGER_PENDING_MAX};
 use metatopia_sim::Genesis;
@@ -47,6 +47,18 @@ impl Person {
         let submission = Submission { act: envelope.sign(&self.key), blobs };
         let message = ClientMessage::Submit(Box::new(submission));
         server.client_says(self.client, encode_client(&message));
+    }
+
+    /// Returns the answer to a question.
+    pub(super) fn asks(&self, server: &mut Alone, question: Question) -> Answer {
+        server.heard(self.client);
+        server.client_says(self.client, encode_client(&ClientMessage::Ask { id: 1, question }));
+        let mut heard = server.heard(self.client).into_iter();
+        let answer = heard.find_map(|message| match message {
+            ServerMessage::Answer { answer, .. } => Some(*answer),
+            _ => None,
+        });
+        answer.expect("every question is answered")
     }
 
     /// Why acts are refused, if more wait than those of strangers may.

@@ -11,7 +11,11 @@ use metatopia_types::{
     PublicKey, Seq, Sign, SigningKey, SimId, Site, Square,
 };
 
-use super::alone::{Alone, genesis, key};
+use super::{
+    alone::{Alone, genesis, key},
+    author_class::Person,
+    people::turn,
+};
 
 fn admin() -> SigningKey {
     SigningKey::from_seed([9; 32])
@@ -132,6 +136,7 @@ fn what_somebody_hands_in_is_heard_where_the_own_courier_hears_nothing() {
     let own = ask(&mut east, from).dispatch;
     assert_eq!(hand_in(&mut east, from, own), hear(HearRefusal::OtherLeaf));
 
+    turn(&mut east);
     assert_eq!(hand_in(&mut east, from, said.clone()), Answer::HandedIn(Ok(())));
     let height = east.height().0;
     east.run_to(height + 3);
@@ -145,28 +150,35 @@ fn what_somebody_hands_in_is_heard_where_the_own_courier_hears_nothing() {
     assert_eq!(hand_in(&mut east, from, said), not_taken(HandInRefusal::Heard));
     // The courier hears nothing more, and then it is anybody's turn.
     let height = east.height().0;
-    east.run_to(height + 45);
+    east.run_to(height + 265);
     let later = west.height().0;
-    west.run_to(later + 45);
+    west.run_to(later + 265);
     let said = ask(&mut west, to).dispatch;
     assert_eq!(hand_in(&mut east, from, said), Answer::HandedIn(Ok(())));
 }
 
 #[test]
-fn between_two_turns_so_much_is_handed_in_and_no_more() {
+fn between_two_turns_so_many_keys_hand_something_in_each_once_and_no_more() {
     let (one, other) = (at_column(0), at_column(1));
-    let (west, mut east) = (one.id(), begin(&other, &one));
-    let junk = |server: &mut Alone| hand_in(server, west, vec![0xff; 300]);
-    let refused = not_taken(HandInRefusal::Hear(HearRefusal::NoDispatch));
-    let height = east.height().0;
-    east.run_to(height + 1);
-    for _ in 0..HAND_INS_PER_TURN_MAX {
-        assert_eq!(junk(&mut east), refused);
+    let mut east = begin(&other, &one);
+    let west = one.id();
+    // It reads as a dispatch, and proves nothing.
+    let own = ask(&mut east, west).dispatch;
+    let people: Vec<Person> =
+        (0..=HAND_INS_PER_TURN_MAX as u8).map(|n| Person::comes(&mut east, 100 + n)).collect();
+    turn(&mut east);
+    let refused = not_taken(HandInRefusal::Hear(HearRefusal::OtherLeaf));
+    let hand = |server: &mut Alone, n: usize| {
+        let handed = HandedDispatch { neighbour: west, dispatch: own.clone() };
+        people[n].asks(server, Question::HandIn(handed))
+    };
+    for n in 0..HAND_INS_PER_TURN_MAX {
+        assert_eq!(hand(&mut east, n), refused);
+        assert_eq!(hand(&mut east, n), Answer::Busy, "each key has one");
     }
-    assert_eq!(junk(&mut east), Answer::Busy);
-    let height = east.height().0;
-    east.run_to(height + 1);
-    assert_eq!(junk(&mut east), refused);
+    assert_eq!(hand(&mut east, HAND_INS_PER_TURN_MAX), Answer::Busy);
+    turn(&mut east);
+    assert_eq!(hand(&mut east, HAND_INS_PER_TURN_MAX), refused);
 }
 
 #[test]

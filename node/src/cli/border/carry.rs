@@ -21,8 +21,12 @@ const STANDS_MS: u32 = 1_000;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Dispatches that are carried at most one way where nobody follows: each has 32 set changes, so a neighbour with more
-/// than 3,200 new ones is carried by a second call.
+/// than 3,200 new ones is carried by a second call. What was handed in and is in no turn yet is carried again.
 const DISPATCHES_MAX: usize = 100;
+
+/// The time before the sessions of a way are opened again that broke, and before a server is asked again that hears the
+/// neighbour itself.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Times that a busy server is asked in a row: for 5 s.
 const BUSY_MAX: usize = 100;
@@ -94,8 +98,8 @@ struct CarryWay {
 /// Carries both ways, once or until the command is stopped.
 pub(super) async fn run(args: CarryArgs, console: Console) -> Result<(), Failure> {
     let CarryArgs { one, other, follow } = args;
-    let mut east = CarryWay::open(&one, &other).await?;
-    let mut west = CarryWay::open(&other, &one).await?;
+    let east = CarryWay::open(&one, &other).await?;
+    let west = CarryWay::open(&other, &one).await?;
     if east.from.sim == east.to.sim {
         let message = format!("{one} and {other} are nodes of one sim, {}", east.from.sim);
         return Err(Failure::usage(message).hint("name a server of each of two neighbours"));
@@ -145,24 +149,36 @@ impl CarryWay {
         Ok(Self { from, to, had: None })
     }
 
-    /// Carries without end.
-    async fn follow(&mut self, console: Console) -> Result<(), Failure> {
-        let mut was_heard = false;
-        loop {
-            let carrying = self.carry(STANDS_MS, console).await?;
-            let is_heard = carrying == Carrying::Heard;
-            if is_heard && !was_heard {
-                let (url, from) = (&self.to.url, self.from.sim);
-                console
-                    .note(&format!("{url} hears sim {from} itself, so nothing is carried there"));
+    /// Carries without end. A way that breaks is opened again, because servers restart.
+    async fn follow(mut self, console: Console) -> Result<(), Failure> {
+        let mut said = String::new();
+        let mut tell = |words: String| {
+            if said != words {
+                console.note(&words);
+                said = words;
             }
-            was_heard = is_heard;
-            sleep(PAUSE).await;
+        };
+        loop {
+            match self.carry(STANDS_MS, console).await {
+                Ok(Carrying::Heard) => {
+                    let (url, from) = (&self.to.url, self.from.sim);
+                    tell(format!("{url} hears sim {from} itself, so nothing is carried there"));
+                    sleep(AGAIN).await;
+                }
+                Ok(_) => sleep(PAUSE).await,
+                Err(failure) => {
+                    tell(format!("{failure}; it is tried again each second"));
+                    sleep(AGAIN).await;
+                    if let Ok(again) = Self::open(&self.from.url, &self.to.url).await {
+                        self = again;
+                    }
+                }
+            }
         }
     }
 
     /// Carries what the other sim does not know, and returns how many dispatches that took.
-    async fn carry_all(&mut self, console: Console) -> Result<usize, Failure> {
+    async fn carry_all(mut self, console: Console) -> Result<usize, Failure> {
         for carried in 0..DISPATCHES_MAX {
             match self.carry(0, console).await? {
                 // What was handed in is known once a turn has it; what is more than one dispatch has comes next.
@@ -175,7 +191,9 @@ impl CarryWay {
                 }
             }
         }
-        Ok(DISPATCHES_MAX)
+        let (url, from) = (&self.to.url, self.from.sim);
+        let message = format!("{url} takes what sim {from} says, and its sim has not heard it all");
+        Err(Failure::timed_out(message).hint("try again, or look at `metatopia status`"))
     }
 
     /// Carries one dispatch. The question for it stands for so many milliseconds.
@@ -197,10 +215,6 @@ impl CarryWay {
                     return Err(Failure::failed(message));
                 }
             };
-        // Without a wait the same news is told again, and the other sim needs it no sooner than its own courier's.
-        if wait == 0 && self.had == Some(news) {
-            return Ok(Carrying::Idle);
-        }
         let bytes = dispatch.len();
         let told = metatopia_types::Dispatch::decode(&dispatch)
             .map_err(|_| Failure::failed(format!("{} says what is no dispatch", self.from.url)))?;
@@ -210,15 +224,19 @@ impl CarryWay {
         let Answer::HandedIn(taken) = self.to.ask(&handed).await? else {
             return Err(Failure::failed(format!("{} takes no dispatches", self.to.url)));
         };
-        // Whoever follows is told of news, and not of each second in which there are none.
-        let is_told = self.had != Some(news);
+        // Only news are told, and not each second in which there are none.
+        let is_told = self.had != Some(news) || links > 0;
+        let is_known = matches!(
+            taken,
+            Ok(()) | Err(HandInRefusal::Heard | HandInRefusal::Hear(HearRefusal::NothingNew))
+        );
+        if is_known {
+            self.had = Some(news);
+        }
         match taken {
-            Ok(()) => self.had = Some(news),
+            Ok(()) => {}
             Err(HandInRefusal::Heard) => return Ok(Carrying::Heard),
-            Err(HandInRefusal::Hear(HearRefusal::NothingNew)) => {
-                self.had = Some(news);
-                return Ok(Carrying::Idle);
-            }
+            Err(HandInRefusal::Hear(HearRefusal::NothingNew)) => return Ok(Carrying::Idle),
             Err(why) => {
                 let message = format!("{} does not take what sim {from} says: {why}", self.to.url);
                 return Err(Failure::refused(message));
