@@ -1,12 +1,16 @@
 //! A running plaza, and the program's other commands around it.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -31,6 +35,8 @@ pub(crate) struct Folder(PathBuf);
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
+        // Two tests of one name deleted each other's worlds.
+        assert!(folders().insert(path.clone()), "another test has a folder {name}");
         drop(fs::remove_dir_all(&path));
         fs::create_dir_all(&path).expect("a new folder");
         Self(path)
@@ -41,9 +47,16 @@ impl Folder {
     }
 }
 
+/// The folders of the tests that run now.
+fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
+        folders().remove(&self.0);
     }
 }
 
