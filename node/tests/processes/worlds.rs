@@ -551,7 +551,7 @@ fn a_square_is_given_released_and_taken_back() {
 
 #[test]
 fn a_successor_takes_over_the_square_of_the_sim_that_it_carries_on() {
-    let office = Office::start("office-succession");
+    let office = Office::start("square-succession");
     let owner = office.claim("east", "east");
     let (east, later) = (office.folder.join("east"), office.folder.join("later"));
     let run_once = Plaza::start(&east, 1);
