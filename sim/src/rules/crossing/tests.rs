@@ -1,4 +1,4 @@
-//! The ledgers of two sims, and every order in which they can hear of one another.
+//! The ledgers of two or three sims in a row, and every order in which they can hear of one another.
 //!
 //! A turn may hear any word of the neighbour that is later than the last one heard: couriers delay, skip and
 //! repeat words. The clocks run apart. A receiver may refuse as it likes. Servers that crash are turns in
@@ -22,31 +22,61 @@ const JUMP: u64 = DEPARTURE_MS + STEP;
 /// whole simulated servers.
 type Flaw = Option<CrossingBug>;
 
-/// One sim of the model.
+/// One sim of the model. The sims lie in a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ModelSim {
-    ledger: Crossing,
-    /// The things that are here, and those that were handed on to a third sim.
-    here: u8,
-    beyond: u8,
+    /// The borders: which sim is behind each, and its ledger.
+    borders: Vec<(usize, Crossing)>,
+    /// The things that are here.
+    here: Things,
     height: u64,
     time: u64,
+}
+
+/// A set of things, a bit each.
+type Things = u8;
+
+/// What a model may do besides hearing and departing.
+#[derive(Debug, Clone, Copy)]
+struct Bounds<'a> {
+    /// How many turns each sim in the row plays.
+    turns: &'a [u64],
+    /// What departs as one: things are joined to what is in the same set.
+    mechanisms: &'a [Things],
+    /// The sims that may give up the one behind their first border, once.
+    severs: &'a [usize],
 }
 
 fn thing(n: u8) -> Traveller {
     Traveller::Thing(Origin { sim: SimId(Digest::ZERO), number: ObjectId(u64::from(n)) })
 }
 
-fn bit(traveller: &Traveller) -> u8 {
+fn bit(traveller: &Traveller) -> Things {
     let Traveller::Thing(origin) = traveller else { panic!("the model has things alone") };
     1 << origin.number.0
 }
 
+fn numbers(things: Things) -> impl Iterator<Item = u8> {
+    (0..8).filter(move |n| things >> n & 1 == 1)
+}
+
+/// Returns what stands for the parcel of these things: its digest names them.
+const fn parcel(things: Things) -> Digest {
+    Digest([things; 32])
+}
+
+const fn of_parcel(departure: &BorderDeparture) -> Things {
+    departure.parcel.0[0]
+}
+
 impl ModelSim {
-    fn new(here: u8) -> Self {
-        let mut ledger = Crossing::default();
-        ledger.said.open = true;
-        Self { ledger, here, beyond: 0, height: 0, time: 0 }
+    fn new(neighbours: &[usize], here: Things) -> Self {
+        let border = |other: &usize| {
+            let mut ledger = Crossing::default();
+            ledger.said.open = true;
+            (*other, ledger)
+        };
+        Self { borders: neighbours.iter().map(border).collect(), here, height: 0, time: 0 }
     }
 
     /// Begins the next turn.
@@ -55,174 +85,232 @@ impl ModelSim {
         self.time += ms;
     }
 
-    /// What is said after the turn.
-    fn word(&self) -> Arc<Said> {
-        let said = self.ledger.said.clone();
+    fn ledger(&self, other: usize) -> &Crossing {
+        &self.borders.iter().find(|(sim, _)| *sim == other).expect("a border").1
+    }
+
+    /// What is said to a neighbour after the turn.
+    fn word(&self, to: usize) -> Arc<Said> {
+        let said = self.ledger(to).said.clone();
         Arc::new(Said { height: Height(self.height), time: Millis(self.time), ..said })
     }
 
-    fn hear(&mut self, word: &Said, refuses: bool, flaw: Flaw) {
+    /// Hears a neighbour, and takes what departed there, or refuses all of it.
+    fn hear(&mut self, at: usize, word: &Said, refuses: bool, flaw: Flaw) {
         let now = Millis(self.time);
         let (proved_at, header) = (Height(0), HeaderId::BEFORE_FIRST);
         let heard = HeardSaid { said: word.clone(), at: now, proved_at, header };
         let mut here = self.here;
-        let events = self.ledger.hear(heard, now, flaw, &mut |departure| {
+        let events = self.borders[at].1.hear(heard, now, flaw, &mut |departure| {
             if refuses {
                 return Judgement::Refused(TravelRefusal::Full);
             }
-            here |= bit(&departure.traveller);
-            Judgement::Taken(vec![departure.traveller])
+            here |= of_parcel(departure);
+            Judgement::Taken(numbers(of_parcel(departure)).map(thing).collect())
         });
         for event in events {
             match event {
                 CrossingEvent::Settled(_) => {}
-                CrossingEvent::CameHome(departure, _) => here |= bit(&departure.traveller),
+                CrossingEvent::CameHome(departure, _) => here |= of_parcel(&departure),
                 CrossingEvent::GivenBack(traveller) => here &= !bit(&traveller),
             }
         }
         self.here = here;
     }
 
-    fn depart(&mut self, n: u8, flaw: Flaw) -> bool {
-        let traveller = thing(n);
-        let is_free = self.here & bit(&traveller) != 0 && !self.ledger.is_pinned(&traveller);
-        let gone =
-            is_free && self.ledger.depart(traveller, Digest::ZERO, Millis(self.time)).is_ok();
+    /// Sends joined things over a border, if they are all here and none of them came just now. What came over one
+    /// border is pinned at all of them.
+    fn depart(&mut self, at: usize, things: Things, flaw: Flaw) -> bool {
+        let is_pinned = |n: u8| self.borders.iter().any(|(_, ledger)| ledger.is_pinned(&thing(n)));
+        let is_held = flaw != Some(CrossingBug::HandedOn) && numbers(things).any(is_pinned);
+        if self.here & things != things || is_held {
+            return false;
+        }
+        let main = thing(numbers(things).next().expect("some thing"));
+        let gone = self.borders[at].1.depart(main, parcel(things), Millis(self.time)).is_ok();
         if gone && flaw != Some(CrossingBug::CreatedFirst) {
-            self.here &= !bit(&traveller);
+            self.here &= !things;
         }
         gone
     }
 
-    fn hand_on(&mut self, n: u8, flaw: Flaw) -> bool {
-        let traveller = thing(n);
-        let is_pinned = self.ledger.is_pinned(&traveller) && flaw != Some(CrossingBug::HandedOn);
-        let goes = self.here & bit(&traveller) != 0 && !is_pinned;
-        if goes {
-            self.here &= !bit(&traveller);
-            self.beyond |= bit(&traveller);
-        }
-        goes
-    }
-
-    fn sever(&mut self) {
-        for event in self.ledger.sever() {
+    fn sever(&mut self, at: usize) {
+        for event in self.borders[at].1.sever() {
             let CrossingEvent::CameHome(departure, _) = event else { continue };
-            self.here |= bit(&departure.traveller);
+            self.here |= of_parcel(&departure);
         }
     }
 }
 
-/// Two sims, and every word that the other one may still hear of each.
-type Pair = [(ModelSim, Vec<Arc<Said>>); 2];
-
-/// What a run may do besides hearing and departing.
-#[derive(Debug, Clone, Copy)]
-struct Bounds {
-    things: u8,
-    turns: u64,
-    /// Both sims may give the other one up, and the second may hand things on to a third.
-    severs: bool,
+/// The sims of a row, and every word that one of them may still hear of another: from, to, and the words in order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Row {
+    sims: Vec<ModelSim>,
+    words: Vec<(usize, usize, Vec<Arc<Said>>)>,
 }
 
-/// Returns in how many places each thing is. A copy that a severed neighbour still has pinned, and is about to
-/// be told of, counts for none.
-fn places(pair: &Pair, things: u8) -> Vec<i32> {
-    let count = |n: u8| {
+impl Row {
+    /// Returns a row in which all have heard of each other once: nothing departs to a neighbour that was never heard.
+    fn new(bounds: Bounds<'_>) -> Self {
+        let count = bounds.turns.len();
+        let all = |n: usize| {
+            // Mechanisms begin in the sims in turn.
+            let own = bounds.mechanisms.iter().enumerate().filter(|(at, _)| at % count == n);
+            let neighbours: Vec<usize> = [n.checked_sub(1), Some(n + 1)]
+                .into_iter()
+                .flatten()
+                .filter(|n| *n < count)
+                .collect();
+            let mut sim = ModelSim::new(&neighbours, own.fold(0, |all, (_, things)| all | things));
+            sim.turn(STEP);
+            sim
+        };
+        let sims: Vec<ModelSim> = (0..count).map(all).collect();
+        let words = |from: usize| {
+            let to = sims[from].borders.iter().map(|(to, _)| *to);
+            let sim = &sims[from];
+            to.map(move |to| (from, to, vec![sim.word(to)])).collect::<Vec<_>>()
+        };
+        let words = (0..count).flat_map(words).collect();
+        let mut row = Self { sims, words };
+        row.hear_all();
+        row
+    }
+
+    /// Has each sim hear the last word of each neighbour.
+    fn hear_all(&mut self) {
+        let words: Vec<(usize, usize, Arc<Said>)> = self
+            .sims
+            .iter()
+            .enumerate()
+            .flat_map(|(from, sim)| {
+                sim.borders.iter().map(move |(to, _)| (from, *to, sim.word(*to)))
+            })
+            .collect();
+        for (from, to, word) in words {
+            let at = self.sims[to].borders.iter().position(|(sim, _)| *sim == from);
+            self.sims[to].hear(at.expect("a border"), &word, false, None);
+        }
+    }
+
+    fn words(&self, from: usize, to: usize) -> &[Arc<Said>] {
+        &self.words.iter().find(|(a, b, _)| (*a, *b) == (from, to)).expect("a border").2
+    }
+
+    /// Returns in how many places a thing is. A copy that a neighbour still has pinned who was given up, and is about
+    /// to be told of that, counts for none.
+    fn places(&self, n: u8) -> i32 {
         let mut found = 0;
-        for (own, other) in [(0, 1), (1, 0)] {
-            let (own, other) = (&pair[own].0, &pair[other].0);
-            let (said, there) = (&own.ledger.said, &other.ledger.said);
-            found += i32::from(own.here >> n & 1) + i32::from(own.beyond >> n & 1);
-            let here = |traveller: &Traveller| *traveller == thing(n);
-            for departure in said.departures.iter().filter(|listed| here(&listed.traveller)) {
-                let verdict = there.verdicts.iter().find(|v| v.number == departure.number);
-                let is_away = match verdict {
-                    Some(verdict) => verdict.refused.is_some(),
-                    None => departure.number >= there.in_next,
-                };
-                found += i32::from(is_away);
-            }
-            if there.taken_up < said.epoch {
-                let told = |number: &&u64| {
-                    other.ledger.pinned.get(number).is_some_and(|all| all.iter().any(here))
-                        && other.here & bit(&thing(n)) != 0
-                };
-                found -= said.came_home.iter().filter(told).count() as i32;
+        for (own, sim) in self.sims.iter().enumerate() {
+            found += i32::from(sim.here >> n & 1);
+            for (other, ledger) in &sim.borders {
+                let there = self.sims[*other].ledger(own);
+                for departure in &ledger.said.departures {
+                    let verdict = there.said.verdicts.iter().find(|v| v.number == departure.number);
+                    let is_away = match verdict {
+                        Some(verdict) => verdict.refused.is_some(),
+                        None => departure.number >= there.said.in_next,
+                    };
+                    found += i32::from(is_away && of_parcel(departure) >> n & 1 == 1);
+                }
+                if there.said.taken_up < ledger.said.epoch {
+                    let told = |number: &&u64| {
+                        let pinned = there.pinned.get(number);
+                        pinned.is_some_and(|all| all.contains(&thing(n)))
+                            && self.sims[*other].here >> n & 1 == 1
+                    };
+                    found -= ledger.said.came_home.iter().filter(told).count() as i32;
+                }
             }
         }
         found
-    };
-    (0..things).map(count).collect()
-}
-
-/// Says whether everything is settled once both sims live, and each thing is in one sim.
-fn settles(pair: &Pair, things: u8) -> bool {
-    let [(mut a, _), (mut b, _)] = pair.clone();
-    for _ in 0..6 {
-        a.turn(STEP);
-        b.turn(STEP);
-        a.hear(&b.word(), false, None);
-        b.hear(&a.word(), false, None);
     }
-    let all = |n: u8| [a.here, b.here, a.beyond, b.beyond].map(|set| set >> n & 1);
-    a.ledger.said.departures.is_empty()
-        && b.ledger.said.departures.is_empty()
-        && a.ledger.pinned.is_empty()
-        && b.ledger.pinned.is_empty()
-        && (0..things).all(|n| all(n).iter().sum::<u8>() == 1)
-}
 
-/// Returns every state to which one turn of a sim can lead.
-fn turns(
-    own: &ModelSim,
-    words: &[Arc<Said>],
-    bounds: Bounds,
-    second: bool,
-    flaw: Flaw,
-) -> Vec<ModelSim> {
-    let mut out = Vec::new();
-    for ms in [STEP, JUMP] {
-        let mut begun = own.clone();
-        begun.turn(ms);
-        let heard = begun.ledger.heard.as_ref().map_or(Height(0), |heard| heard.said.height);
-        let is_new =
-            |word: &&Arc<Said>| word.height > heard || flaw == Some(CrossingBug::OldEpochs);
-        let mut after = vec![begun.clone()];
-        for word in words.iter().filter(is_new) {
-            for refuses in [false, true] {
-                let mut next = begun.clone();
-                next.hear(word, refuses, flaw);
-                after.push(next);
+    /// Says whether everything is settled once all sims live, and each thing is in one sim, beside what it is joined
+    /// to.
+    fn settles(&self, bounds: Bounds<'_>) -> bool {
+        let mut row = self.clone();
+        for _ in 0..6 {
+            row.sims.iter_mut().for_each(|sim| sim.turn(STEP));
+            row.hear_all();
+        }
+        let is_quiet = |(_, ledger): &(usize, Crossing)| {
+            ledger.said.departures.is_empty() && ledger.pinned.is_empty()
+        };
+        let is_whole = |things: &Things| {
+            let here = row.sims.iter().filter(|sim| sim.here & things == *things).count();
+            here == 1 && row.sims.iter().filter(|sim| sim.here & things != 0).count() == 1
+        };
+        row.sims.iter().all(|sim| sim.borders.iter().all(is_quiet))
+            && bounds.mechanisms.iter().all(is_whole)
+    }
+
+    /// Returns every state to which one turn of a sim can lead.
+    fn turns_of(&self, n: usize, bounds: Bounds<'_>, flaw: Flaw) -> Vec<ModelSim> {
+        let mut out = Vec::new();
+        for ms in [STEP, JUMP] {
+            let mut begun = self.sims[n].clone();
+            begun.turn(ms);
+            // At each border it may hear nothing, or any word that is later than the last one.
+            let mut after = vec![begun.clone()];
+            for (at, (from, ledger)) in begun.borders.iter().enumerate() {
+                let heard = ledger.heard.as_ref().map_or(Height(0), |heard| heard.said.height);
+                let is_new =
+                    |word: &&Arc<Said>| word.height > heard || flaw == Some(CrossingBug::OldEpochs);
+                let news: Vec<&Arc<Said>> = self.words(*from, n).iter().filter(is_new).collect();
+                let mut next = Vec::new();
+                for (state, word) in after.iter().flat_map(|s| news.iter().map(move |w| (s, w))) {
+                    for refuses in [false, true] {
+                        let mut heard = state.clone();
+                        heard.hear(at, word, refuses, flaw);
+                        next.push(heard);
+                    }
+                }
+                after.extend(next);
+            }
+            for state in after {
+                if bounds.severs.contains(&n) && state.borders[0].1.said.epoch == 0 {
+                    let mut severed = state.clone();
+                    severed.sever(0);
+                    out.push(severed);
+                }
+                for (at, things) in (0..state.borders.len())
+                    .flat_map(|at| bounds.mechanisms.iter().map(move |t| (at, t)))
+                {
+                    let mut gone = state.clone();
+                    if gone.depart(at, *things, flaw) {
+                        out.push(gone);
+                    }
+                }
+                out.push(state);
             }
         }
-        for state in after {
-            if bounds.severs && state.ledger.said.epoch == 0 {
-                let mut severed = state.clone();
-                severed.sever();
-                out.push(severed);
-            }
-            for n in 0..bounds.things {
-                let mut gone = state.clone();
-                if gone.depart(n, flaw) {
-                    out.push(gone);
-                }
-                let mut beyond = state.clone();
-                if bounds.severs && second && beyond.hand_on(n, flaw) {
-                    out.push(beyond);
-                }
-            }
-            out.push(state);
-        }
+        out
     }
-    out
+
+    /// Returns the row after a turn of a sim. Words that will never be heard again make no other state.
+    fn with(&self, n: usize, next: ModelSim, flaw: Flaw) -> Self {
+        let mut row = self.clone();
+        row.sims[n] = next;
+        for (from, to, words) in &mut row.words {
+            if *from == n {
+                words.push(row.sims[n].word(*to));
+            }
+            let heard = row.sims[*to].ledger(*from).heard.as_ref();
+            let heard = heard.map_or(Height(0), |heard| heard.said.height);
+            if flaw != Some(CrossingBug::OldEpochs) {
+                words.retain(|word| word.height > heard);
+            }
+        }
+        row
+    }
 }
 
 /// What a search found.
 #[derive(Debug)]
 enum Found {
     /// So many states, and no fault in any.
-    Nothing { states: usize, taken: usize, home: usize, severed: usize },
+    Nothing { states: usize, taken: usize, home: usize, severed: usize, handed_on: usize },
     /// A fault after so many states.
     Fault { states: usize, what: String },
 }
@@ -241,76 +329,61 @@ impl Hasher for StateHasher {
 }
 
 /// Returns a digest that stands for a state, of which there are too many to keep.
-fn digest(pair: &Pair) -> [u8; 32] {
+fn digest(row: &Row) -> [u8; 32] {
     let mut hasher = StateHasher(blake3::Hasher::new());
-    pair.hash(&mut hasher);
+    row.hash(&mut hasher);
     *hasher.0.finalize().as_bytes()
 }
 
 /// Looks at every state that can be reached, up to so many.
-fn search(bounds: Bounds, flaw: Flaw, most: usize) -> Found {
-    // Both have heard of the other once: nothing departs to a neighbour that was never heard.
-    let fresh =
-        |n: u8| ModelSim::new((0..bounds.things).filter(|t| t % 2 == n).map(|t| 1 << t).sum());
-    let (mut a, mut b) = (fresh(0), fresh(1));
-    a.turn(STEP);
-    b.turn(STEP);
-    let (of_a, of_b) = (a.word(), b.word());
-    a.hear(&of_b, false, None);
-    b.hear(&of_a, false, None);
-    let first: Pair = [(a, vec![of_a]), (b, vec![of_b])];
-    let last = 1 + bounds.turns;
+fn search(bounds: Bounds<'_>, flaw: Flaw, most: usize) -> Found {
+    let first = Row::new(bounds);
+    let things = bounds.mechanisms.iter().fold(0, |all, things| all | things);
     let (mut seen, mut queue) = (BTreeSet::from([digest(&first)]), VecDeque::from([first]));
-    let (mut states, mut taken, mut home, mut severed) = (0, 0, 0, 0);
-    while let Some(pair) = queue.pop_front() {
+    let (mut states, mut taken, mut home, mut severed, mut handed_on) = (0, 0, 0, 0, 0);
+    while let Some(row) = queue.pop_front() {
         states += 1;
-        let found = places(&pair, bounds.things);
+        let found: Vec<i32> = numbers(things).map(|n| row.places(n)).collect();
         if found.iter().any(|n| *n != 1) {
             return Found::Fault { states, what: format!("a thing is in {found:?} places") };
         }
-        if flaw.is_none() && !settles(&pair, bounds.things) {
-            return Found::Fault { states, what: format!("it does not settle: {pair:#?}") };
+        if flaw.is_none() && !row.settles(bounds) {
+            return Found::Fault { states, what: format!("it does not settle: {row:#?}") };
         }
-        let said = [&pair[0].0.ledger.said, &pair[1].0.ledger.said];
-        let verdicts = || said.iter().flat_map(|said| &said.verdicts);
+        let borders = || row.sims.iter().flat_map(|sim| &sim.borders);
+        let said = || borders().map(|(_, ledger)| &ledger.said);
+        let verdicts = || said().flat_map(|said| &said.verdicts);
         taken += usize::from(verdicts().any(|verdict| verdict.refused.is_none()));
         home += usize::from(verdicts().any(|verdict| verdict.refused.is_some()));
-        severed += usize::from(said.iter().any(|said| said.epoch > 0));
-        for n in [0, 1] {
-            let (own, other) = (&pair[n], &pair[1 - n]);
-            if own.0.height >= last || seen.len() >= most {
+        severed += usize::from(said().any(|said| said.epoch > 0));
+        // What begins in the first sim and is in the third one.
+        handed_on +=
+            usize::from(row.sims.get(2).is_some_and(|sim| sim.here & bounds.mechanisms[0] != 0));
+        for n in 0..row.sims.len() {
+            if row.sims[n].height > bounds.turns[n] || seen.len() >= most {
                 continue;
             }
-            for next in turns(&own.0, &other.1, bounds, n == 1, flaw) {
-                let mut words = own.1.clone();
-                words.push(next.word());
-                let mut then = pair.clone();
-                then[n] = (next, words);
-                // Words that will never be heard again make no other state.
-                for (mine, theirs) in [(0, 1), (1, 0)] {
-                    let heard = then[mine].0.ledger.heard.as_ref();
-                    let heard = heard.map_or(Height(0), |heard| heard.said.height);
-                    if flaw != Some(CrossingBug::OldEpochs) {
-                        then[theirs].1.retain(|word| word.height > heard);
-                    }
-                }
+            for next in row.turns_of(n, bounds, flaw) {
+                let then = row.with(n, next, flaw);
                 if seen.insert(digest(&then)) {
                     queue.push_back(then);
                 }
             }
         }
     }
-    Found::Nothing { states, taken, home, severed }
+    Found::Nothing { states, taken, home, severed, handed_on }
 }
 
-fn no_fault(bounds: Bounds) {
+fn no_fault(bounds: Bounds<'_>) {
     match search(bounds, None, usize::MAX) {
-        Found::Nothing { states, taken, home, severed } => {
+        Found::Nothing { states, taken, home, severed, handed_on } => {
             println!(
-                "{bounds:?}: {states} states, {taken} with a taking, {home} with a refusal, {severed} severed"
+                "{bounds:?}: {states} states, {taken} with a taking, {home} with a refusal, {severed} severed, \
+                 {handed_on} handed on"
             );
             assert!(states > 1_000 && taken > 0 && home > 0);
-            assert_eq!(severed > 0, bounds.severs);
+            assert_eq!(severed > 0, !bounds.severs.is_empty());
+            assert_eq!(handed_on > 0, bounds.turns.len() > 2);
         }
         Found::Fault { states, what } => panic!("{bounds:?}: after {states} states {what}"),
     }
@@ -318,33 +391,45 @@ fn no_fault(bounds: Bounds) {
 
 #[test]
 fn in_every_state_of_one_thing_it_is_in_one_place_and_everything_settles() {
-    no_fault(Bounds { things: 1, turns: 3, severs: false });
+    no_fault(Bounds { turns: &[3, 3], mechanisms: &[1], severs: &[] });
 }
 
 #[test]
 fn in_every_state_of_two_things_each_is_in_one_place_and_everything_settles() {
-    no_fault(Bounds { things: 2, turns: 3, severs: false });
+    no_fault(Bounds { turns: &[3, 3], mechanisms: &[1, 2], severs: &[] });
+}
+
+#[test]
+fn in_every_state_two_joined_things_are_in_one_place_together() {
+    no_fault(Bounds { turns: &[3, 3], mechanisms: &[3], severs: &[0, 1] });
+}
+
+#[test]
+fn in_every_state_of_three_sims_in_a_row_a_thing_is_in_one_place_and_everything_settles() {
+    no_fault(Bounds { turns: &[2, 3, 2], mechanisms: &[1], severs: &[] });
 }
 
 #[test]
 fn severing_on_both_sides_and_a_third_sim_double_nothing() {
-    no_fault(Bounds { things: 1, turns: 3, severs: true });
+    no_fault(Bounds { turns: &[2, 2, 2], mechanisms: &[1], severs: &[0, 1] });
 }
 
 #[test]
 fn each_broken_rule_of_the_bank_is_found() {
+    let pair = Bounds { turns: &[4, 4], mechanisms: &[1], severs: &[] };
+    let severed = Bounds { severs: &[0, 1], ..pair };
+    let row = Bounds { turns: &[4, 4, 4], severs: &[0, 1], ..pair };
     let flaws = [
-        (CrossingBug::HomeByOwnClock, false),
-        (CrossingBug::TakenLate, false),
-        (CrossingBug::NumberPassedOver, false),
-        (CrossingBug::VerdictForgotten, false),
-        (CrossingBug::CreatedFirst, false),
-        (CrossingBug::HandedOn, true),
-        (CrossingBug::ListPassedOver, true),
-        (CrossingBug::OldEpochs, true),
+        (CrossingBug::HomeByOwnClock, pair),
+        (CrossingBug::TakenLate, pair),
+        (CrossingBug::NumberPassedOver, pair),
+        (CrossingBug::VerdictForgotten, pair),
+        (CrossingBug::CreatedFirst, pair),
+        (CrossingBug::HandedOn, row),
+        (CrossingBug::ListPassedOver, severed),
+        (CrossingBug::OldEpochs, severed),
     ];
-    for (flaw, severs) in flaws {
-        let bounds = Bounds { things: 1, turns: 4, severs };
+    for (flaw, bounds) in flaws {
         match search(bounds, Some(flaw), 400_000) {
             Found::Fault { states, what } => println!("{flaw:?}: after {states} states {what}"),
             Found::Nothing { states, .. } => panic!("{flaw:?} was not found in {states} states"),
@@ -354,12 +439,9 @@ fn each_broken_rule_of_the_bank_is_found() {
 
 #[test]
 fn so_many_departures_are_under_way_and_one_more_meets_a_wall() {
-    let mut own = ModelSim::new(0);
-    let mut other = ModelSim::new(0);
-    own.turn(STEP);
-    other.turn(STEP);
-    own.hear(&other.word(), false, None);
-    let mut depart = || own.ledger.depart(thing(0), Digest::ZERO, Millis(own.time));
+    let mut row = Row::new(Bounds { turns: &[1, 1], mechanisms: &[1], severs: &[] });
+    let own = &mut row.sims[0];
+    let mut depart = || own.borders[0].1.depart(thing(0), parcel(1), Millis(own.time));
     for number in 0..DEPARTURES_MAX as u64 {
         let departure = depart().expect("room for one more");
         assert_eq!((departure.number, departure.until.0), (number, STEP + DEPARTURE_MS));
