@@ -222,8 +222,7 @@ pub enum Question {
         /// Whose picture it is.
         of: PublicKey,
     },
-    /// Hands in what a neighbour says, for a turn of the server that is asked: the servers of both sims may not
-    /// reach each other.
+    /// Hands in what a neighbour says, where the servers of both sims do not reach each other.
     HandIn(HandedDispatch),
 }
 
@@ -483,6 +482,8 @@ pub struct PackageEntry {
     pub version: String,
     /// The copyleft licence under which it runs here.
     pub licence: String,
+    /// Its authors, of many the first ones.
+    pub authors: String,
     /// Who published it; nobody means that it ships with the sim.
     pub publisher: Option<PublicKey>,
     /// The turn that brought it.

@@ -285,7 +285,10 @@ pub const PUBLISHING_HEIGHTS: u64 = 1_200;
 /// Gas that an author pays for each byte that the sim compiles: 64 KiB cost 196,608, the gas of 20 ms.
 pub const PUBLISHING_GAS_PER_BYTE: u64 = 3;
 
-/// Packages that the sim has a record of, with those that left: 16 Ki of at most 400 B are 6 MiB.
+/// Bytes of the names of a package's authors that stay when its source has left.
+pub const AUTHORS_KEPT_BYTES: usize = 80;
+
+/// Packages that the sim has a record of, with those that left: 16 Ki of at most 480 B are 7.5 MiB.
 pub const PUBLICATIONS_MAX: usize = 1 << 14;
 
 /// Milliseconds of governance time after which a package that no script runs leaves: a week.

@@ -7,15 +7,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_scripting::{ImportError, LinkedPackage, Package};
+use metatopia_scripting::{ImportError, LinkedPackage, Package, PackageAuthor};
 use metatopia_types::{Digest, Height, PackageId, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::sim_state::State;
 use crate::{
     limits::{
-        PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PACKAGES_LEAVING_PER_TURN_MAX,
-        PACKAGES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, PUBLISHING_HEIGHTS,
+        AUTHORS_KEPT_BYTES, PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX,
+        PACKAGES_LEAVING_PER_TURN_MAX, PACKAGES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
+        PUBLISHING_HEIGHTS,
     },
     tree::Tracked,
 };
@@ -31,11 +32,27 @@ pub struct Publication {
     pub bytes: u32,
     /// The copyleft licence under which it runs here, an SPDX expression.
     pub licence: String,
+    /// Who wrote it, as its manifest names them: at most [`AUTHORS_KEPT_BYTES`]. Who is left out is counted.
+    pub authors: String,
     /// The governance time since which no script runs it and no package imports it, in milliseconds; none
     /// while one does.
     pub unused_since: Option<u64>,
     /// The turn in which its source left the state; none while it is there.
     pub left: Option<Height>,
+}
+
+/// Returns the names of authors that stay when their source leaves, as `Ada, Bob and 3 more`.
+fn kept_authors(authors: &[PackageAuthor]) -> String {
+    let joined = |count: usize| {
+        let names: Vec<&str> = authors[..count].iter().map(|author| author.name.as_str()).collect();
+        match authors.len() - count {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    };
+    // One name always fits: it has 64 bytes at most.
+    let fits = (1..=authors.len()).rev().map(joined).find(|text| text.len() <= AUTHORS_KEPT_BYTES);
+    fits.expect("a package has an author, whose name is short")
 }
 
 /// The publications of a sim, with what follows from them and from the scripts.
@@ -208,6 +225,7 @@ impl Publications {
             height: Height(0),
             bytes,
             licence: package.manifest().licence.chosen.clone(),
+            authors: kept_authors(&package.manifest().authors),
             unused_since: None,
             left: None,
         };
@@ -357,6 +375,7 @@ impl State {
             height: self.clock.height,
             bytes: weight,
             licence: package.manifest().licence.chosen.clone(),
+            authors: kept_authors(&package.manifest().authors),
             unused_since: Some(self.governance.time),
             left: None,
         };

@@ -311,6 +311,7 @@ fn listed(n: u8, scripts: u32, publisher: Option<u8>) -> PackageEntry {
         name: format!("package {n}"),
         version: "1.0.0".to_owned(),
         licence: "AGPL-3.0-or-later".to_owned(),
+        authors: "Ada".to_owned(),
         publisher: publisher.map(|n| PublicKey([n; 32])),
         height: Height(7),
         bytes: 300,

@@ -51,6 +51,7 @@ pub(crate) fn packages(world: &World, after: PackageId) -> Vec<PackageEntry> {
             name: manifest.map_or_else(String::new, |manifest| manifest.name.clone()),
             version: manifest.map_or_else(String::new, |manifest| manifest.version.to_string()),
             licence: record.licence.clone(),
+            authors: record.authors.clone(),
             publisher: record.publisher,
             height: record.height,
             bytes: record.bytes,

@@ -83,6 +83,8 @@ struct ListedPackage {
     name: String,
     version: String,
     licence: String,
+    /// Who wrote it; of many the first ones.
+    authors: String,
     /// The key that published it; nobody if it ships with the sim.
     publisher: Option<String>,
     /// The turn that brought it.
@@ -101,6 +103,7 @@ impl From<PackageEntry> for ListedPackage {
             name: entry.name,
             version: entry.version,
             licence: entry.licence,
+            authors: entry.authors,
             publisher: entry.publisher.map(|key| key.to_string()),
             height: entry.height.0,
             bytes: entry.bytes,
@@ -125,13 +128,15 @@ impl fmt::Display for PackageTable<'_> {
                 None => package.scripts.to_string(),
             };
             let (name, licence) = (name.trim().to_owned(), printable(&package.licence));
+            let authors = printable(&package.authors);
             let (height, bytes) = (package.height.to_string(), package.bytes.to_string());
-            [short(&package.package), name, licence, publisher, height, bytes, state]
+            [short(&package.package), name, licence, authors, publisher, height, bytes, state]
         };
-        let head = ["package", "name", "licence", "publisher", "height", "bytes", "scripts"];
-        let rows: Vec<[String; 7]> =
+        let head =
+            ["package", "name", "licence", "authors", "publisher", "height", "bytes", "scripts"];
+        let rows: Vec<[String; 8]> =
             [head.map(str::to_owned)].into_iter().chain(self.0.iter().map(row)).collect();
-        let widths: [usize; 7] = std::array::from_fn(|column| {
+        let widths: [usize; 8] = std::array::from_fn(|column| {
             rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
         });
         for (place, row) in rows.iter().enumerate() {
@@ -282,6 +287,7 @@ mod tests {
             name: if has_left { String::new() } else { "la\u{1b}mp".into() },
             version: if has_left { String::new() } else { "1.2.0".into() },
             licence: "GPL-3.0-or-later".into(),
+            authors: "Ada, B\u{1b}ob".into(),
             publisher: has_left.then_some(PublicKey([0xcd; 32])),
             height: Height(12),
             bytes: 900,
@@ -299,8 +305,14 @@ mod tests {
         assert_eq!(lines.len(), 3, "{told}");
         assert!(lines[0].starts_with("package   name"), "{told}");
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(words(lines[1]), "abababab la mp 1.2.0 GPL-3.0-or-later the place 12 900 3");
-        assert_eq!(words(lines[2]), "efefefef GPL-3.0-or-later cdcdcdcd 12 900 left at 70");
+        assert_eq!(
+            words(lines[1]),
+            "abababab la mp 1.2.0 GPL-3.0-or-later Ada, B ob the place 12 900 3"
+        );
+        assert_eq!(
+            words(lines[2]),
+            "efefefef GPL-3.0-or-later Ada, B ob cdcdcdcd 12 900 left at 70"
+        );
         assert!(!told.contains('\u{1b}'), "{told:?}");
         let json = serde_json::to_value(&packages[1]).expect("JSON");
         assert_eq!(json["left"], 70);

@@ -4,6 +4,7 @@ mod folder;
 
 use std::{collections::BTreeMap, path::Path};
 
+use metatopia_client::text::printable;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, PACKAGES_PER_ANSWER_MAX, PackageEntry, Question, ScriptEntry};
 use metatopia_scenarios::{KnownPackages, PACKAGE_FILE, package_files, read_package};
@@ -60,10 +61,12 @@ pub(super) async fn named(driver: &mut ClientDriver, name: &str) -> Result<Packa
         return Ok(package);
     }
     let entries = known(driver).await?;
-    let left = entries.iter().find(|entry| entry.package == id).and_then(|entry| entry.left);
-    Err(match left {
-        Some(height) => Failure::not_found(format!(
-            "the source of package {id} left the state at height {height}, as no script ran it"
+    let listed = entries.iter().find(|entry| entry.package == id);
+    Err(match listed.and_then(|entry| Some((entry, entry.left?))) {
+        Some((PackageEntry { authors, licence, .. }, height)) => Failure::not_found(format!(
+            "the source of package {id}, by {} under {}, left the state at height {height}, as no script ran it",
+            printable(authors),
+            printable(licence)
         ))
         .hint("ask an archive: it has the turn that published it"),
         None => Failure::not_found(format!("the sim has no package {id}")).hint(LIST),
@@ -265,6 +268,7 @@ mod tests {
             name: String::new(),
             version: String::new(),
             licence: String::new(),
+            authors: String::new(),
             publisher: None,
             height: Height(0),
             bytes: 0,

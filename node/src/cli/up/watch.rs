@@ -393,6 +393,7 @@ mod tests {
             name: name.into(),
             version: "1.0.0".into(),
             licence: "AGPL-3.0-or-later".into(),
+            authors: "Ada".into(),
             publisher,
             height: Height(1),
             bytes: 1,

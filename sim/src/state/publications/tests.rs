@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use metatopia_scripting::{
+    PackageAuthor,
+    limits::{AUTHORS_MAX, PACKAGE_NAME_BYTES_MAX},
+};
 use metatopia_types::{Digest, Height, PackageId, PublicKey};
 
-use super::{Publication, Publications};
+use super::{Publication, Publications, kept_authors};
 use crate::tree::Tracked;
 use crate::{
     acts::test_genesis,
     limits::{
-        PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PACKAGES_LEAVING_PER_TURN_MAX,
-        PACKAGES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
+        AUTHORS_KEPT_BYTES, PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX,
+        PACKAGES_LEAVING_PER_TURN_MAX, PACKAGES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
     },
     state::State,
 };
@@ -22,6 +26,7 @@ fn record(n: u64, bytes: u32) -> (PackageId, Publication) {
         height: Height(n),
         bytes,
         licence: "AGPL-3.0-or-later".to_owned(),
+        authors: "Ada".to_owned(),
         unused_since: Some(n),
         left: None,
     };
@@ -230,4 +235,22 @@ fn a_key_that_published_before_it_was_forgotten_keeps_that_after_a_rotation_to_i
     let again = Publications::new(again, [].into_iter(), [].into_iter());
     assert_eq!(all.by_publisher, again.by_publisher);
     (0..8).for_each(|n| all.leave(id(n), Height(9)));
+}
+
+/// A package that had left was nobody's: its record named a key, and no author.
+#[test]
+fn so_many_names_of_authors_stay_and_the_rest_are_counted() {
+    let kept = |names: &[&str]| {
+        let author = |name: &&str| PackageAuthor { name: (*name).to_owned(), key: None };
+        kept_authors(&names.iter().map(author).collect::<Vec<_>>())
+    };
+    assert_eq!(kept(&["Ada"]), "Ada");
+    assert_eq!(kept(&["Ada", "Bob"]), "Ada, Bob");
+    let long = "n".repeat(PACKAGE_NAME_BYTES_MAX);
+    assert_eq!(kept(&["Ada", &long, &long]), format!("Ada, {long} and 1 more"));
+    assert_eq!(kept(&vec![long.as_str(); AUTHORS_MAX]), format!("{long} and 31 more"));
+    let half = "h".repeat(AUTHORS_KEPT_BYTES / 2 - 1);
+    assert_eq!(kept(&[&half, &half]).len(), AUTHORS_KEPT_BYTES);
+    let more = format!("{half}h");
+    assert_eq!(kept(&[&half, &more]), format!("{half} and 1 more"), "one byte too many");
 }
