@@ -7,7 +7,7 @@ use metatopia_consensus::{Base, Message, Record};
 use metatopia_protocol::{Answer, Question};
 use metatopia_replica::{
     ClientId, Condition, Effect, FETCH_PAUSE, FetchEvent, HOUR, Input, PeerMessage, REPAIRS_MAX,
-    Replacement, Replica, SyncReason, find_decisions,
+    Replacement, Replica, STALL, SyncReason, find_decisions,
 };
 use metatopia_sim::{Serial, World};
 use metatopia_types::{Height, Millis, Now, PublicKey, Sign as _, SigningKey};
@@ -96,6 +96,16 @@ fn a_server_without_a_state_takes_a_certified_one_serves_nobody_before_and_has_n
     assert!(matches!(refused, Some(Effect::Answer { token: 7, answer }) if answer == busy));
     let opened = Replica::open(config(&genesis()), base, world, [], [], START).expect("a state");
     assert!(!opened.has_no_state());
+}
+
+#[test]
+fn a_server_calls_itself_stalled_once_nothing_was_decided_for_so_long_and_no_sooner() {
+    let replica = stateless(Height(0));
+    let at = |monotonic| {
+        let now = Now { monotonic: START.monotonic + monotonic, ..START };
+        replica.status(now).expect("the world is here").stalled
+    };
+    assert!(!at(STALL) && at(STALL + Duration::from_nanos(1)));
 }
 
 /// A disk filled up while a state was fetched: the state was ordered to be stored all the same, and a

@@ -1,13 +1,16 @@
 //! The limits of views, each met.
 
 use metatopia_math::Fx;
-use metatopia_protocol::{FAR_TURNS_MAX, HAVE_MAX, TileName, Watching};
+use metatopia_protocol::{BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, TileName, Watching};
 use metatopia_replica::{
     ClientId,
-    views::{FAR_MAX, FAR_SIGHT, FAR_TURNS, GESTURES_MAX, PIECE_BYTES, VIEW_BYTES_MAX, ViewFault},
+    views::{
+        FAR_MAX, FAR_REACH, FAR_SIGHT, FAR_TURNS, GESTURES_MAX, PIECE_BYTES, VIEW_BYTES_MAX,
+        ViewFault,
+    },
 };
 use metatopia_sim::TileEntry;
-use metatopia_types::{Act, Emote, Height, Sign};
+use metatopia_types::{Act, Emote, Height, ObjectId, Sign};
 
 use crate::{
     person::Person,
@@ -150,4 +153,45 @@ fn a_crowd_that_waves_at_once_is_shown_in_part() {
     }
     let gestures = person.views.last().map(|view| view.gestures.len());
     assert_eq!(gestures, Some(GESTURES_MAX));
+}
+
+#[test]
+fn what_reaches_so_far_from_its_centre_counts_as_big_and_what_reaches_less_does_not() {
+    let reach = Fx::from_int(FAR_REACH);
+    let mut town = Town::with_discs(&[reach, reach.saturating_sub(Fx::from_ratio(1, 100))]);
+    let mut person = Person::new(1, 40_000);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    for _ in 0..FAR_TURNS_MAX {
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(&mut town, 10);
+    }
+    let far = person.views.iter().flat_map(|view| &view.far);
+    let ids: Vec<ObjectId> =
+        far.map(|entry| TileEntry::decode(entry).expect("an entry").id).collect();
+    assert!(!ids.is_empty() && ids.iter().all(|id| *id == ObjectId(1)), "{ids:?}");
+}
+
+/// Returns the bytes of the first turns for a client that asks for so many a second.
+fn bytes_at(rate: u32) -> usize {
+    let mut town = Town::new(800, &[0]);
+    let mut person = Person::new(1, rate);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    for _ in 0..20 {
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(&mut town, 10);
+    }
+    person.bytes
+}
+
+#[test]
+fn who_asks_for_less_or_more_than_the_rates_there_are_has_the_nearest_one() {
+    let (least, most) = (*BYTES_PER_SECOND.start(), *BYTES_PER_SECOND.end());
+    let [lowest, highest] = [least, most].map(bytes_at);
+    assert_eq!([1, least - 1].map(bytes_at), [lowest; 2]);
+    assert_eq!([most + 1, u32::MAX].map(bytes_at), [highest; 2]);
+    assert!(lowest < bytes_at(10 * least) && bytes_at(most / 10) < highest, "it is a rate");
 }

@@ -143,9 +143,25 @@ impl Town {
         Self::found(0, towers, &[0])
     }
 
+    /// One server, and discs with these radii far from the middle, which have the first numbers.
+    pub(crate) fn with_discs(radii: &[Fx]) -> Self {
+        let (mut town, tools) = genesis(0, 0);
+        let disc = |(n, radius): (i32, &Fx)| {
+            let mut disc = thing(at(150, n * 20), 1, Motion::Static, Vec::new());
+            disc.body.shape = Shape::Circle { radius: *radius };
+            disc
+        };
+        town.objects = (0..).zip(radii).map(disc).collect();
+        Self::of(&town, &tools, &[0])
+    }
+
     fn found(things: i32, towers: i32, lags: &[usize]) -> Self {
         let (genesis, tools) = genesis(things, towers);
-        let world = World::genesis(&genesis, &tools).expect("a good genesis");
+        Self::of(&genesis, &tools, lags)
+    }
+
+    fn of(genesis: &Genesis, tools: &Tools, lags: &[usize]) -> Self {
+        let world = World::genesis(genesis, tools).expect("a good genesis");
         let server = |lag: &usize| Server {
             world: world.clone(),
             views: Views::new(world.height(), 20),

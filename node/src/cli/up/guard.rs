@@ -177,7 +177,7 @@ impl<'a> Supervisor<'a> {
             SupervisionState::Runs(since) => since.elapsed(),
             _ => Duration::ZERO,
         };
-        self.ends[index] = if lived >= WELL { 1 } else { self.ends[index] + 1 };
+        self.ends[index] = ends_in_a_row(self.ends[index], lived);
         let next = next(self.restarts, death.code, self.ends[index]);
         self.care[index] = match next {
             ExitDecision::Restart(after) => SupervisionState::Due(Instant::now() + after),
@@ -310,9 +310,20 @@ pub(super) fn warning(servers: usize) -> Option<String> {
     })
 }
 
+/// Returns how often a server has ended in a row that ended so often before, and then lived so long.
+const fn ends_in_a_row(before: usize, lived: Duration) -> usize {
+    if lived.as_millis() >= WELL.as_millis() { 1 } else { before + 1 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ends_of_a_server_count_anew_once_it_was_well_for_so_long() {
+        assert_eq!(ends_in_a_row(5, WELL), 1);
+        assert_eq!(ends_in_a_row(5, WELL - Duration::from_millis(1)), 6);
+    }
 
     #[test]
     fn a_server_is_started_again_less_and_less_often() {

@@ -66,7 +66,11 @@ impl Proofs {
         }
         let tiles: BTreeSet<Tile> = exact.values().flatten().copied().collect();
         let placed = world.place_tiles(&tiles);
-        self.waiting.insert(world.height(), PendingProof { placed, exact });
+        self.keep(world.height(), PendingProof { placed, exact });
+    }
+
+    fn keep(&mut self, of: Height, proof: PendingProof) {
+        self.waiting.insert(of, proof);
         if self.waiting.len() > PROOFS_WAITING_MAX {
             self.waiting.pop_first();
         }
@@ -76,5 +80,37 @@ impl Proofs {
     pub(super) fn take(&mut self, of: Height) -> Option<PendingProof> {
         self.waiting = self.waiting.split_off(&of);
         self.waiting.remove(&of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use metatopia_sim::{Genesis, Tools};
+    use metatopia_types::{Ed25519, NodeContact, Sign as _, SigningKey};
+
+    use super::*;
+
+    #[test]
+    fn so_many_heights_wait_for_their_headers_and_the_oldest_goes_first() {
+        let server = SigningKey::from_seed([7; 32]).public();
+        let genesis = Genesis {
+            name: "town".to_owned(),
+            validators: BTreeMap::from([(server, NodeContact::default())]),
+            licence: "AGPL-3.0-or-later".to_owned(),
+            asset_licence: "CC-BY-SA-4.0".to_owned(),
+            ..Genesis::empty()
+        };
+        let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a world");
+        let proof =
+            || PendingProof { placed: world.place_tiles(&BTreeSet::new()), exact: BTreeMap::new() };
+        let mut proofs = Proofs::default();
+        let most = PROOFS_WAITING_MAX as u64;
+        (1..=most).for_each(|height| proofs.keep(Height(height), proof()));
+        assert_eq!(proofs.waiting.first_key_value().map(|(of, _)| *of), Some(Height(1)));
+        proofs.keep(Height(most + 1), proof());
+        assert_eq!(proofs.waiting.len(), PROOFS_WAITING_MAX);
+        assert_eq!(proofs.waiting.first_key_value().map(|(of, _)| *of), Some(Height(2)));
     }
 }
