@@ -236,8 +236,9 @@ async fn proved_validators(
     };
     // The header of a turn names the set, whatever changes of it there were meanwhile.
     let (turn, _) = driver.prove_turn(height, ANSWER).await.map_err(|error| match error {
-        ProofError::Unknown => Failure::not_found(format!("the node has no turn {height}"))
-            .hint("ask an archive, or name a later turn"),
+        ProofError::Unknown => Failure::not_found(format!("the node has no turn {height}")).hint(
+            "the first is 1, `metatopia status` shows the last, and archives have what was removed",
+        ),
         error => error.into(),
     })?;
     let set = driver.validators(height).filter(|set| set.id() == turn.header.validators);

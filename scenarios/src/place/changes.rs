@@ -28,8 +28,8 @@ pub struct SameThings {
 
 impl SameThings {
     /// Finds which things are the same ones: first by a name that one thing has in both readings, then by an equal
-    /// entry, then in order among those of one name. Last, a thing is renamed if all but its name is equal and nothing
-    /// has the old name now, or had the new one before. Scripts do not count as a part of the entry.
+    /// entry, then in order among those of one name. Last, what is left of both readings is the same if all but its
+    /// name is equal: it was renamed. Scripts do not count as a part of the entry.
     #[must_use]
     pub fn of(before: &[ObjectSpec], now: &[ObjectSpec]) -> Self {
         let (named_before, named_now) = (by_name(before), by_name(now));
@@ -55,14 +55,12 @@ impl SameThings {
                 }
             }
         }
-        let gone = |n: &usize| !named_now.contains_key(before[*n].name.as_str());
-        let mut gone: Vec<usize> = (0..before.len()).filter(gone).collect();
-        for (n, thing) in now.iter().enumerate() {
-            if named_before.contains_key(thing.name.as_str()) {
-                continue;
-            }
-            if let Some(at) = gone.iter().position(|old| has_equal_entry(&before[*old], thing)) {
-                same[n] = Some(gone.remove(at));
+        let mut left: Vec<usize> = (0..before.len()).filter(|n| !taken.contains(n)).collect();
+        for (n, thing) in
+            now.iter().enumerate().filter(|(n, _)| same[*n].is_none()).collect::<Vec<_>>()
+        {
+            if let Some(at) = left.iter().position(|old| has_equal_entry(&before[*old], thing)) {
+                same[n] = Some(left.remove(at));
             }
         }
         let numbers = same

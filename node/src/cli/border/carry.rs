@@ -67,6 +67,27 @@ impl fmt::Display for CarriedDispatch {
     }
 }
 
+/// What came of one way, as the command prints it.
+#[derive(Debug, Serialize)]
+struct CarriedWay {
+    from: String,
+    to: String,
+    /// Dispatches that were carried.
+    carried: usize,
+    /// Whether the server that was to be told hears the neighbour itself.
+    hears_itself: bool,
+}
+
+impl fmt::Display for CarriedWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, .. } = self;
+        match self.hears_itself {
+            true => write!(f, "sim {to} hears sim {from} itself; nothing is to carry"),
+            false => write!(f, "sim {to} knows all that sim {from} says"),
+        }
+    }
+}
+
 /// What came of one look at what a sim says.
 #[derive(Debug, PartialEq, Eq)]
 enum Carrying {
@@ -113,11 +134,8 @@ pub(super) async fn run(args: CarryArgs, console: Console) -> Result<(), Failure
             _ = tokio::signal::ctrl_c() => Ok(()),
         };
     }
-    let (there, back) = (east.carry_all(console).await?, west.carry_all(console).await?);
-    if there + back == 0 {
-        console.note("both sims know all that the other one says");
-    }
-    Ok(())
+    east.carry_all(console).await?;
+    west.carry_all(console).await
 }
 
 impl CarryEnd {
@@ -151,7 +169,7 @@ impl CarryWay {
 
     /// Carries without end. A way that breaks is opened again, because servers restart.
     async fn follow(mut self, console: Console) -> Result<(), Failure> {
-        let mut said = String::new();
+        let (mut said, mut has_worked) = (String::new(), false);
         let mut tell = |words: String| {
             if said != words {
                 console.note(&words);
@@ -159,13 +177,16 @@ impl CarryWay {
             }
         };
         loop {
-            match self.carry(STANDS_MS, console).await {
+            let carried = self.carry(STANDS_MS, console).await;
+            has_worked |= carried.is_ok();
+            match carried {
                 Ok(Carrying::Heard) => {
                     let (url, from) = (&self.to.url, self.from.sim);
                     tell(format!("{url} hears sim {from} itself, so nothing is carried there"));
                     sleep(AGAIN).await;
                 }
                 Ok(_) => sleep(PAUSE).await,
+                Err(failure) if !has_worked => return Err(failure),
                 Err(failure) => {
                     tell(format!("{failure}; it is tried again each second"));
                     sleep(AGAIN).await;
@@ -177,17 +198,18 @@ impl CarryWay {
         }
     }
 
-    /// Carries what the other sim does not know, and returns how many dispatches that took.
-    async fn carry_all(mut self, console: Console) -> Result<usize, Failure> {
+    /// Carries what the other sim does not know, and tells what came of it.
+    async fn carry_all(mut self, console: Console) -> Result<(), Failure> {
+        let (from, to) = (self.from.sim.to_string(), self.to.sim.to_string());
         for carried in 0..DISPATCHES_MAX {
             match self.carry(0, console).await? {
                 // What was handed in is known once a turn has it; what is more than one dispatch has comes next.
                 Carrying::Went => sleep(4 * PAUSE).await,
-                Carrying::Idle => return Ok(carried),
+                Carrying::Idle => {
+                    return console.show(&CarriedWay { from, to, carried, hears_itself: false });
+                }
                 Carrying::Heard => {
-                    let (url, from) = (&self.to.url, self.from.sim);
-                    console.note(&format!("{url} hears sim {from} itself; nothing is to carry"));
-                    return Ok(carried);
+                    return console.show(&CarriedWay { from, to, carried, hears_itself: true });
                 }
             }
         }
@@ -251,7 +273,12 @@ impl CarryWay {
 }
 
 fn asked(url: &NodeUrl, error: &AskError) -> Failure {
-    Failure::failed(format!("{url}: {error}"))
+    Failure::timed_out(match error {
+        // It names the address.
+        AskError::Endpoint(error) => error.to_string(),
+        error => format!("{url}: {error}"),
+    })
+    .hint("name a server of each sim that is up")
 }
 
 fn no_border(of: SimId, to: SimId) -> Failure {

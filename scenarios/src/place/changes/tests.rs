@@ -213,3 +213,14 @@ fn a_built_thing_lacks_what_no_blueprint_says() {
     let difference = ThingDifference::between(&built, thing, &BTreeMap::new());
     assert_eq!(difference, ThingDifference { edits: vec![], waits: vec!["motion", "friction"] });
 }
+
+/// Who gave one of two lamps a name of its own lost it, and got another one.
+#[test]
+fn one_of_two_things_of_one_name_is_renamed_and_named_back() {
+    let other = LAMP.replace("[4, 5]", "[6, 5]");
+    let named = LAMP.replace("name = \"lamp\"", "name = \"left lamp\"");
+    let (both, one) = (place(&[LAMP, &other]), place(&[&named, &other]));
+    let rename = |name: &str| vec![(0, only(vec![ThingEdit::Rename(name.to_owned())]))];
+    assert_eq!(changes(&both, &one), (rename("left lamp"), vec![], vec![]));
+    assert_eq!(changes(&one, &both), (rename("lamp"), vec![], vec![]));
+}

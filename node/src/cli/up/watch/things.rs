@@ -124,7 +124,10 @@ impl FollowedThings {
         let may_be_there =
             |thing: &FollowedThing| !matches!(thing.object, ThingInSim::Gone | ThingInSim::Missing);
         self.known.extend(lost.into_iter().filter(may_be_there));
-        let specs: Vec<ObjectSpec> = self.known.iter().map(|thing| thing.spec.clone()).collect();
+        // Which thing is which is told by what the file said last: what the sim refused, it has not got.
+        let last = self.place.objects().iter();
+        let lost = self.known[len..].iter().map(|thing| &thing.spec);
+        let specs: Vec<ObjectSpec> = last.chain(lost).cloned().collect();
         let same = SameThings::of(&specs, now.objects());
         let keys = self.place.changed_keys(now, &same);
         if !keys.is_empty() {

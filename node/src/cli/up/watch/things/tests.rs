@@ -177,3 +177,14 @@ fn a_line_names_the_thing_and_each_deed_once() {
     line.add("moved", Height(8));
     assert_eq!(line.to_string(), "crate 3 (thing 14): moved, given its color, in turn 9");
 }
+
+/// A move was refused, and then the thing was renamed in the file: it was deleted, and could not be made again.
+#[test]
+fn a_thing_is_renamed_while_another_edit_of_it_is_refused() {
+    let mut things = founded(&[BELL, LAMP]);
+    let moved = BELL.replace("[0, 5]", "[0, 9]");
+    assert_eq!(saved(&mut things, &place(&[&moved, LAMP])), [("moved", Some(1))]);
+    let named = moved.replace("name = \"bell\"", "name = \"gong\"");
+    let asked = saved(&mut things, &place(&[&named, LAMP]));
+    assert_eq!(asked, [("moved", Some(1)), ("renamed", Some(1))]);
+}
