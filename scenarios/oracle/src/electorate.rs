@@ -80,9 +80,12 @@ impl Electorate {
     /// Does what servers say they carried out. They do so in an order of their own, so what has no effect yet is done
     /// after what makes room for it: a standby that is named and ready in one turn.
     fn follow_carried_out(&mut self, turn: &Turn, carried_out: &[bool]) {
-        let acts = turn.body.acts().iter().zip(carried_out).filter(|(_, is_done)| **is_done);
-        let mut left: Vec<(PublicKey, &Act)> =
-            acts.map(|(act, _)| (act.envelope.author, &act.envelope.act)).collect();
+        let is_of_votes =
+            |act: &Act| matches!(act, Act::SetChange(_) | Act::Ready { .. } | Act::Report(_));
+        let acts = turn.body.acts().iter().map(|act| (act.envelope.author, &act.envelope.act));
+        let done =
+            acts.zip(carried_out).filter(|((_, act), is_done)| **is_done && is_of_votes(act));
+        let mut left: Vec<(PublicKey, &Act)> = done.map(|(act, _)| act).collect();
         loop {
             let before = left.len();
             left.retain(|(author, act)| {

@@ -56,12 +56,9 @@ impl SameThings {
             }
         }
         let mut left: Vec<usize> = (0..before.len()).filter(|n| !taken.contains(n)).collect();
-        for (n, thing) in
-            now.iter().enumerate().filter(|(n, _)| same[*n].is_none()).collect::<Vec<_>>()
-        {
-            if let Some(at) = left.iter().position(|old| has_equal_entry(&before[*old], thing)) {
-                same[n] = Some(left.remove(at));
-            }
+        for (thing, same) in now.iter().zip(&mut same).filter(|(_, same)| same.is_none()) {
+            let renamed = left.iter().position(|old| has_equal_entry(&before[*old], thing));
+            *same = renamed.map(|at| left.remove(at));
         }
         let numbers = same
             .iter()

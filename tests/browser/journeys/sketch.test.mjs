@@ -14,11 +14,11 @@ fn on_touch(other) { say("hello " + other.name); self_.color = 0x112233; }
 
 journey('on the advanced tier a script is tried among what is in sight, and that it is so is said', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada' });
-  // Where people arrive nothing is built.
+  // Where people arrive nothing is built. To the north a shepherd stands in the way of who comes straight at it.
   const own = /** @type {number} */ (await ada.read((page) => page.client.me));
-  await ada.page.keyboard.down('w');
-  await ada.until('she is out of the way', (page, id) => page.client.sight.known(id)?.y > 8, own);
-  await ada.page.keyboard.up('w');
+  await ada.page.keyboard.down('s');
+  await ada.until('she is out of the way', (page, id) => page.client.sight.known(id)?.y < -8, own);
+  await ada.page.keyboard.up('s');
   await ada.until('she stands', (page, id) => page.client.sight.known(id)?.vy === 0, own);
   await ada.panel('build');
   await ada.page.getByRole('button', { name: t('kind.box'), exact: true }).click();

@@ -17,6 +17,15 @@ use crate::{
     town::{Town, at, key},
 };
 
+/// Plays so many turns, of which a person reads all that she is told.
+fn watch(town: &mut Town, person: &mut Person, turns: u64) {
+    for _ in 0..turns {
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(town, 10);
+    }
+}
+
 #[test]
 fn a_client_that_saw_what_was_never_sent_or_has_too_much_is_at_fault() {
     let mut town = Town::new(10, &[0]);
@@ -106,11 +115,7 @@ fn big_things_far_away_are_told_a_few_at_a_time_and_again_before_they_are_forgot
     person.watching.at = Some(at(0, 0));
     person.enter(&mut town, 0, 1);
     let mut told: Vec<(Height, Vec<TileEntry>)> = Vec::new();
-    for _ in 0..3 * FAR_TURNS_MAX {
-        let frames = town.play();
-        person.deliver(&frames);
-        person.read(&mut town, 10);
-    }
+    watch(&mut town, &mut person, 3 * FAR_TURNS_MAX);
     for view in person.views.iter().filter(|view| !view.far.is_empty()) {
         assert!(view.far.len() <= FAR_MAX);
         let decoded = view.far.iter().map(|entry| TileEntry::decode(entry).expect("an entry"));
@@ -162,11 +167,7 @@ fn what_reaches_so_far_from_its_centre_counts_as_big_and_what_reaches_less_does_
     let mut person = Person::new(1, 40_000);
     person.watching.at = Some(at(0, 0));
     person.enter(&mut town, 0, 1);
-    for _ in 0..FAR_TURNS_MAX {
-        let frames = town.play();
-        person.deliver(&frames);
-        person.read(&mut town, 10);
-    }
+    watch(&mut town, &mut person, FAR_TURNS_MAX);
     let far = person.views.iter().flat_map(|view| &view.far);
     let ids: Vec<ObjectId> =
         far.map(|entry| TileEntry::decode(entry).expect("an entry").id).collect();
@@ -179,11 +180,7 @@ fn bytes_at(rate: u32) -> usize {
     let mut person = Person::new(1, rate);
     person.watching.at = Some(at(0, 0));
     person.enter(&mut town, 0, 1);
-    for _ in 0..20 {
-        let frames = town.play();
-        person.deliver(&frames);
-        person.read(&mut town, 10);
-    }
+    watch(&mut town, &mut person, 20);
     person.bytes
 }
 

@@ -5,9 +5,9 @@ use std::{fmt, time::Duration};
 use clap::Args;
 use metatopia_client_driver::{AskError, AskingSession, NodeEndpoint, NodeUrl, passing_key};
 use metatopia_protocol::{
-    Answer, DispatchAnswer, DispatchQuestion, HandInRefusal, HandedDispatch, Question,
+    Answer, BorderEntry, DispatchAnswer, DispatchQuestion, HandInRefusal, HandedDispatch, Question,
 };
-use metatopia_types::{Digest, HearRefusal, SimId};
+use metatopia_types::{Digest, Dispatch, HearRefusal, Height, SimId};
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -221,54 +221,62 @@ impl CarryWay {
     /// Carries one dispatch. The question for it stands for so many milliseconds.
     async fn carry(&mut self, wait: u32, console: Console) -> Result<Carrying, Failure> {
         let (from, to) = (self.from.sim, self.to.sim);
+        let (heard, DispatchAnswer { news, dispatch }) = self.said(wait).await?;
+        let told = Dispatch::decode(&dispatch)
+            .map_err(|_| Failure::failed(format!("{} says what is no dispatch", self.from.url)))?;
+        let carried = CarriedDispatch {
+            from: from.to_string(),
+            to: to.to_string(),
+            bytes: dispatch.len(),
+            height: told.state.as_ref().map_or(heard, |state| state.header.height).0,
+            links: told.links.len(),
+        };
+        let carrying = self.hand_in(dispatch).await?;
+        // Only news are told, and not each second in which there are none.
+        let is_news = self.had.replace(news) != Some(news) || carried.links > 0;
+        if carrying == Carrying::Went && is_news {
+            console.show(&carried)?;
+        }
+        Ok(carrying)
+    }
+
+    /// Returns what the one sim says to the other, and up to which height that has heard of it.
+    async fn said(&mut self, wait: u32) -> Result<(Height, DispatchAnswer), Failure> {
+        let (from, to) = (self.from.sim, self.to.sim);
         let Answer::Borders(borders) = self.to.ask(&Question::Borders { of: None }).await? else {
             return Err(Failure::failed(format!("{} does not tell its borders", self.to.url)));
         };
         let border = borders.iter().find(|border| border.neighbour == from);
-        let border = border.ok_or_else(|| no_border(to, from))?;
-        let (followed, judged) = (border.followed, border.judged);
+        let BorderEntry { followed, judged, heard, .. } =
+            border.ok_or_else(|| no_border(to, from))?;
+        let (followed, judged) = (*followed, *judged);
         let asked = DispatchQuestion { neighbour: to, followed, judged, had: self.had, wait };
-        let DispatchAnswer { news, dispatch } =
-            match self.from.ask(&Question::Dispatch(asked)).await? {
-                Answer::Dispatch(answer) => answer,
-                Answer::Unknown => return Err(no_border(from, to)),
-                other => {
-                    let message = format!("{} answers by {}", self.from.url, other.kind());
-                    return Err(Failure::failed(message));
-                }
-            };
-        let bytes = dispatch.len();
-        let told = metatopia_types::Dispatch::decode(&dispatch)
-            .map_err(|_| Failure::failed(format!("{} says what is no dispatch", self.from.url)))?;
-        let links = told.links.len();
-        let height = told.state.as_ref().map_or(border.heard, |state| state.header.height).0;
-        let handed = Question::HandIn(HandedDispatch { neighbour: from, dispatch });
-        let Answer::HandedIn(taken) = self.to.ask(&handed).await? else {
-            return Err(Failure::failed(format!("{} takes no dispatches", self.to.url)));
-        };
-        // Only news are told, and not each second in which there are none.
-        let is_told = self.had != Some(news) || links > 0;
-        let is_known = matches!(
-            taken,
-            Ok(()) | Err(HandInRefusal::Heard | HandInRefusal::Hear(HearRefusal::NothingNew))
-        );
-        if is_known {
-            self.had = Some(news);
-        }
-        match taken {
-            Ok(()) => {}
-            Err(HandInRefusal::Heard) => return Ok(Carrying::Heard),
-            Err(HandInRefusal::Hear(HearRefusal::NothingNew)) => return Ok(Carrying::Idle),
-            Err(why) => {
-                let message = format!("{} does not take what sim {from} says: {why}", self.to.url);
-                return Err(Failure::refused(message));
+        match self.from.ask(&Question::Dispatch(asked)).await? {
+            Answer::Dispatch(answer) => Ok((*heard, answer)),
+            Answer::Unknown => Err(no_border(from, to)),
+            other => {
+                let message = format!("{} answers by {}", self.from.url, other.kind());
+                Err(Failure::failed(message))
             }
         }
-        if is_told {
-            let (from, to) = (from.to_string(), to.to_string());
-            console.show(&CarriedDispatch { from, to, bytes, height, links })?;
+    }
+
+    /// Hands a dispatch in to the server that is to be told.
+    async fn hand_in(&mut self, dispatch: Vec<u8>) -> Result<Carrying, Failure> {
+        let (url, neighbour) = (self.to.url.clone(), self.from.sim);
+        let handed = Question::HandIn(HandedDispatch { neighbour, dispatch });
+        let Answer::HandedIn(taken) = self.to.ask(&handed).await? else {
+            return Err(Failure::failed(format!("{url} takes no dispatches")));
+        };
+        match taken {
+            Ok(()) => Ok(Carrying::Went),
+            Err(HandInRefusal::Heard) => Ok(Carrying::Heard),
+            Err(HandInRefusal::Hear(HearRefusal::NothingNew)) => Ok(Carrying::Idle),
+            Err(why) => {
+                let message = format!("{url} does not take what sim {neighbour} says: {why}");
+                Err(Failure::refused(message))
+            }
         }
-        Ok(Carrying::Went)
     }
 }
 
