@@ -62,6 +62,12 @@ pub enum Building {
     PutDown(String),
     /// List what is in hand.
     Hands,
+    /// Put a thing into luggage.
+    Stow(String),
+    /// Put a thing down that is in luggage.
+    Fetch(String),
+    /// List what is in luggage.
+    Luggage,
     /// Join a thing to another one, or to the ground if nothing is named, by a joint of this kind; a motor or a
     /// spring at this rate, if one is named.
     Join(String, Option<String>, &'static str, Option<Fx>),
@@ -291,6 +297,7 @@ let it travel   over a border, when it is pushed there, with all of yours that i
                 `let it stay` ends that
 take it         carries what can be pushed, four things at most; `put it down` puts it before you
 hands           lists what you hold
+stow it         into its owner's luggage, where it takes no place; `luggage` lists yours, `fetch it` puts it down
 join crate to wall
                 a hinge holds both; `join crate to ground`; at the end `by rod`, `by weld`, `by slider`,
                 `by rope`, `by spring`, `by motor`, or `by motor 3`: radians a second; of a spring, hertz

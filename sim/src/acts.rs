@@ -22,6 +22,7 @@ mod interaction;
 mod joints;
 mod land;
 mod lot;
+mod luggage;
 mod materials;
 mod offers;
 mod outline;

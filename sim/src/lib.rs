@@ -124,10 +124,11 @@ pub use rules::{
     ActFault, ActGround, ActTarget, Anchor, Basis, Border, BorderSummary, Club, ClubInvite,
     Crossing, DelayedChange, Denied, FiledReport, FirstLogins, ForgottenWords, FriendList,
     FrozenThing, GivenRight, GivenRuling, Governance, GrantedSim, HeardSaid, IssuedTicket, Judging,
-    KeptProfile, KeptWords, KeyFriends, LandKeyChanges, LandWeek, LaneKey, LaneWindows, Motd,
-    OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role, RotatedKey, Sanction,
-    Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount, TurnAdmission, TurnFault,
-    TurnedBack, Wall, Warrant, Window, check_name, judge_act, judge_turn, limits, skeleton_of,
+    KeptProfile, KeptWords, KeyFriends, LandKeyChanges, LandWeek, LaneKey, LaneWindows,
+    LuggageThing, Motd, OpenRecovery, OrderedDeed, RecordedOrder, Register, Right, Role,
+    RotatedKey, Sanction, Standing, Standings, ThingTrace, Tickets, ToldWords, TraceCount,
+    TurnAdmission, TurnFault, TurnedBack, Wall, Warrant, Window, check_name, judge_act, judge_turn,
+    limits, skeleton_of,
 };
 #[cfg(feature = "controls")]
 pub use rules::{Controls, CrossingBug};

@@ -25,6 +25,7 @@ mod ghosts;
 mod hands;
 mod indexes;
 mod introduction;
+mod luggage;
 mod mechanism;
 mod object;
 mod parameters;
@@ -72,6 +73,7 @@ pub use watch::{Stage, Watch};
 pub use world::World;
 
 pub(crate) use ghosts::{GhostLeaf, Ghosts};
+pub(crate) use luggage::{FetchedThing, PackedThing};
 pub(crate) use object::object_key;
 pub(crate) use sending_home::SentHome;
 pub(crate) use sim_state::{Owner, State};

@@ -35,6 +35,7 @@ mod private;
 mod profiles;
 mod question;
 mod reports;
+mod things;
 mod view;
 
 use alloc::vec::Vec;
@@ -71,9 +72,10 @@ pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry,
     Question, ReceiptAnswer, SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry,
-    SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX, ThingEntry, ValidatorSetLink,
+    SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX, ValidatorSetLink,
 };
 pub use reports::{REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry};
+pub use things::{StowedThing, ThingEntry};
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,
     TileName, TileUpdate, UNSEEN_MAX, View, ViewProof, Watching,

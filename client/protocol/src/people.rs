@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use metatopia_types::{
     Act, Blob, Certificate, GovernOrder, GroundArea, Header, ObjectId, PublicKey, Refusal,
-    RoleRight, StateProof,
+    RoleRight, StateProof, WayBack,
 };
 use serde::{Deserialize, Serialize};
 
@@ -152,8 +152,8 @@ pub struct GovernedThing {
     pub scripts: u32,
     /// Whether it is frozen.
     pub frozen: bool,
-    /// Whether its owner has land with room for it.
-    pub has_home: bool,
+    /// Where it would go if it were returned to its owner.
+    pub way_back: WayBack,
 }
 
 /// An order that somebody might give.

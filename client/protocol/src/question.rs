@@ -18,7 +18,8 @@ use crate::{
     Applicant, BorderEntry, CharterAnswer, ClubEntry, DispatchAnswer, DispatchQuestion,
     DryRunEntry, FriendsEntry, HandInRefusal, HandedDispatch, IntendedChange, IntendedChangeEntry,
     IntendedOrder, JoinRefusal, JoinRequest, JointEntry, LoginTerms, LotEntry, OrdersAnswer,
-    PersonEntry, ProfilesAnswer, ReportEntry, SignedAnnouncement, TicketEntry, ToldMessage,
+    PersonEntry, ProfilesAnswer, ReportEntry, SignedAnnouncement, ThingEntry, TicketEntry,
+    ToldMessage,
 };
 
 /// What a client may ask.
@@ -494,23 +495,6 @@ pub struct PackageEntry {
     pub scripts: u32,
     /// The turn in which its source left the state.
     pub left: Option<Height>,
-}
-
-/// A thing that somebody owns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThingEntry {
-    /// The object that is listed.
-    pub object: ObjectId,
-    /// What it is called.
-    pub name: String,
-    /// What it is.
-    pub kind: String,
-    /// Its centre, in metres.
-    pub position: Vec2,
-    /// Bytes of the text that it shows.
-    pub text_bytes: u32,
-    /// Its scripts, with what they run.
-    pub scripts: Vec<(ScriptId, PackageId)>,
 }
 
 /// Who decides for a sim. Times are governance time: milliseconds since genesis in which the sim

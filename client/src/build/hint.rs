@@ -107,6 +107,9 @@ const fn of_hands(why: Refusal) -> Option<&'static str> {
             "Ask whoever has it in hand to put it down; `hands` lists what you hold yourself."
         }
         Refusal::HandsFull | Refusal::NotHeld => "`hands` lists what you hold.",
+        Refusal::Away => {
+            "What is yours is in your `luggage`, or comes back or arrives within seconds."
+        }
         Refusal::Immovable => {
             "Only what can be pushed is taken, and one of two that are joined must be such."
         }

@@ -12,7 +12,7 @@ use metatopia_protocol::{
     DryRunEntry, GovernedThing, IntendedChangeEntry, KeyHoldings, PersonEntry, TracedThings, span,
 };
 use metatopia_sim::limits::UNDONE_PER_ACT_MAX;
-use metatopia_types::{GovernOrder, RoleRight, Ruling, Title};
+use metatopia_types::{GovernOrder, RoleRight, Ruling, Title, WayBack};
 
 use super::{number_of, printable};
 
@@ -84,10 +84,14 @@ pub fn would_do(order: &GovernOrder, told: &DryRunEntry) -> String {
         GovernOrder::Unmute { .. } => format!("give a voice to {whom}"),
         GovernOrder::Freeze { .. } => format!("freeze {what}"),
         GovernOrder::Thaw { .. } => format!("thaw {what}"),
-        GovernOrder::Return { .. } => match told.thing.as_ref().is_some_and(|thing| thing.has_home)
-        {
-            true => format!("move {what} to its owner's land"),
-            false => format!("delete {what}, for its owner has no land with room for it"),
+        GovernOrder::Return { .. } => match told.thing.as_ref().map(|thing| thing.way_back) {
+            Some(WayBack::Home) => format!("move {what} to its owner's land"),
+            Some(WayBack::Luggage) => format!("put {what} into its owner's luggage"),
+            Some(WayBack::OutOfSim) | None => {
+                format!(
+                    "delete {what}: its owner has no land with room for it, and no luggage takes it"
+                )
+            }
         },
         GovernOrder::SetLand { name, area, title } => {
             let name = printable(name);
@@ -213,7 +217,14 @@ mod tests {
         let (key, object) = (PublicKey([7; 32]), ObjectId(9));
         let mut lost = told("Ada", false);
         let (name, owner, scripts, frozen) = ("wall".to_owned(), Some(key), 1, false);
-        lost.thing = Some(GovernedThing { object, name, owner, scripts, frozen, has_home: false });
+        lost.thing = Some(GovernedThing {
+            object,
+            name,
+            owner,
+            scripts,
+            frozen,
+            way_back: WayBack::OutOfSim,
+        });
         let back = would_do(&GovernOrder::Return { object }, &lost);
         assert!(back.starts_with("delete wall (thing 9 of 07070707, 1 script)"), "{back}");
         let area = GroundArea { x: 0, y: 0, width: 4, depth: 4 };

@@ -17,7 +17,7 @@ use metatopia_types::{
 };
 
 use super::{
-    charter, hands, joints, own_things,
+    charter, hands, joints, luggage, own_things,
     room::{ActProgress, TextClient},
     unite,
 };
@@ -58,6 +58,9 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         Building::Take(thing) => return hands::take(room, thing).await,
         Building::PutDown(thing) => return hands::put_down(room, thing).await,
         Building::Hands => return hands::list(room).await,
+        Building::Stow(thing) => return luggage::stow(room, thing).await,
+        Building::Fetch(thing) => return luggage::fetch(room, thing).await,
+        Building::Luggage => return luggage::list(room).await,
         Building::Unite(things) => return unite::unite(room, things).await,
         Building::LetTravel(thing, travels) => {
             return joints::let_travel(room, thing, *travels).await;

@@ -51,6 +51,7 @@ mod input;
 mod joints;
 mod journey;
 mod lots;
+mod luggage;
 mod moderation;
 mod orders;
 mod output;

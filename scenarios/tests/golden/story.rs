@@ -522,6 +522,8 @@ fn kind(act: &Act) -> &'static str {
             Build::LetTravel { .. } => "LetTravel",
             Build::Take { .. } => "Take",
             Build::PutDown { .. } => "PutDown",
+            Build::Stow { .. } => "Stow",
+            Build::Fetch { .. } => "Fetch",
             Build::Join { .. } => "Join",
             Build::Unjoin { .. } => "Unjoin",
             Build::MakeOf { .. } => "MakeOf",

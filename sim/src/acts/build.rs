@@ -99,7 +99,11 @@ impl ActContext<'_> {
                 self.check_upgrade(thing, *script, *package)?;
                 on(*object, ObjectEdit::Upgrade(*script, *package))
             }
-            Build::Resume { .. } | Build::Take { .. } | Build::PutDown { .. } => {
+            Build::Resume { .. }
+            | Build::Take { .. }
+            | Build::PutDown { .. }
+            | Build::Stow { .. }
+            | Build::Fetch { .. } => {
                 return Ok(vec![self.lasting(build)?, StateChange::Player(self.author(), player)]);
             }
             Build::Detach { object, script } => on(*object, self.detach(*object, *script)?),

@@ -74,7 +74,7 @@ impl State {
     /// avatars are kept free.
     pub(super) fn has_thing_slots(&self, more: usize) -> bool {
         let things = self.objects.len().saturating_sub(self.present.len());
-        // Whatever is under way to a neighbour may come back.
+        // Whatever is under way to a neighbour, or in luggage, may come back.
         let things = things.saturating_add(self.borders.away.len());
         let parameters = &self.charter.parameters;
         let avatars_max = parameters.avatars_max as usize;

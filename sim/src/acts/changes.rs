@@ -20,6 +20,7 @@ use super::{
     hands::{HandStep, apply_hand_step},
     history::{Inverse, UndoEntry, UnitedPart},
     land::{LandChange, apply_land_change},
+    luggage::{LuggageStep, apply_luggage_step},
     offers::Settlement,
     private::MailChange,
     profile::NewProfile,
@@ -89,6 +90,8 @@ pub(super) enum StateChange {
     Resume(ScriptId),
     /// Takes a thing in hand, or puts one down.
     Hands(HandStep),
+    /// Puts a thing into luggage, or takes one out.
+    Luggage(Box<LuggageStep>),
     /// Adds a package that the author published.
     Publish(Box<NewPackage>),
     /// Changes the register of a land office.
@@ -99,7 +102,7 @@ pub(super) enum StateChange {
     Settle(Box<Settlement>),
     /// Carries out an order about people.
     Govern(Box<GovernOrder>),
-    /// Puts a thing where its owner has land, or out of the sim if there is no such place.
+    /// Puts a thing where its owner has land, or into its owner's luggage if there is no such place.
     Return(ObjectId, Option<Vec2>),
     /// Sets a lot, or removes it.
     Lot(LotId, Option<Box<Lot>>),
@@ -313,6 +316,7 @@ pub(super) fn apply_change(
         StateChange::Publish(new) => publish(state, effects, author, *new),
         StateChange::Resume(script) => resume(state, effects, author, script),
         StateChange::Hands(step) => apply_hand_step(state, effects, author, step),
+        StateChange::Luggage(step) => apply_luggage_step(state, effects, author, *step),
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Unite(whole, parts) => unite(state, effects, author, (*whole, parts))?,
         StateChange::Land(change) => apply_land_change(state, *change),

@@ -237,7 +237,11 @@ impl State {
                 // Its scripts get an event each.
                 need(self.byte_budget.has(BUILD_BYTES_MAX), Refusal::Full)
             }
-            GovernOrder::Return { object } => need(!self.is_held(*object), Refusal::Held),
+            GovernOrder::Return { object } => {
+                need(!self.is_held(*object), Refusal::Held)?;
+                let is_full = || self.packed_away(*object).is_err_and(|why| why == Refusal::Full);
+                need(self.home_of(*object).is_some() || !is_full(), Refusal::Full)
+            }
             GovernOrder::Decide { reason, .. } => check_reason(reason),
             GovernOrder::Undo { key, seconds } => self.check_undo(key, *seconds),
             GovernOrder::Unprofile { key } => {
@@ -462,7 +466,7 @@ impl State {
     }
 
     /// Puts a thing at this place, or out of the sim. Nothing undoes it.
-    pub(super) fn return_thing(&mut self, id: ObjectId, place: Option<Vec2>) {
+    pub(super) fn move_or_delete(&mut self, id: ObjectId, place: Option<Vec2>) {
         // What holds it where it stands would pull it back.
         self.free_thing(id, None);
         let edit = place.map_or(ObjectEdit::Delete, ObjectEdit::Move);
@@ -506,12 +510,6 @@ impl World {
             self.state.check_judge(report, author)?;
         }
         Ok(warrant)
-    }
-
-    /// Returns where a thing would go that is returned to its owner; nothing if it would leave the sim.
-    #[must_use]
-    pub fn home_of(&self, object: ObjectId) -> Option<Vec2> {
-        self.state.home_of(object)
     }
 }
 

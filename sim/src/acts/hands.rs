@@ -46,6 +46,8 @@ impl ActContext<'_> {
             Build::Resume { object, script } => self.resume(*object, *script),
             Build::Take { object } => self.take(*object),
             Build::PutDown { object, position } => self.lay(*object, *position),
+            Build::Stow { object } => self.stow(*object),
+            Build::Fetch { object, position } => self.fetch(*object, *position),
             _ => unreachable!("{build:?} can be undone"),
         }
     }

@@ -81,7 +81,7 @@ impl State {
         };
         for away in self.borders.away.values().filter(is_own) {
             all.objects = all.objects.saturating_add(1);
-            all.movable = all.movable.saturating_add(1);
+            all.movable = all.movable.saturating_add(usize::from(away.is_movable));
             all.compounds = all.compounds.saturating_add(usize::from(away.is_compound));
             all.scripts = all.scripts.saturating_add(away.packages.len());
             all.text = all.text.saturating_add(away.text);
@@ -135,7 +135,8 @@ impl State {
             return Err(Refusal::Full);
         }
         let max = self.charter.parameters.building.movable_max as usize;
-        let movable = self.movable.len().saturating_add(self.borders.away.len());
+        let away = self.borders.away.values().filter(|away| away.is_movable).count();
+        let movable = self.movable.len().saturating_add(away);
         if motion == Motion::Dynamic && movable.saturating_add(more) > max {
             return Err(Refusal::TooManyMovable);
         }
@@ -144,7 +145,7 @@ impl State {
 
     /// Checks that the sim may have so many other things of several parts.
     pub(crate) fn check_more_compounds(&self, more: usize) -> Result<(), Refusal> {
-        // Whatever is under way to a neighbour may come back.
+        // Whatever is under way to a neighbour, or in luggage, may come back.
         let away = self.borders.away.values().filter(|away| away.is_compound).count();
         let all = self.bodies.compounds().saturating_add(away).saturating_add(more);
         if more > 0 && all > SIM_COMPOUNDS_MAX { Err(Refusal::TooManyCompounds) } else { Ok(()) }

@@ -121,6 +121,12 @@ impl ActContext<'_> {
             Build::Copy { object, .. } | Build::PutDown { object, .. } => {
                 Ok((Right::Build, ActTarget { ground: Some(ground(object)?), ..ActTarget::SIM }))
             }
+            // Whose luggage it is in is looked at when it is decided.
+            Build::Fetch { object, position } => {
+                let fetched = self.state.fetched_or_missing(*object, *position)?;
+                let ground = Some(fetched.footprint().area());
+                Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
+            }
             Build::Resize { object, outline } => {
                 check_shape(self.rules(), shape(*outline)?)?;
                 Ok((Right::Build, onto(object)?))
@@ -150,6 +156,7 @@ impl ActContext<'_> {
             | Build::MakeOf { object, .. }
             | Build::Rename { object, .. }
             | Build::Write { object, .. }
+            | Build::Stow { object }
             | Build::LetTravel { object, .. } => Ok((Right::Build, thing(object)?)),
             // What somebody has in hand goes wherever that person goes.
             Build::Take { object } => {

@@ -79,7 +79,10 @@ impl State {
                 let entry = self.histories.get(&by).and_then(|history| history.entry(*skip));
                 entry.map(UndoEntry::changed).unwrap_or_default()
             }
-            Build::Copy { .. } | Build::Resume { .. } => Vec::new(),
+            Build::Fetch { object, .. } => {
+                return vec![(*object, ThingTrace { fetched: true, ..self.new_trace(by, None) })];
+            }
+            Build::Copy { .. } | Build::Resume { .. } | Build::Stow { .. } => Vec::new(),
             _ => build.object().map(|id| (id, false)).into_iter().collect(),
         };
         changed.into_iter().filter_map(|(id, makes)| self.trace_of(id, by, makes)).collect()
@@ -137,7 +140,8 @@ impl State {
 
     fn new_trace(&self, by: PublicKey, before: Option<Box<DeletedObject>>) -> ThingTrace {
         let (height, time) = (self.clock.height, self.governance.time);
-        ThingTrace { by, height, time, before, deleted: false, tried: Height(0) }
+        let (fetched, deleted, tried) = (false, false, Height(0));
+        ThingTrace { by, height, time, before, fetched, deleted, tried }
     }
 
     /// Returns a thing as it would be kept if it were deleted now, but without its joints: in nobody's hands, and

@@ -116,7 +116,9 @@ impl State {
                 Presence::Seatless | Presence::Expected { .. } | Presence::Away { .. },
                 acted,
             )) => entry.seatless = Some(acted),
-            None if self.owned.contains_key(key) || self.has_title(key) => {}
+            None if self.owned.contains_key(key)
+                || self.luggage.has_any(key)
+                || self.has_title(key) => {}
             None => entry.forgettable = Some((player.days, player.last_login)),
         }
         entry

@@ -171,6 +171,8 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
         Build::Unjoin { object, .. } => ("unjoin", Some(*object)),
         Build::MakeOf { object, .. } => ("make of", Some(*object)),
         Build::Unite { .. } => ("unite", None),
+        Build::Stow { object } => ("stow", Some(*object)),
+        Build::Fetch { object, .. } => ("fetch", Some(*object)),
         Build::Undo { .. } => ("undo", None),
     }
 }

@@ -21,8 +21,10 @@ pub struct ThingTrace {
     pub height: Height,
     /// The governance time then.
     pub time: u64,
-    /// The thing before the first of these acts; none if that one made it.
+    /// The thing before the first of these acts; none if that one made it, or fetched it from luggage.
     pub before: Option<Box<DeletedObject>>,
+    /// Whether the first of these acts fetched it from luggage.
+    pub fetched: bool,
     /// Whether the last of these acts deleted it.
     pub deleted: bool,
     /// The turn in which an undo last left the thing as it was, because a rule was against it; 0 if none did.

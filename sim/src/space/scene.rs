@@ -5,7 +5,7 @@ use metatopia_physics::{Body, Joint, JointSpec, Motion, Shape};
 use metatopia_scripting::{ErrorKind, Package};
 use metatopia_types::{
     ActId, AssetLicence, Emote, Height, LeafKey, Look, ObjectId, Origin, Outcome, PackageId,
-    PublicKey, ScriptId, Tick,
+    PublicKey, ScriptId, SimId, Tick,
 };
 
 use super::land::Land;
@@ -58,6 +58,8 @@ pub struct WorldObject {
     pub parent: Option<Origin>,
     /// Whether it may leave for another sim.
     pub travels: bool,
+    /// The neighbour against whose border's share it counts, if it came over one.
+    pub guest: Option<SimId>,
     /// The object whose script spawned it.
     pub spawner: Option<ObjectId>,
     /// The avatar that has it in hand.
@@ -151,6 +153,7 @@ impl World {
             parent: object.parent,
             travels: object.travels,
             spawner: object.spawner,
+            guest: object.guest.map(|guest| guest.from),
             held: object.held.map(|held| held.by),
             changed: object.changed.clone(),
         })

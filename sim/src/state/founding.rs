@@ -28,7 +28,7 @@ use crate::{
     limits::SHIPPED_BYTES_MAX,
     rules::{
         Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, Lots,
-        People, Readiness,
+        Luggage, People, Readiness,
     },
     scripts::{GasPool, Script},
     space::Bodies,
@@ -119,6 +119,8 @@ impl State {
         };
         let time = parent.governance.time;
         let SimClock { height, time: began, seed, .. } = fresh.clock;
+        let mut borders = Borders::default();
+        borders.index(&parent.luggage);
         // All that is not named here goes on as it was.
         let mut state = Self {
             engine: fresh.engine,
@@ -133,12 +135,12 @@ impl State {
             outcomes: fresh.outcomes,
             land,
             // Neighbours know the parent's id: people open the borders of a successor anew.
-            borders: Borders::default(),
+            borders,
             ..parent.clone()
         };
         // What is under way stays with the parent, and its source is no longer kept for it.
-        for package in parent.borders.away.values().flat_map(|away| &away.packages) {
-            state.publications.release(*package, time);
+        for (_, away) in parent.borders.away.iter().filter(|(id, _)| !state.luggage.has(**id)) {
+            away.packages.iter().for_each(|package| state.publications.release(*package, time));
         }
         // Heights are counted anew, and who was known to the parent is known here from the start.
         let keys: Vec<PublicKey> = state.players.iter().map(|(key, _)| *key).collect();
@@ -269,6 +271,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         chat: ChatIndex::default(),
         land: genesis.office.as_ref().map(|office| LandRegister::found(sim, office, &set)),
         borders: Borders::default(),
+        luggage: Luggage::default(),
         packages: Tracked::default(),
         publications: Publications::default(),
         package_changes: BTreeSet::new(),

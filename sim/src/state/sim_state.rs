@@ -28,7 +28,7 @@ use crate::{
     limits::FIRST_IN_LINE,
     rules::{
         Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneKey, LaneWindows,
-        Lots, NameHolders, People, Readiness,
+        Lots, Luggage, NameHolders, People, Readiness,
     },
     scripts::{GasIncome, GasPool, QueuedEvent, Script, ScriptChange},
     space::{Bodies, FloorPlan, Land},
@@ -130,6 +130,8 @@ pub(crate) struct State {
     pub(crate) land: Option<LandRegister>,
     /// The borders to neighbours, with what is under way over them.
     pub(crate) borders: Borders,
+    /// What people put away.
+    pub(crate) luggage: Luggage,
     pub(crate) packages: Tracked<PackageId, Package>,
     /// What is kept of each package besides its source.
     pub(crate) publications: Publications,
@@ -418,6 +420,7 @@ impl State {
             register.touch_all();
         }
         self.borders.touch_all();
+        self.luggage.parcels.touch_all();
         self.people.touch_all();
         self.lots.all.touch_all();
         self.windows_touched = self.windows.lanes().collect();
@@ -453,7 +456,8 @@ impl State {
         self.index_seats();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
-        self.borders.index();
+        self.luggage.index();
+        self.borders.index(&self.luggage);
         let away = self.borders.away.values().flat_map(|away| away.packages.iter().copied());
         let used = self.scripts.iter().flat_map(|(_, script)| script.packages()).chain(away);
         let imports = self.packages.iter().flat_map(|(_, package)| package.imports());

@@ -37,8 +37,8 @@ use crate::{
     limits::TIER_BYTES_MAX,
     rules::{
         Border, Borders, ByteBudget, Club, FiledReport, ForgottenWords, FrozenThing, GrantedSim,
-        KeptProfile, KeptWords, KeyFriends, LandRegister, LaneKey, LaneWindows, Lots, People,
-        RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
+        KeptProfile, KeptWords, KeyFriends, LandRegister, LaneKey, LaneWindows, Lots, Luggage,
+        People, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window, is_luggage,
     },
     scripts::GasPool,
     space::{Bodies, Lot, RestoreBodiesError},
@@ -276,6 +276,7 @@ impl LeafReader<'_> {
         charter.parameters.check()?;
         let land = self.land(&charter)?;
         let mut borders = self.borders()?;
+        let luggage = self.luggage()?;
         let (bodies, objects) = self.bodies_and_objects(&charter, &mut borders)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
@@ -309,6 +310,7 @@ impl LeafReader<'_> {
             chat: self.single(kinds::CHAT)?,
             land,
             borders,
+            luggage,
             packages: tracked(self.packages()?),
             publications: Publications::new(
                 tracked(self.table::<(PackageId, Publication)>(kinds::PUBLICATIONS)?),
@@ -483,6 +485,20 @@ impl LeafReader<'_> {
             borders.all.insert(neighbour, border);
         }
         Ok(borders)
+    }
+
+    /// Reads what is in luggage.
+    fn luggage(&mut self) -> Result<Luggage, StateRestoreError> {
+        let mut luggage = Luggage::default();
+        for (key, content) in self.take(|key| key.starts_with("luggage/")) {
+            let id = kinds::luggage_named(&key);
+            let id = id.ok_or_else(|| StateRestoreError::UnknownLeaf(key.clone()))?;
+            if !is_luggage(id, &content) {
+                return Err(StateRestoreError::NotCanonical);
+            }
+            luggage.parcels.insert(id, content);
+        }
+        Ok(luggage)
     }
 
     /// Reads the bodies of neighbours that stand here as ghosts, and returns them in the order of their numbers.

@@ -324,9 +324,13 @@ impl State {
 
     /// Returns the body of a thing on its way, if it is one that can be pushed.
     pub(super) fn body_of(&self, thing: &TravellingThing) -> Option<BodySpec> {
+        Self::sound_body(thing).filter(|body| body.motion == Motion::Dynamic)
+    }
+
+    /// Returns the body of a packed thing, if it is one that things have.
+    pub(crate) fn sound_body(thing: &TravellingThing) -> Option<BodySpec> {
         let body: BodySpec = wire::decode(&thing.body, thing.body.len()).ok()?;
-        let is_right = body.motion == Motion::Dynamic
-            && body.pose.position == thing.position
+        let is_right = body.pose.position == thing.position
             && body.velocity == thing.velocity
             && body.check().is_ok()
             && body.shape.is_centred()
@@ -385,7 +389,7 @@ impl State {
         }
     }
 
-    /// Puts a thing that moves into the world under this number.
+    /// Puts a thing into the world under this number.
     pub(super) fn insert_thing(
         &mut self,
         id: ObjectId,
@@ -396,7 +400,9 @@ impl State {
         if let Some(owner) = object.owner {
             self.own(owner, id);
         }
-        self.movable.insert(id);
+        if body.motion == Motion::Dynamic {
+            self.movable.insert(id);
+        }
         self.objects.insert(id, object);
         Ok(())
     }

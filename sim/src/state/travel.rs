@@ -68,7 +68,7 @@ impl State {
 
     /// Says whether a thing came over a border, and its sender has not settled that yet. However long that
     /// takes: if the sender is given up or returns, the thing is looked for here.
-    fn is_pinned_thing(&self, origin: Origin) -> bool {
+    pub(super) fn is_pinned_thing(&self, origin: Origin) -> bool {
         let traveller = Traveller::Thing(origin);
         self.borders.broken() != Some(CrossingBug::HandedOn)
             && self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
@@ -117,9 +117,13 @@ impl State {
 
     /// Removes a thing that is in a parcel under way.
     pub(super) fn goes_away(&mut self, id: ObjectId, away: AwayThing) {
-        if self.borders.broken() == Some(CrossingBug::CreatedFirst) {
-            return;
+        if self.borders.broken() != Some(CrossingBug::CreatedFirst) {
+            self.leave(id, away);
         }
+    }
+
+    /// Removes a thing that was packed, and keeps its place.
+    pub(super) fn leave(&mut self, id: ObjectId, away: AwayThing) {
         // Its source stays while it may come back.
         away.packages.iter().for_each(|package| self.publications.take(*package));
         self.end_consents(id);
@@ -156,7 +160,8 @@ impl State {
             travels: object.travels,
             waited,
         };
-        let is_sound = self.body_of(&thing).is_some() && Self::states_of(&thing, Some).is_some();
+        let is_sound =
+            Self::sound_body(&thing).is_some() && Self::states_of(&thing, Some).is_some();
         is_sound.then_some(thing)
     }
 
@@ -254,19 +259,10 @@ impl State {
 
     /// Puts a thing that comes home at a place inside the border, where it rests, with the number that it had.
     fn thing_comes_home(&mut self, thing: &TravellingThing, place: Vec2, why: HomeReason) {
-        let id = thing.handle;
         let mut body = self.body_of(thing).expect("this sim packed that body");
-        let states = Self::states_of(thing, Some).expect("this sim packed these states");
         body.pose.position = place;
         (body.velocity, body.spin) = (Vec2::ZERO, metatopia_math::Fx::ZERO);
-        let home = self.object_of(thing, id);
-        let object = Object { guest: thing.guest, travels: thing.travels, ..home };
-        self.insert_thing(id, object, &body).expect("its place was kept");
-        let change = |package| ScriptChange::ComesHome(package, why);
-        self.insert_scripts(id, &thing.scripts, states, change);
-        self.end_way(thing);
-        // What it had spawned and is still here stays.
-        self.adopt_spawned(id);
+        self.return_packed(thing, &body, |package| ScriptChange::ComesHome(package, why));
     }
 
     /// Removes a thing that came home where it came from, wherever it is here.

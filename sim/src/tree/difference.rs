@@ -290,7 +290,9 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         }
         kinds::NEIGHBOUR => text::<Border>(content),
         kinds::GHOSTS => text::<GhostLeaf>(content),
-        kinds::PARCEL => Parcel::decode(content).ok().map(|parcel| format!("{parcel:#?}")),
+        kinds::PARCEL | kinds::LUGGAGE => {
+            Parcel::decode(content).ok().map(|parcel| format!("{parcel:#?}"))
+        }
         kinds::TIER => {
             let digest = blake3::hash(content);
             Some(format!("{} bytes of the tier's state, digest {digest}", content.len()))

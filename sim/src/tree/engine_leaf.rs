@@ -14,7 +14,7 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 40] = [
+const FORMATS: [(&str, u32); 41] = [
     (kinds::CLOCK, 3),
     (kinds::PARAMETERS, 5),
     (kinds::GOVERNANCE, 3),
@@ -40,6 +40,7 @@ const FORMATS: [(&str, u32); 40] = [
     (kinds::NEIGHBOUR, 3),
     (kinds::PARCEL, 2),
     (kinds::GHOSTS, 1),
+    (kinds::LUGGAGE, 1),
     (kinds::LOTS, 2),
     (kinds::ROLES, 2),
     (kinds::BANS, 1),
@@ -48,7 +49,7 @@ const FORMATS: [(&str, u32); 40] = [
     (kinds::ORDERS, 1),
     (kinds::ROTATED, 1),
     (kinds::REPORTS, 2),
-    (kinds::TRACES, 2),
+    (kinds::TRACES, 3),
     (kinds::MAILBOXES, 1),
     (kinds::FRIENDS, 1),
     (kinds::FORGOTTEN, 1),

@@ -1,6 +1,6 @@
 //! The keys of leaves: a name for each kind, and what comes behind it.
 
-use metatopia_types::{Height, LeafKey, SimId, limits::LEAF_BYTES_MAX};
+use metatopia_types::{Height, LeafKey, ObjectId, SimId, limits::LEAF_BYTES_MAX};
 
 use super::leaf_table::prefix_text;
 use crate::space::Tile;
@@ -37,6 +37,8 @@ pub(crate) const TILE: &str = "tile";
 pub(crate) const NEIGHBOUR: &str = "neighbour";
 /// What is under way to a neighbour.
 pub(crate) const PARCEL: &str = "parcel";
+/// What somebody put away.
+pub(crate) const LUGGAGE: &str = "luggage";
 pub(crate) const OUTCOMES: &str = "outcomes";
 /// The bodies of a neighbour that stand here near the line.
 pub(crate) const GHOSTS: &str = "ghosts";
@@ -105,6 +107,18 @@ pub(crate) fn known_key(neighbour: SimId) -> LeafKey {
 /// Returns the key of the leaf with a parcel that is under way to a neighbour.
 pub(crate) fn parcel_key(neighbour: SimId, number: u64) -> LeafKey {
     LeafKey(format!("{PARCEL}/{neighbour}/{number}"))
+}
+
+/// Returns the key of the leaf with a thing that is in luggage.
+pub(crate) fn luggage_key(id: ObjectId) -> LeafKey {
+    LeafKey(format!("{LUGGAGE}/{id}"))
+}
+
+/// Returns the thing of a leaf with luggage.
+pub(crate) fn luggage_named(key: &LeafKey) -> Option<ObjectId> {
+    let (_, id) = key.0.split_once('/')?;
+    let id = ObjectId(id.parse().ok()?);
+    (luggage_key(id) == *key).then_some(id)
 }
 
 /// Returns the key of the leaf with the ghosts of a neighbour's bodies.

@@ -12,8 +12,8 @@ use super::{
     leaf_keys::{
         CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES,
         JOINTS, LAND, LOTS, OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT,
-        VALIDATORS, WINDOWS, ghosts_key, known_key, outcomes_key, parcel_key, table_leaf_key,
-        tier_key, tier_leaves, tile_table_name,
+        VALIDATORS, WINDOWS, ghosts_key, known_key, luggage_key, outcomes_key, parcel_key,
+        table_leaf_key, tier_key, tier_leaves, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -155,7 +155,7 @@ impl StateLeaves {
         }
     }
 
-    /// Encodes what changed of borders and of what is under way over them.
+    /// Encodes what changed of borders, of what is under way over them, and of luggage.
     fn borders(&mut self, state: &mut State) {
         for neighbour in state.borders.all.take_touched() {
             let (said, known) = (said_key(neighbour), known_key(neighbour));
@@ -173,6 +173,13 @@ impl StateLeaves {
         for (neighbour, number) in state.borders.parcels.take_touched() {
             let key = parcel_key(neighbour, number);
             match state.borders.parcels.get(&(neighbour, number)) {
+                Some(parcel) => self.bytes_leaf(key, parcel.clone()),
+                None => self.drop_single(&key),
+            }
+        }
+        for id in state.luggage.parcels.take_touched() {
+            let key = luggage_key(id);
+            match state.luggage.parcels.get(&id) {
                 Some(parcel) => self.bytes_leaf(key, parcel.clone()),
                 None => self.drop_single(&key),
             }

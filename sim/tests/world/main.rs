@@ -28,6 +28,7 @@ mod land_renewals;
 mod large;
 mod leaves;
 mod lots;
+mod luggage;
 mod materials;
 mod movable;
 mod names;

@@ -330,7 +330,7 @@ fn a_returned_thing_goes_to_its_owners_land_or_out_of_the_sim() {
     assert!(Area::between(place, place).low.x > area.low.x && place.x < area.high.x, "{place:?}");
     assert_eq!(yard.try_act(PEST, back(stray)), Outcome::Ok);
     assert_eq!(yard.world.object(stray).map(|thing| thing.id), None);
-    assert_eq!(yard.try_act(PEST, back(stray)), refused(Refusal::NoObject));
+    assert_eq!(yard.try_act(PEST, back(stray)), refused(Refusal::Away), "it is in Bob's luggage");
     let avatar = yard.avatar(BOB);
     assert_eq!(yard.try_act(ADMIN, back(avatar)), refused(Refusal::Person));
     assert_eq!(yard.world.root(), yard.world.rehash());

@@ -168,6 +168,18 @@ pub enum Build {
         /// The things: two or more, with no more parts together than a thing may have.
         objects: Vec<ObjectId>,
     },
+    /// Puts a thing into its owner's luggage: it has no place in the sim until its owner fetches it.
+    Stow {
+        /// The object to put away.
+        object: ObjectId,
+    },
+    /// Puts a thing down that is in the author's luggage.
+    Fetch {
+        /// The object to put down.
+        object: ObjectId,
+        /// Where its centre is from now on, in metres.
+        position: Vec2,
+    },
 }
 
 /// A material that builders make things of.
@@ -268,7 +280,9 @@ impl Build {
             | Self::PutDown { object, .. }
             | Self::Join { object, .. }
             | Self::Unjoin { object, .. }
-            | Self::MakeOf { object, .. } => Some(*object),
+            | Self::MakeOf { object, .. }
+            | Self::Stow { object }
+            | Self::Fetch { object, .. } => Some(*object),
         }
     }
 }

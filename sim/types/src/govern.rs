@@ -138,7 +138,7 @@ pub enum GovernOrder {
         /// The thing that it is about.
         object: ObjectId,
     },
-    /// Returns a thing to its owner: it goes to its owner's land, or out of the sim.
+    /// Returns a thing to its owner: see [`WayBack`].
     Return {
         /// The thing that it is about.
         object: ObjectId,
@@ -214,6 +214,17 @@ pub enum GovernOrder {
         /// The words, in a blob of the act; none to ask nothing of anybody.
         text: Option<BlobId>,
     },
+}
+
+/// Where a thing goes that is returned to its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WayBack {
+    /// To its owner's own ground.
+    Home,
+    /// Into its owner's luggage, because she has no ground with room for it.
+    Luggage,
+    /// Out of the sim for good, because luggage does not take it either.
+    OutOfSim,
 }
 
 impl GovernOrder {

@@ -94,7 +94,7 @@ pub use crossing::{
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
 pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding, carries_on};
-pub use govern::{GovernOrder, RoleRight};
+pub use govern::{GovernOrder, RoleRight, WayBack};
 pub use ground_area::GroundArea;
 pub use ids::{
     ActId, BlobId, ClubId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId,

@@ -263,7 +263,7 @@ pub enum Refusal {
     #[error("somebody here has that name, or one that looks like it; take another")]
     NameTaken,
     /// The thing is on its way to a neighbour.
-    #[error("the thing is on its way to a neighbour; it is taken there or comes back")]
+    #[error("the thing is in somebody's luggage, or on its way to a neighbour")]
     Away,
     /// There is no such lot.
     #[error("there is no such lot")]
@@ -449,6 +449,12 @@ pub enum Refusal {
         "the author is on the way to a neighbour, which has not answered; log in again to be here"
     )]
     UnderWay,
+    /// Luggage takes no such thing.
+    #[error(
+        "luggage does not take it: nobody owns it, a script made it or is being upgraded on it, it \
+         remembers too much, or it came over a border just now"
+    )]
+    HeldFast,
 }
 
 impl core::fmt::Display for Outcome {

@@ -194,7 +194,7 @@ fn each_number_keeps_its_refusal() {
                 FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries BeaconsWait \
                 NoKeyWord BadCorners NotForArea NoLand NoSuchWords NoClub NotMember NotClubOwner NoInvite \
                 ClubNameTaken TooManyClubs ClubsFull ClubFull TooManyInvites BadProfile OldProfile \
-                ProfilesFull TooManyCompounds OfParts BadParts OtherAuthor UnderWay";
+                ProfilesFull TooManyCompounds OfParts BadParts OtherAuthor UnderWay HeldFast";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u16| {
         let tag = wire::encode(&number);

@@ -109,6 +109,17 @@ pub(super) enum BuildCommand {
     PutDown {
         object: ObjectId,
     },
+    /// Puts a thing into luggage.
+    Stow {
+        object: ObjectId,
+    },
+    /// Puts a thing of this size down that is in luggage, where there is room for it near the own avatar.
+    Fetch {
+        object: ObjectId,
+        hx: PageNumber,
+        hy: PageNumber,
+        movable: bool,
+    },
     /// Joins a thing to another one, or to the ground.
     Join {
         object: ObjectId,
@@ -275,11 +286,10 @@ impl ClientCore {
 
     /// Returns a place near the own avatar with room for a thing. If there is none in sight it is the avatar's
     /// own, and the sim says why nothing is put there.
-    fn place_near(&self, object: ObjectId) -> Vec2 {
+    fn place_near(&self, half: Vec2, movable: bool) -> Vec2 {
         let sight = self.session.sight();
         let me = sight.me().and_then(|me| self.picture.body(me));
         let Some(me) = me else { return Vec2::ZERO };
-        let half = self.picture.body(object).map_or(Vec2::ZERO, half_of);
         let (parameters, lands) = self.rules_of_building();
         let ground = Ground {
             parameters,
@@ -296,7 +306,7 @@ impl ClientCore {
                 .map(|body| (body.position(), half_of(body), body.angle()))
                 .collect(),
         };
-        spot(&ground, half, true).unwrap_or(me.position())
+        spot(&ground, half, movable).unwrap_or(me.position())
     }
 
     fn building(&self, wanted: BuildCommand) -> Result<Build, BuildFault> {
@@ -338,7 +348,13 @@ impl ClientCore {
             BuildCommand::LetTravel { object, travels } => Build::LetTravel { object, travels },
             BuildCommand::Take { object } => Build::Take { object },
             BuildCommand::PutDown { object } => {
-                Build::PutDown { object, position: self.place_near(object) }
+                let half = self.picture.body(object).map_or(Vec2::ZERO, half_of);
+                Build::PutDown { object, position: self.place_near(half, true) }
+            }
+            BuildCommand::Stow { object } => Build::Stow { object },
+            BuildCommand::Fetch { object, hx, hy, movable } => {
+                let half = to_vec(hx, hy).ok_or(OUT_OF_RANGE)?;
+                Build::Fetch { object, position: self.place_near(half, movable) }
             }
             BuildCommand::Join { object, to, kind, rate } => {
                 let rate = rate.map(|rate| to_fx(rate).ok_or(OUT_OF_RANGE)).transpose()?;

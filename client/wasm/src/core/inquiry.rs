@@ -8,7 +8,7 @@ use metatopia_math::Vec2;
 use metatopia_protocol::{
     Answer, CandidateEntry, CharterAnswer, ClubEntry, DelayedEntry, GovernanceEntry, LoginTerms,
     LotEntry, OrderEntry, PackageEntry, PersonEntry, PlayerEntry, Question, ReportEntry,
-    ScriptEntry, ThingEntry, take_page,
+    ScriptEntry, StowedThing, ThingEntry, take_page,
 };
 use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Land, Parameters};
@@ -547,10 +547,13 @@ fn thing(entry: &ThingEntry) -> Value {
         let package = package.to_string();
         json!({ "script": script, "package": package })
     };
+    let stowed = entry.stowed.as_ref().map(|StowedThing { half, movable, .. }| {
+        json!({ "hx": from_fx(half.x), "hy": from_fx(half.y), "movable": movable })
+    });
     json!({
         "object": entry.object, "name": entry.name, "kind": entry.kind,
         "x": from_fx(entry.position.x), "y": from_fx(entry.position.y),
-        "text_bytes": entry.text_bytes, "proven": false,
+        "text_bytes": entry.text_bytes, "stowed": stowed, "proven": false,
         "scripts": entry.scripts.iter().map(script).collect::<Vec<Value>>(),
     })
 }

@@ -167,12 +167,14 @@ fn answers_of_panels_say_whose_word_they_are() {
         position: Vec2::new(metatopia_math::Fx::HALF, metatopia_math::Fx::ONE),
         text_bytes: 3,
         scripts: vec![(ScriptId(2), package)],
+        guest: None,
+        stowed: None,
     };
     page.answer(asked, Answer::Things(vec![thing]));
     let done = page.result(id).expect("known");
     let scripts = json!([{ "script": 2, "package": package.to_string() }]);
     let thing = json!({
-        "object": 4, "name": "seat", "kind": "bench", "x": 0.5, "y": 1.0, "text_bytes": 3,
+        "object": 4, "name": "seat", "kind": "bench", "x": 0.5, "y": 1.0, "text_bytes": 3, "stowed": null,
         "scripts": scripts, "proven": false,
     });
     assert_eq!(done["result"], json!([thing]));

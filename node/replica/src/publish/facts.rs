@@ -8,11 +8,11 @@ use metatopia_protocol::{
     DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, JOINTS_PER_ANSWER_MAX, JointEntry,
     JointEntryKind, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, PACKAGES_PER_ANSWER_MAX,
     PackageEntry, PassAnswer, PlayerEntry, PortalEntry, SCRIPTS_PER_ANSWER_MAX, SIGHT, ScriptEntry,
-    ThingEntry, TicketEntry,
+    StowedThing, ThingEntry, TicketEntry,
 };
 use metatopia_sim::{
     BorderAnswer, BorderSummary, DelayedChange, IssuedTicket, JointKind, JointSpec, Lot,
-    Publication, RunningScript, Standings as _, Wall, World, WorldObject,
+    LuggageThing, Publication, RunningScript, Standings as _, Wall, World, WorldObject,
 };
 use metatopia_types::{Height, LotId, PackageId, PublicKey, ScriptId, SimId, limits::ROOT_LAG};
 
@@ -110,17 +110,34 @@ fn standing(world: &World, border: &BorderSummary) -> BorderStanding {
     }
 }
 
-/// Returns what somebody owns, ascending by object.
+/// Returns what somebody owns, ascending by object: first what has a place, then what is in luggage.
 pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
+    let bytes = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
     let entry = |seen: WorldObject| ThingEntry {
         object: seen.id,
         name: seen.name,
         kind: seen.kind,
         position: seen.position,
-        text_bytes: u32::try_from(seen.text.len()).unwrap_or(u32::MAX),
+        text_bytes: bytes(&seen.text),
         scripts: seen.scripts,
+        guest: seen.guest,
+        stowed: None,
     };
-    world.things(owner).map(entry).collect()
+    let stowed = |thing: LuggageThing| ThingEntry {
+        object: thing.id,
+        name: thing.name,
+        kind: thing.kind,
+        position: thing.position,
+        text_bytes: bytes(&thing.text),
+        scripts: Vec::new(),
+        guest: thing.guest,
+        stowed: Some(StowedThing {
+            half: thing.half,
+            movable: thing.movable,
+            packages: thing.packages,
+        }),
+    };
+    world.things(owner).map(entry).chain(world.luggage(owner).map(stowed)).collect()
 }
 
 /// Returns the lots after a lot, ascending; as many as one answer has.

@@ -187,7 +187,7 @@ fn thing(world: &World, object: ObjectId) -> Option<GovernedThing> {
         owner: seen.owner,
         scripts: u32::try_from(seen.scripts.len()).unwrap_or(u32::MAX),
         frozen: world.frozen(object).is_some(),
-        has_home: world.home_of(object).is_some(),
+        way_back: world.way_back(object),
     })
 }
 

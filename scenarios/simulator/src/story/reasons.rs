@@ -156,6 +156,7 @@ reasons! {
         Refusal::BadParts => "bad-parts",
         Refusal::OtherAuthor => "other-author",
         Refusal::UnderWay => "under-way",
+        Refusal::HeldFast => "held-fast",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

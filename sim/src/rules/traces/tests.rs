@@ -15,6 +15,7 @@ fn trace(by: u64, time: u64) -> ThingTrace {
         height: Height(time),
         time,
         before: None,
+        fetched: false,
         deleted: false,
         tried: Height(0),
     }

@@ -1,0 +1,105 @@
+//! The commands about luggage: what a person puts away, and what she fetches from it.
+
+use metatopia_client::text::{compass, number_of, printable};
+use metatopia_protocol::{StowedThing, ThingEntry};
+use metatopia_types::{Build, ObjectId};
+
+use super::{
+    builder::{meant, perform, place_near},
+    charter,
+    own_things::things,
+    room::TextClient,
+};
+use crate::{LineKind, TextClientError};
+
+/// Puts a thing into the luggage of its owner.
+pub(super) async fn stow(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let Some(thing) = meant(room, typed).await? else { return Ok(()) };
+    room.it = Some(thing.id);
+    let name = printable(&thing.name);
+    let done = format!("{name} is in luggage; `fetch {name}` puts it down again.");
+    perform(room, Build::Stow { object: thing.id }, &done).await
+}
+
+/// Puts a thing of the luggage down where there is room for it.
+pub(super) async fn fetch(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let own = things(room).await?;
+    let Some((thing, stowed)) = meant_in_luggage(&own, typed, room.it) else {
+        let line = format!("There is no {} in your luggage; `luggage` lists it.", printable(typed));
+        return room.tell(LineKind::Refused, &line);
+    };
+    room.it = Some(thing.object);
+    let Some(charter) = charter::needed(room).await? else { return Ok(()) };
+    let Some((here, position)) = place_near(room, &charter, stowed.half, stowed.movable).await?
+    else {
+        return Ok(());
+    };
+    let way = position.saturating_sub(here);
+    let name = printable(&thing.name);
+    let done = format!("You put {name} down, {:.1} m {}.", way.length(), compass(way));
+    perform(room, Build::Fetch { object: thing.object, position }, &done).await
+}
+
+/// Lists what is in the luggage of the person.
+pub(super) async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
+    let own = things(room).await?;
+    let stowed: Vec<&ThingEntry> = own.iter().filter(|thing| thing.stowed.is_some()).collect();
+    for thing in &stowed {
+        let line = format!("{}, object {}.", printable(&thing.name), thing.object);
+        room.tell(LineKind::Answer, &line)?;
+    }
+    let line = format!("{} in your luggage.", number_of(stowed.len(), "thing", "things"));
+    room.tell(LineKind::Answer, &line)
+}
+
+/// Returns the thing in luggage that was typed: by `it`, its number or its name; of several of one name the first.
+fn meant_in_luggage<'a>(
+    own: &'a [ThingEntry],
+    typed: &str,
+    it: Option<ObjectId>,
+) -> Option<(&'a ThingEntry, &'a StowedThing)> {
+    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
+    let id = match typed {
+        "it" | "that" => it,
+        _ => number.map(ObjectId),
+    };
+    let is_meant = |thing: &ThingEntry| match id {
+        Some(id) => thing.object == id,
+        None => thing.name.to_lowercase() == typed.to_lowercase(),
+    };
+    let stowed = own.iter().filter_map(|thing| Some((thing, thing.stowed.as_ref()?)));
+    stowed.into_iter().find(|(thing, _)| is_meant(thing))
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_math::Vec2;
+
+    use super::*;
+
+    fn thing(object: u64, name: &str, is_stowed: bool) -> ThingEntry {
+        let stowed = StowedThing { half: Vec2::ZERO, movable: true, packages: Vec::new() };
+        ThingEntry {
+            object: ObjectId(object),
+            name: name.to_owned(),
+            kind: "crate".to_owned(),
+            position: Vec2::ZERO,
+            text_bytes: 0,
+            scripts: Vec::new(),
+            guest: None,
+            stowed: is_stowed.then_some(stowed),
+        }
+    }
+
+    #[test]
+    fn what_is_fetched_is_in_luggage_and_called_by_name_number_or_it() {
+        let own = [thing(1, "Box", false), thing(2, "Box", true), thing(3, "lamp", true)];
+        let meant = |typed, it| meant_in_luggage(&own, typed, it).map(|(thing, _)| thing.object.0);
+        assert_eq!(meant("box", None), Some(2), "the other one is no luggage");
+        assert_eq!(meant("object 3", None), Some(3));
+        assert_eq!(meant("it", Some(ObjectId(3))), Some(3));
+        assert_eq!(meant("object 1", None), None);
+        assert_eq!(meant("it", None), None);
+        assert_eq!(meant("hat", None), None);
+    }
+}

@@ -1,0 +1,309 @@
+//! Luggage: what is put away has no place, counts as if it had one, and comes back as it was.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::Motion;
+use metatopia_scripting::{ScriptState, Value};
+use metatopia_sim::{Serial, World};
+use metatopia_types::{
+    Act, Blueprint, Build, BuiltJoint, GovernOrder, LeafKey, Look, ObjectId, Origin, Outcome, Pass,
+    Refusal, Rotation,
+};
+
+use crate::{
+    building::{block, built, place, refused, site},
+    byte_budget::{leave, script},
+    succession::successor,
+    undo_of::{ADA, MODERATOR, PEST, Scene, build, recorded, scene, undo},
+    undoing::restored,
+    yard::{Builder, Yard, key, public, vec2},
+};
+
+const ADMIN: u8 = 100;
+
+/// Counts how often it came from somewhere, and what waits for it.
+const COUNTER: &str = r#"
+fn on_start() { state.n = 1; state.friend = self_; timer("later", 60.0); }
+fn on_arrive() { state.n += 10; }
+fn on_timer(name) { state.rang = name; }
+"#;
+
+/// Says what becomes of the thing that touched it last.
+const WATCHER: &str = r#"
+fn on_message(from, topic, data) { state.friend = from; }
+fn on_touch(who) { state.seen = presence(state.friend); send(state.friend, "hello", 1); }
+fn on_undelivered(to, topic, why) { state.why = why; }
+"#;
+
+fn stow(yard: &mut Yard, n: u8, object: ObjectId) -> Outcome {
+    built(yard, n, Build::Stow { object })
+}
+
+fn fetch(yard: &mut Yard, n: u8, object: ObjectId, x: i32, y: i32) -> Outcome {
+    built(yard, n, Build::Fetch { object, position: vec2(x, y) })
+}
+
+/// A crate that can be pushed.
+fn crate_at(x: i32, y: i32) -> Blueprint {
+    Blueprint { name: "crate".to_owned(), movable: true, ..block(x, y) }
+}
+
+/// The numbers of what somebody has in luggage.
+fn luggage(world: &World, n: u8) -> Vec<ObjectId> {
+    world.luggage(&public(n)).map(|thing| thing.id).collect()
+}
+
+fn is_here(yard: &Yard, id: ObjectId) -> bool {
+    yard.world.object(id).is_some()
+}
+
+/// What the script of this number remembers under a name.
+fn remembered(yard: &Yard, id: u64, name: &str) -> Option<Value> {
+    let ScriptState(all) = (*script(&yard.world, id).state).clone();
+    all.get(name).cloned()
+}
+
+/// A yard with a thing of player 1's that counts.
+fn counting() -> (Builder, Yard, ObjectId) {
+    let mut builder = Builder::new();
+    let counter = builder.package("counter", COUNTER);
+    let id = builder.thing(Motion::Dynamic, (3, 0), &[counter]);
+    builder.genesis.objects[0].owner = Some(public(1));
+    let mut yard = site(&mut builder);
+    yard.idle(2);
+    (builder, yard, id)
+}
+
+#[test]
+fn what_is_put_away_has_no_place_and_is_fetched_with_its_number_and_all_that_it_remembers() {
+    let (builder, mut yard, id) = counting();
+    let origin = yard.world.object(id).expect("it is there").origin;
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    assert!(!is_here(&yard, id) && yard.world.scripts().count() == 0);
+    assert!(yard.world.leaf(&LeafKey(format!("luggage/{id}"))).is_some());
+    let told = yard.world.luggage(&public(1)).next().expect("one thing");
+    assert_eq!((told.id, told.movable, told.packages.len()), (id, true, 1));
+    assert_eq!(luggage(&yard.world, 2), []);
+    yard.check_leaves();
+    let mut twin = restored(&builder, &yard.world);
+    yard.idle(3);
+
+    assert_eq!(fetch(&mut yard, 1, id, 0, 3), Outcome::Ok);
+    yard.idle(2);
+
+    let thing = yard.world.object(id).expect("it is there");
+    assert_eq!((thing.position, thing.owner, thing.origin), (vec2(0, 3), Some(public(1)), origin));
+    assert_eq!(
+        remembered(&yard, 2, "n"),
+        Some(Value::Int(11)),
+        "it was told, and began nothing anew"
+    );
+    assert_eq!(remembered(&yard, 2, "friend"), Some(Value::Object(id)));
+    assert!(yard.world.leaf(&LeafKey(format!("luggage/{id}"))).is_none());
+    assert_eq!(luggage(&yard.world, 1), []);
+    // The time that its timer had left did not pass in luggage.
+    assert_eq!(script(&yard.world, 2).timers.len(), 1);
+    yard.check_leaves();
+    // A server that was restored in between goes on in the same way.
+    for turn in &yard.log[yard.log.len() - 6..] {
+        twin.apply(turn, &Serial);
+    }
+    assert_eq!(twin.root(), yard.world.root());
+}
+
+#[test]
+fn who_may_build_with_a_thing_puts_it_into_its_owners_luggage_and_only_its_owner_fetches_it() {
+    let mut yard = site(&mut Builder::new());
+    let (own, wall) = (place(&mut yard, 1, crate_at(3, 0)), place(&mut yard, 1, block(0, 4)));
+    let avatar = yard.avatar(2);
+    assert_eq!(stow(&mut yard, 2, own), refused(Refusal::NotYours));
+    assert_eq!(stow(&mut yard, 1, avatar), refused(Refusal::Person));
+    assert_eq!(stow(&mut yard, 1, ObjectId(999)), refused(Refusal::NoObject));
+    assert_eq!(fetch(&mut yard, 1, own, 0, 3), refused(Refusal::AlreadySo));
+    assert_eq!(fetch(&mut yard, 1, ObjectId(999), 0, 3), refused(Refusal::NoObject));
+
+    assert_eq!(stow(&mut yard, ADMIN, own), Outcome::Ok);
+    assert_eq!(stow(&mut yard, 1, wall), Outcome::Ok, "what nobody can push is put away too");
+
+    assert_eq!(luggage(&yard.world, 1), [own, wall]);
+    for n in [2, ADMIN] {
+        assert_eq!(fetch(&mut yard, n, own, 0, 3), refused(Refusal::NotYours));
+    }
+    assert_eq!(fetch(&mut yard, 1, own, 25, 25), refused(Refusal::OutOfReach));
+    let standing = yard.position(avatar);
+    let on_her = Build::Fetch { object: wall, position: standing };
+    assert_eq!(built(&mut yard, 1, on_her), refused(Refusal::KeptClear));
+    assert_eq!(fetch(&mut yard, 1, wall, 0, 4), Outcome::Ok);
+    let seen = yard.world.object(wall).expect("it is there");
+    assert_eq!((seen.position, seen.movable), (vec2(0, 4), false));
+    yard.check_leaves();
+}
+
+#[test]
+fn what_is_held_fast_here_goes_into_no_luggage() {
+    let mut builder = Builder::new();
+    let sims = builder.thing(Motion::Dynamic, (0, -3), &[]);
+    let mut yard = site(&mut builder);
+    let (first, second) =
+        (place(&mut yard, 1, crate_at(3, 0)), place(&mut yard, 1, crate_at(3, 2)));
+    assert_eq!(stow(&mut yard, ADMIN, sims), refused(Refusal::HeldFast), "nobody owns it");
+    // Somebody else holds it.
+    assert_eq!(built(&mut yard, ADMIN, Build::Take { object: first }), Outcome::Ok);
+    assert_eq!(stow(&mut yard, 1, first), refused(Refusal::Held));
+    let there = vec2(3, 0);
+    assert_eq!(
+        built(&mut yard, ADMIN, Build::PutDown { object: first, position: there }),
+        Outcome::Ok
+    );
+    // A joint holds it.
+    let (to, at, kind) = (Some(second), vec2(3, 1), BuiltJoint::Weld);
+    assert_eq!(built(&mut yard, 1, Build::Join { object: first, to, at, kind }), Outcome::Ok);
+    assert_eq!(stow(&mut yard, 1, first), refused(Refusal::Joined));
+    assert_eq!(built(&mut yard, 1, Build::Unjoin { object: first, from: None }), Outcome::Ok);
+    // A moderator stopped it.
+    let freeze = Act::Govern(GovernOrder::Freeze { object: first });
+    assert_eq!(yard.try_act(ADMIN, freeze), Outcome::Ok);
+    assert_eq!(stow(&mut yard, 1, first), refused(Refusal::Frozen));
+    // What one holds goes from the hands into luggage.
+    assert_eq!(built(&mut yard, 1, Build::Take { object: second }), Outcome::Ok);
+    assert_eq!(stow(&mut yard, 1, second), Outcome::Ok);
+    assert_eq!(yard.world.in_hands_of(yard.avatar(1)).count(), 0);
+    yard.check_leaves();
+}
+
+#[test]
+fn nothing_is_done_to_what_is_in_luggage_and_scripts_are_told_that_it_is_away() {
+    let mut builder = Builder::new();
+    let caller = "fn on_start() { for o in find(\"watcher\") { send(o, \"me\", 1); } }";
+    let caller = builder.package("caller", caller);
+    let watcher = builder.package("watcher", WATCHER);
+    let id = builder.thing(Motion::Dynamic, (3, 0), &[caller]);
+    let eye = builder.thing(Motion::Static, (0, 3), &[watcher]);
+    for object in &mut builder.genesis.objects {
+        object.owner = Some(public(1));
+    }
+    builder.genesis.objects[1].name = "watcher".to_owned();
+    let mut yard = site(&mut builder);
+    yard.idle(2);
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    for step in [
+        Build::Delete { object: id },
+        Build::Stow { object: id },
+        Build::Take { object: id },
+        Build::Rename { object: id, name: "other".to_owned() },
+        Build::Give { object: id, to: public(2) },
+    ] {
+        assert_eq!(built(&mut yard, 1, step.clone()), refused(Refusal::Away), "{step:?}");
+    }
+    assert_eq!(yard.try_act(2, Act::Touch { object: eye }), Outcome::Ok);
+    yard.idle(2);
+    for told in ["seen", "why"] {
+        assert_eq!(remembered(&yard, 2, told), Some(Value::Text("away".to_owned())), "{told}");
+    }
+}
+
+#[test]
+fn what_is_in_luggage_counts_in_the_quotas_of_its_owner() {
+    let mut builder = Builder::new();
+    let building = &mut builder.genesis.parameters.building;
+    (building.objects_per_player, building.movable_per_player) = (2, 1);
+    let mut yard = site(&mut builder);
+    let (ball, wall) = (place(&mut yard, 1, crate_at(3, 0)), place(&mut yard, 1, block(0, 4)));
+    assert_eq!(stow(&mut yard, 1, ball), Outcome::Ok);
+    assert_eq!(stow(&mut yard, 1, wall), Outcome::Ok);
+    let third = Build::Place(block(-3, 0));
+    assert_eq!(built(&mut yard, 1, third.clone()), refused(Refusal::TooManyObjects));
+    assert_eq!(fetch(&mut yard, 1, wall, 0, 4), Outcome::Ok);
+    assert_eq!(built(&mut yard, 1, Build::Delete { object: wall }), Outcome::Ok);
+    let movable = Build::Place(crate_at(-3, 0));
+    assert_eq!(built(&mut yard, 1, movable), refused(Refusal::TooManyMovable));
+    assert_eq!(built(&mut yard, 1, Build::Undo { skip: 0 }), Outcome::Ok);
+    assert_eq!(built(&mut yard, 1, third), refused(Refusal::TooManyObjects));
+    yard.check_leaves();
+}
+
+#[test]
+fn a_full_state_takes_nothing_into_luggage_and_gives_nothing_back() {
+    let (_, mut yard, id) = counting();
+    let bound = leave(&mut yard.world, 1_000);
+    assert_eq!(stow(&mut yard, 1, id), refused(Refusal::Full));
+    yard.world.limit_bytes(bound + 100_000);
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    leave(&mut yard.world, 1_000);
+    assert_eq!(fetch(&mut yard, 1, id, 0, 3), refused(Refusal::Full));
+    assert_eq!(luggage(&yard.world, 1), [id]);
+    leave(&mut yard.world, 100_000);
+    assert_eq!(fetch(&mut yard, 1, id, 0, 3), Outcome::Ok);
+}
+
+#[test]
+fn the_key_that_takes_the_place_of_another_has_its_luggage() {
+    let (builder, mut yard, id) = counting();
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    let rotation = Pass::Rotation(Rotation::new(&key(1), &key(11), 1));
+    let (name, look) = ("player 1".to_owned(), Look::default());
+    let login = Act::Login { name, look, bot: false, pass: Some(rotation) };
+    assert_eq!(yard.try_act(11, login), Outcome::Ok);
+    assert_eq!((luggage(&yard.world, 1), luggage(&yard.world, 11)), (Vec::new(), vec![id]));
+    yard.check_leaves();
+    assert_eq!(restored(&builder, &yard.world).root(), yard.world.root());
+    let here = yard.position(yard.avatar(11));
+    let position = here.saturating_add(Vec2::new(Fx::from_int(3), Fx::ZERO));
+    assert_eq!(built(&mut yard, 11, Build::Fetch { object: id, position }), Outcome::Ok);
+    assert_eq!(yard.world.object(id).and_then(|thing| thing.owner), Some(public(11)));
+}
+
+#[test]
+fn a_successor_keeps_the_luggage_of_its_people() {
+    let (builder, mut yard, id) = counting();
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    let genesis = successor(&yard.world);
+    let world = World::succeed(&genesis, &yard.world, &builder.tools()).expect("a successor");
+    assert_eq!(luggage(&world, 1), [id]);
+    let born = Origin { sim: yard.world.sim(), number: id };
+    let mut after = Yard::of(world);
+    after.check_leaves();
+    after.login(1);
+    after.play();
+    assert_eq!(fetch(&mut after, 1, id, 0, 3), Outcome::Ok);
+    let thing = after.world.object(id).expect("it is there");
+    assert_eq!((thing.origin, thing.owner), (born, Some(public(1))));
+    after.idle(2);
+    assert_eq!(after.world.root(), after.world.rehash());
+}
+
+#[test]
+fn what_a_moderator_returns_goes_into_luggage_where_its_owner_has_no_ground() {
+    let (_, mut yard, id) = counting();
+    let back = Act::Govern(GovernOrder::Return { object: id });
+    let freeze = Act::Govern(GovernOrder::Freeze { object: id });
+    assert_eq!(yard.try_act(ADMIN, freeze), Outcome::Ok);
+    let bound = leave(&mut yard.world, 1_000);
+    assert_eq!(yard.try_act(ADMIN, back.clone()), refused(Refusal::Full));
+    yard.world.limit_bytes(bound + 100_000);
+    assert_eq!(yard.try_act(ADMIN, back.clone()), Outcome::Ok);
+    assert_eq!(luggage(&yard.world, 1), [id]);
+    assert_eq!(yard.try_act(ADMIN, back), refused(Refusal::Away));
+    assert_eq!(fetch(&mut yard, 1, id, 0, 3), Outcome::Ok);
+    yard.idle(1);
+    assert!(script(&yard.world, 2).suspended.is_some(), "its owner has it run again");
+    yard.check_leaves();
+}
+
+/// Spam that went through luggage was no longer traced, and no undo of its maker's acts reached it.
+#[test]
+fn what_was_fetched_is_put_away_again_when_the_acts_of_its_owner_are_undone() {
+    let Scene { mut yard, .. } = scene();
+    let spam = place(&mut yard, PEST, block(8, 6));
+    build(&mut yard, PEST, Build::Stow { object: spam });
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), refused(Refusal::NothingToUndo));
+    build(&mut yard, PEST, Build::Fetch { object: spam, position: vec2(8, 6) });
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
+    assert_eq!(recorded(&yard), (1, 0));
+    assert_eq!((is_here(&yard, spam), luggage(&yard.world, PEST)), (false, vec![spam]));
+    yard.check_leaves();
+    // What others had made before is put away by nobody's undo.
+    let own = place(&mut yard, ADA, block(4, -5));
+    build(&mut yard, PEST, Build::Stow { object: own });
+    assert_eq!(luggage(&yard.world, ADA), [own]);
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), refused(Refusal::NothingToUndo));
+}
