@@ -117,7 +117,7 @@ impl ScriptContext {
         self.view.object(id).is_some()
     }
 
-    /// Returns the word for where an object is: `here`, `away` under way to another sim, or `gone`.
+    /// Returns the word for where an object is: `here`, `away` in luggage or under way, or `gone`.
     #[must_use]
     pub fn presence(&self, id: ObjectId) -> &'static str {
         match () {

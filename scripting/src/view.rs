@@ -37,8 +37,8 @@ pub trait WorldView: Send + Sync {
         false
     }
 
-    /// Says whether a thing is under way to another sim, from which it may come back. Where nothing leaves, none
-    /// is.
+    /// Says whether a thing is in luggage, or under way to another sim, from which it may come back. Where nothing
+    /// leaves, none is.
     fn is_away(&self, _id: ObjectId) -> bool {
         false
     }

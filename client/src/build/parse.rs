@@ -115,12 +115,8 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
                 Ok(Building::Detach(package, thing))
             })?,
         "let" => leave(rest).ok_or(form("let it travel` or `let it stay"))?,
-        "take" => Building::Take(filled(rest).ok_or(form("take it"))?),
-        "drop" => Building::PutDown(filled(rest).ok_or(form("put it down"))?),
-        "put" => laid(&words).ok_or(form("put it down"))?,
+        "take" | "drop" | "put" | "stow" | "fetch" => carrying(word, rest)?,
         "hands" => Building::Hands,
-        "stow" => Building::Stow(filled(rest).ok_or(form("stow it"))?),
-        "fetch" => Building::Fetch(filled(rest).ok_or(form("fetch it"))?),
         "luggage" => Building::Luggage,
         "join" => joining(rest)?,
         "unjoin" => unjoin(rest).ok_or(form("unjoin crate` or `unjoin crate from wall"))?,
@@ -161,6 +157,21 @@ fn leave(rest: &str) -> Option<Building> {
         _ => return None,
     };
     Some(Building::LetTravel(filled(thing)?, travels))
+}
+
+/// Reads what somebody does with her hands or her luggage.
+fn carrying(word: &str, rest: &str) -> Result<Building, BuildError> {
+    let thing = |how| filled(rest).ok_or(BuildError::Form(how));
+    Ok(match word {
+        "take" => Building::Take(thing("take it")?),
+        "stow" => Building::Stow(thing("stow it")?),
+        "fetch" => Building::Fetch(thing("fetch it")?),
+        "drop" => Building::PutDown(thing("put it down")?),
+        _ => {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            laid(&words).ok_or(BuildError::Form("put it down"))?
+        }
+    })
 }
 
 /// Reads what is put down: `down` is the last word, or the first one.

@@ -66,6 +66,8 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.build.letTravel(2, true), 'let_travel', { object: 2, travels: true }],
     [client.build.take(2), 'take', { object: 2 }],
     [client.build.putDown(2), 'put_down', { object: 2 }],
+    [client.build.stow(2), 'stow', { object: 2 }],
+    [client.build.fetch(2, 1, 0.5, true), 'fetch', { object: 2, hx: 1, hy: 0.5, movable: true }],
     [client.build.join(2, null, 'motor', -3), 'join', { object: 2, to: null, kind: 'motor', rate: -3 }],
     [client.build.unjoin(2), 'unjoin', { object: 2 }],
     [client.publish({ name: 'bell' }), 'publish', { draft: { name: 'bell' } }],

@@ -135,7 +135,7 @@ mod tests {
         let packages = vec![PackageId(Digest::ZERO); 2];
         let stowed = Some(StowedThing { half: Vec2::ZERO, movable: true, packages });
         let stowed = ThingEntry { scripts: Vec::new(), stowed, ..thing(3) };
-        [&thing(1), &guest, &stowed].map(|thing| shares.count(thing));
+        [&thing(1), &guest, &stowed].into_iter().for_each(|thing| shares.count(thing));
         let mut rules = Parameters::default().building;
         (rules.objects_per_player, rules.scripts_per_player) = (8, 1);
         rules.text_bytes_per_player = 100;

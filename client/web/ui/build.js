@@ -11,7 +11,7 @@ import { PALETTE, partButton, sampleOf } from './palette.js';
 const GRIDS = [0, 0.1, 0.5, 1];
 
 /** Acts after which one owns something else, or the same somewhere else or by another name. */
-const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'unite', 'move', 'rename']);
+const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'unite', 'move', 'rename', 'stow', 'fetch']);
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {
@@ -85,11 +85,12 @@ function owned(page) {
     fill(list, ...things.map(row));
   }
 
-  function row(/** @type {any} */ { object, name, x, y }) {
+  function row(/** @type {any} */ { object, name, x, y, stowed }) {
     const seen = page.client.sight.objects.has(object);
     const box = el('input', { type: 'checkbox', 'aria-label': t('build.pick', { name }), checked: page.group.ids.has(object), on: { change: () => page.group.toggle(object) } });
     boxes.set(object, box);
-    return el('li', null, seen && box, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, t('thing.where.value', { x: metres(x), y: metres(y) }))),
+    return el('li', null, seen && box, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, stowed ? t('build.stowed') : t('thing.where.value', { x: metres(x), y: metres(y) }))),
+      stowed && button({ text: t('build.fetch'), class: 'small', 'aria-label': `${t('build.fetch')}: ${name}`, click: () => page.toasts.watch('fetch', page.client.build.fetch(object, stowed.hx, stowed.hy, stowed.movable)) }),
       seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
   }
   const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);

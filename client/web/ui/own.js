@@ -18,8 +18,7 @@ export function refreshOwn(box, thing, at) {
   }
 }
 
-/** @param {number} angle */
-const degrees = (angle) => String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
+const degrees = (/** @type {number} */ angle) => String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
 
 /** What can be typed of a thing, as it is now. @param {any} thing @param {{x: number, y: number, angle: number}} at @returns {Record<string, string>} */
 const figures = ({ hx, hy }, { x, y, angle }) =>
@@ -28,8 +27,7 @@ const figures = ({ hx, hy }, { x, y, angle }) =>
 /** @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
 export function ownTools(page, thing) {
   const { client, toasts } = page;
-  const { build } = client;
-  const { id } = thing;
+  const [{ build }, { id }] = [client, thing];
   const at = client.sight.at(id, performance.now()) ?? { x: 0, y: 0, angle: 0 };
   const color = el('input', { type: 'color', value: toHex(thing.look.color), on: { change: () => toasts.watch('color', build.color(id, fromHex(color.value))) } });
   const [x, y, angle, w, h] = Object.entries(figures(thing, at)).map(([key, value]) => el('input', {
@@ -57,6 +55,7 @@ export function ownTools(page, thing) {
       // Nothing else leaves over a border.
       thing.movable && button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => page.group.travel(id, !thing.travels) }),
       client.joints.some(({ a, b }) => a === id || b === id) && button({ text: t('own.unjoin'), click: () => toasts.watch('unjoin', build.unjoin(id)) }),
+      button({ text: t('own.stow'), title: t('own.stow.hint'), click: () => toasts.watch('stow', build.stow(id)) }),
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
       button({ icon: 'undo', text: t('what.undo'), click: () => page.undo() })),
     choosing(page, { title: t('own.give'), go: t('own.give.do'), note: t('own.give.sure') },

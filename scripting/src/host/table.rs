@@ -181,7 +181,7 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "!="(a: Object, b: Object) -> Bool, 27 ns, Pure(vectors::different), "different objects";
     "exists"(object: Object) -> Bool, 500 ns, Reads(world::exists), "is it still there?";
     "presence"(object: Object) -> Text, 500 ns, Reads(world::presence),
-        "`here`; `away` while it is under way to another sim and may come back; else `gone`";
+        "`here`; `away` in luggage, or under way to another sim while it may come back; else `gone`";
     "nearby"(radius: Number) -> Array, 10_000 ns, Reads(world::nearby),
         "at most 16 other objects within radius metres, nearest first";
     "ray"(from: Vec2, to: Vec2) -> Any, 10_000 ns, Reads(world::ray),

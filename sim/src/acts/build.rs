@@ -75,13 +75,7 @@ impl ActContext<'_> {
                 check_color(*color)?;
                 on(*object, ObjectEdit::Recolor(*color))
             }
-            Build::Rename { object, name } => {
-                self.within_reach(*object)?;
-                if !is_name(name) {
-                    return Err(Refusal::BadText);
-                }
-                on(*object, ObjectEdit::Rename(name.clone()))
-            }
+            Build::Rename { object, name } => on(*object, self.renamed(*object, name)?),
             Build::Write { object, text } => {
                 let (_, thing) = self.within_reach(*object)?;
                 check_text(text)?;
@@ -116,6 +110,12 @@ impl ActContext<'_> {
         }
         // The step comes before the lease: it alone may fail, and an act that fails changes nothing.
         Ok(vec![change, StateChange::Player(self.author(), player)])
+    }
+
+    /// Decides whether a thing gets another name.
+    fn renamed(&self, object: ObjectId, name: &str) -> Result<ObjectEdit, Refusal> {
+        self.within_reach(object)?;
+        if is_name(name) { Ok(ObjectEdit::Rename(name.to_owned())) } else { Err(Refusal::BadText) }
     }
 
     /// Decides whether a thing is made of another material. The body of a thing in hand is not its own.

@@ -237,11 +237,7 @@ impl State {
                 // Its scripts get an event each.
                 need(self.byte_budget.has(BUILD_BYTES_MAX), Refusal::Full)
             }
-            GovernOrder::Return { object } => {
-                need(!self.is_held(*object), Refusal::Held)?;
-                let is_full = || self.packed_away(*object).is_err_and(|why| why == Refusal::Full);
-                need(self.home_of(*object).is_some() || !is_full(), Refusal::Full)
-            }
+            GovernOrder::Return { object } => self.check_return(*object),
             GovernOrder::Decide { reason, .. } => check_reason(reason),
             GovernOrder::Undo { key, seconds } => self.check_undo(key, *seconds),
             GovernOrder::Unprofile { key } => {

@@ -9,6 +9,7 @@ use super::{
     context::ActContext,
 };
 use crate::{
+    rules::{ActTarget, Right},
     space::Footprint,
     state::{FetchedThing, PackedThing, State, World},
 };
@@ -74,18 +75,37 @@ impl FetchedThing {
 }
 
 impl State {
+    /// Returns the right that fetching a thing needs, and the ground. Whose luggage it is in is looked at when that
+    /// is decided.
+    ///
+    /// # Errors
+    /// Why it is in no luggage.
+    pub(super) fn fetch_request(
+        &self,
+        id: ObjectId,
+        position: Vec2,
+    ) -> Result<(Right, ActTarget<'_>), Refusal> {
+        let ground = Some(self.fetched_or_missing(id, position)?.footprint().area());
+        Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
+    }
+
     /// Returns a thing of some luggage as it would be put down at a place.
     ///
     /// # Errors
     /// Why it is in no luggage.
-    pub(super) fn fetched_or_missing(
-        &self,
-        id: ObjectId,
-        position: Vec2,
-    ) -> Result<FetchedThing, Refusal> {
+    fn fetched_or_missing(&self, id: ObjectId, position: Vec2) -> Result<FetchedThing, Refusal> {
         // Of a thing that is under way nothing is in luggage.
         let missing = || self.thing(id).map_or_else(|why| why, |_| Refusal::AlreadySo);
         self.fetched(id, position).ok_or_else(missing)
+    }
+
+    /// Checks that a thing can be returned to its owner.
+    pub(super) fn check_return(&self, id: ObjectId) -> Result<(), Refusal> {
+        if self.is_held(id) {
+            return Err(Refusal::Held);
+        }
+        let is_full = || matches!(self.packed_away(id), Err(Refusal::Full));
+        if self.home_of(id).is_none() && is_full() { Err(Refusal::Full) } else { Ok(()) }
     }
 
     /// Returns where a thing goes that is returned to its owner.

@@ -121,12 +121,7 @@ impl ActContext<'_> {
             Build::Copy { object, .. } | Build::PutDown { object, .. } => {
                 Ok((Right::Build, ActTarget { ground: Some(ground(object)?), ..ActTarget::SIM }))
             }
-            // Whose luggage it is in is looked at when it is decided.
-            Build::Fetch { object, position } => {
-                let fetched = self.state.fetched_or_missing(*object, *position)?;
-                let ground = Some(fetched.footprint().area());
-                Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
-            }
+            Build::Fetch { object, position } => self.state.fetch_request(*object, *position),
             Build::Resize { object, outline } => {
                 check_shape(self.rules(), shape(*outline)?)?;
                 Ok((Right::Build, onto(object)?))

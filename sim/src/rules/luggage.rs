@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_types::{Companions, ObjectId, PackageId, Parcel, PublicKey, SimId, TravellingThing};
+use metatopia_types::{
+    Companions, ObjectId, Origin, PackageId, Parcel, PublicKey, SimId, TravellingThing,
+};
 
 use crate::{
     state::{State, World},
@@ -165,9 +167,8 @@ impl World {
         self.state.luggage_of(owner)
     }
 
-    /// Returns how many things are in luggage.
-    #[must_use]
-    pub fn things_in_luggage(&self) -> usize {
-        self.state.luggage.parcels.len()
+    /// Returns where each thing was born that is in luggage, with the number that it will have again.
+    pub fn luggage_origins(&self) -> impl Iterator<Item = (ObjectId, Origin)> {
+        self.state.luggage.things().map(|(id, thing)| (id, thing.origin))
     }
 }

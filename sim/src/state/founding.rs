@@ -219,6 +219,22 @@ impl State {
     }
 }
 
+/// Returns the clock of a sim before its first turn.
+const fn first_clock(sim: SimId) -> SimClock {
+    SimClock {
+        height: Height(0),
+        tick: Tick(0),
+        time: Millis(0),
+        seed: sim.0,
+        next_object: ObjectId(1),
+        next_script: ScriptId(1),
+        next_lot: LotId(1),
+        next_club: ClubId(1),
+        next_zone: ScriptId(1),
+        failed_steps: 0,
+    }
+}
+
 /// Returns a state without objects, by the rules of a genesis.
 fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
     let sim = genesis.id();
@@ -241,18 +257,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             asset_licence: genesis.asset_licence.clone(),
             site: genesis.site.or(genesis.office.as_ref().map(own)),
         },
-        clock: SimClock {
-            height: Height(0),
-            tick: Tick(0),
-            time: Millis(0),
-            seed: sim.0,
-            next_object: ObjectId(1),
-            next_script: ScriptId(1),
-            next_lot: LotId(1),
-            next_club: ClubId(1),
-            next_zone: ScriptId(1),
-            failed_steps: 0,
-        },
+        clock: first_clock(sim),
         governance: Governance::new(genesis.admins.clone()),
         people: People::default(),
         lots: Lots::default(),

@@ -276,7 +276,6 @@ impl LeafReader<'_> {
         charter.parameters.check()?;
         let land = self.land(&charter)?;
         let mut borders = self.borders()?;
-        let luggage = self.luggage()?;
         let (bodies, objects) = self.bodies_and_objects(&charter, &mut borders)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
@@ -310,7 +309,7 @@ impl LeafReader<'_> {
             chat: self.single(kinds::CHAT)?,
             land,
             borders,
-            luggage,
+            luggage: self.luggage()?,
             packages: tracked(self.packages()?),
             publications: Publications::new(
                 tracked(self.table::<(PackageId, Publication)>(kinds::PUBLICATIONS)?),

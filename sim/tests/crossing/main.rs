@@ -6,6 +6,7 @@ mod corners;
 mod ghosts;
 mod hands;
 mod lies;
+mod luggage;
 mod mechanisms;
 mod people;
 mod portals;

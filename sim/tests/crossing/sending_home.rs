@@ -13,12 +13,20 @@ use crate::{
 };
 
 /// A town of two, into the eastern of which a ball of a stranger rolled and lies still; gives its number there.
-fn visited() -> (Vec<Place>, Origin, ObjectId) {
+pub(crate) fn visited() -> (Vec<Place>, Origin, ObjectId) {
     visited_by(QUIET, 1)
 }
 
 /// The same of a ball with this source on it, so many times.
 fn visited_by(source: &str, scripts: usize) -> (Vec<Place>, Origin, ObjectId) {
+    let (mut town, origin) = coming(source, scripts);
+    steps(&mut town, 200);
+    let guest = thing(&town[1], origin).expect("it came over");
+    (town, origin, guest.id)
+}
+
+/// A town of two, in the western of which such a ball rolls towards the eastern one.
+pub(crate) fn coming(source: &str, scripts: usize) -> (Vec<Place>, Origin) {
     let mut founded = geneses(2, 1, 0);
     let quiet = package("quiet", source);
     let scripts = vec![quiet.id(); scripts];
@@ -28,14 +36,12 @@ fn visited_by(source: &str, scripts: usize) -> (Vec<Place>, Origin, ObjectId) {
     for genesis in &mut founded {
         genesis.packages.insert(quiet.id(), quiet.encode());
     }
-    let mut town = rolling(founded);
+    let town = rolling(founded);
     let origin = first(&town);
-    steps(&mut town, 200);
-    let guest = thing(&town[1], origin).expect("it came over");
-    (town, origin, guest.id)
+    (town, origin)
 }
 
-fn steps(town: &mut [Place], turns: usize) {
+pub(crate) fn steps(town: &mut [Place], turns: usize) {
     (0..turns).for_each(|_| step(town, 50));
 }
 

@@ -388,6 +388,35 @@ fn what_is_taken_is_told_as_held_and_put_down_where_there_is_room() {
 }
 
 #[test]
+fn what_is_fetched_from_luggage_is_put_where_there_is_room_for_its_size() {
+    let mut page = Page::new();
+    page.log_in();
+    page.see();
+    let me = page.stand.world().avatar(&Stand::visitor().public()).expect("she is here");
+    let here = page.stand.world().place(me).expect("she is here");
+    let mut fetched = |size: f64, movable: bool| {
+        page.command(json!({
+            "do": "fetch", "object": 77, "hx": size, "hy": size, "movable": movable,
+        }));
+        let act = page.act();
+        page.decide(act.clone(), Outcome::Ok);
+        let Act::Build(Build::Fetch { object, position }) = act.envelope.act else {
+            panic!("{:?}", act.envelope.act)
+        };
+        assert_eq!(object, ObjectId(77));
+        position.distance(here)
+    };
+    let (small, large) = (fetched(0.25, true), fetched(2.0, true));
+    assert!(small > metatopia_math::Fx::HALF, "not on her own feet: {small}");
+    assert!(large > metatopia_math::Fx::from_int(2), "it does not reach to her: {large}");
+    page.command(json!({ "do": "stow", "object": 77 }));
+    assert_eq!(page.act().envelope.act, Act::Build(Build::Stow { object: ObjectId(77) }));
+    let bad = json!({ "do": "fetch", "object": 77, "hx": 1e30, "hy": 1, "movable": true });
+    let bad = page.command(bad);
+    assert_eq!(page.result(bad).expect("known")["code"], "OutOfRange");
+}
+
+#[test]
 fn what_cannot_be_taken_back_is_passed_over_the_next_time() {
     let mut page = Page::new();
     page.log_in();

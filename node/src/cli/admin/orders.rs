@@ -76,11 +76,12 @@ pub(in crate::cli) enum GovernCommand {
     /// Let a frozen thing go on.
     #[command(after_help = "Example:\n  metatopia admin thaw 17 --key admin.key")]
     Thaw(ThingArgs),
-    /// Return a thing to its owner: onto the owner's land, or else out of the sim.
+    /// Return a thing to its owner: onto the owner's land, or else into her luggage.
     #[command(after_help = "Examples:\n  metatopia admin return 17 --key admin.key --dry-run\n  \
         metatopia admin return 17 --key admin.key\n\n\
-        A thing whose owner has land with room goes there. Any other is deleted with its scripts, and \
-        nothing undoes it:\n`border send-home` sends back what came over a border.")]
+        A thing whose owner has land with room goes there, and any other into her luggage. What luggage does \
+        not\ntake, such as what a script spawned, is deleted, and nothing undoes it. `border send-home` sends back \
+        what\ncame over a border.")]
     Return(ThingArgs),
     /// Set the message of the day, which everybody reads who comes.
     #[command(after_help = "Examples:\n  metatopia admin motd \"Market day!\" --key admin.key\n  \

@@ -118,6 +118,11 @@ impl BorderWalker {
             Some(object) if dice.below(60) == 0 => {
                 Build::PutDown { object, position: view.position }
             }
+            Some(object) if dice.below(60) == 0 => Build::Stow { object },
+            None if dice.below(8) == 0 => match state.luggage(&self.key).next() {
+                Some(thing) => Build::Fetch { object: thing.id, position: view.position },
+                None => return,
+            },
             None if dice.below(4) == 0 => {
                 let reach = Fx::from_int(REACH);
                 let is_hers = |seen: &metatopia_sim::WorldObject| {

@@ -97,12 +97,13 @@ pub(in crate::crossing) fn is_quiet(states: &BothStates) -> bool {
     })
 }
 
-/// Returns who has an avatar in a state, and the things there.
+/// Returns who has an avatar in a state, and the things there, also those in luggage.
 pub(super) fn here(state: &World) -> Vec<Traveller> {
     let seen = state.objects();
     let traveller = seen.map(|seen| match seen.player {
         Some((person, _)) => Traveller::Person(person),
         None => Traveller::Thing(seen.origin),
     });
-    traveller.collect()
+    let stowed = state.luggage_origins().map(|(_, origin)| Traveller::Thing(origin));
+    traveller.chain(stowed).collect()
 }
