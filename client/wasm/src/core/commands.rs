@@ -213,7 +213,7 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 22] = [
+const BUILDING: [&str; 24] = [
     "place",
     "move",
     "rotate",
@@ -235,6 +235,8 @@ const BUILDING: [&str; 22] = [
     "unite",
     "take",
     "put_down",
+    "stow",
+    "fetch",
     "undo",
 ];
 

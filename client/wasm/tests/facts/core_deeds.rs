@@ -395,11 +395,13 @@ fn what_is_fetched_from_luggage_is_put_where_there_is_room_for_its_size() {
     let me = page.stand.world().avatar(&Stand::visitor().public()).expect("she is here");
     let here = page.stand.world().place(me).expect("she is here");
     let mut fetched = |size: f64, movable: bool| {
-        page.command(json!({
+        let id = page.command(json!({
             "do": "fetch", "object": 77, "hx": size, "hy": size, "movable": movable,
         }));
+        assert_eq!(page.result(id), None);
         let act = page.act();
         page.decide(act.clone(), Outcome::Ok);
+        page.events();
         let Act::Build(Build::Fetch { object, position }) = act.envelope.act else {
             panic!("{:?}", act.envelope.act)
         };
