@@ -1,5 +1,10 @@
 //! A world for measurements, and the time that a thread has computed.
-#![allow(dead_code, reason = "each example uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each example uses a part of it")]
+
+#[path = "clock.rs"]
+mod clock;
+#[path = "crowd.rs"]
+mod crowd;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,8 +17,8 @@ use metatopia_types::{
     AssetLicence, Digest, ObjectId, Origin, Permission, PublicKey, ScriptId, SimId, Tick,
 };
 
-/// Objects of the world; each has five others near it.
-pub(crate) const OBJECTS: u64 = 1_000;
+pub(crate) use clock::{computed, least, mean};
+pub(crate) use crowd::OBJECTS;
 
 /// The person of the crowd, who allows everything.
 const ADA: ObjectId = ObjectId(OBJECTS - 1);
@@ -31,18 +36,9 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn new() -> Self {
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut draw = |end: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            Fx::from_bits(i64::try_from(state % (end << 32)).expect("below 2^35"))
-        };
-        let four = Fx::from_int(4);
-        let objects = (0..OBJECTS).map(|_| {
-            let pos = Vec2::new(draw(8), draw(8));
-            let velocity = Vec2::new(draw(8).saturating_sub(four), draw(8).saturating_sub(four));
-            (pos, velocity)
+        let objects = crowd::crowd().into_iter().map(|numbers| {
+            let [x, y, vx, vy] = numbers.map(Fx::from_bits);
+            (Vec2::new(x, y), Vec2::new(vx, vy))
         });
         Self { objects: objects.collect() }
     }
@@ -53,7 +49,7 @@ impl WorldView for Crowd {
         let (pos, velocity) = *self.objects.get(usize::try_from(id.0).ok()?)?;
         Some(ObjectView {
             origin: Origin { sim: SimId(Digest::ZERO), number: id },
-            name: "disc",
+            name: crowd::NAME,
             kind: "disc",
             pos,
             angle: Angle::ZERO,
@@ -69,8 +65,7 @@ impl WorldView for Crowd {
     }
 
     fn nearby(&self, center: Vec2, _: Fx, _: u32) -> Nearby {
-        let first = center.x.to_bits().unsigned_abs();
-        let objects = (0..5).map(|k| ObjectId((first + 1 + k * 7) % OBJECTS)).collect();
+        let objects = crowd::neighbours(center.x.to_bits()).map(ObjectId).to_vec();
         Nearby { objects, looked: 5 }
     }
 
@@ -92,7 +87,7 @@ impl WorldView for Crowd {
     }
 
     fn tick(&self) -> Tick {
-        Tick(60)
+        Tick(60 * u64::from(crowd::NOW))
     }
 
     fn seed(&self) -> Digest {
@@ -132,26 +127,4 @@ pub(crate) fn run(
         own: &ObjectWrites::default(),
         gas: GAS_PER_CALL_MAX,
     })
-}
-
-/// Nanoseconds that this thread has computed: other work on the machine does not count.
-#[expect(clippy::disallowed_methods, reason = "an example measures, and is no part of the crate")]
-pub(crate) fn computed() -> u64 {
-    // What a thread has computed is added up when it gives the processor away.
-    std::thread::yield_now();
-    let text = std::fs::read("/proc/thread-self/schedstat").expect("Linux counts it");
-    let text = String::from_utf8(text).expect("it is text");
-    let first = text.split_whitespace().next().expect("it has three numbers");
-    first.parse().expect("the first is the time")
-}
-
-/// The least time of several, in nanoseconds, that `work` takes once, done so many times in a row.
-pub(crate) fn least(rounds: u32, times: u64, mut work: impl FnMut(u64)) -> u64 {
-    let mut least = u64::MAX;
-    for _ in 0..rounds {
-        let start = computed();
-        (0..times).for_each(&mut work);
-        least = least.min((computed() - start) / times);
-    }
-    least
 }

@@ -1,0 +1,27 @@
+//! WebAssembly that wasmtime compiles by Cranelift, with fuel.
+
+mod wasm_guest;
+
+use std::process::ExitCode;
+
+use metatopia_peers::{PeerFailure, serve};
+use wasm_guest::{Guest, WasmPeer};
+use wasmtime as wasm;
+
+fn metered() -> Result<wasm::Engine, PeerFailure> {
+    let mut config = wasm::Config::new();
+    config.consume_fuel(true);
+    Ok(wasm::Engine::new(&config)?)
+}
+
+fn start(
+    host: &wasm::Linker<Guest>,
+    store: &mut wasm::Store<Guest>,
+    module: &wasm::Module,
+) -> Result<wasm::Instance, PeerFailure> {
+    Ok(host.instantiate(store, module)?)
+}
+
+fn main() -> ExitCode {
+    serve::<WasmPeer>()
+}
