@@ -72,7 +72,7 @@ pub(crate) use crossing::{CrossingEvent, Judgement};
 pub(crate) use governance::DAY_MS;
 pub(crate) use land_register::{LandRegister, lies_on};
 pub(crate) use lots::Lots;
-pub(crate) use luggage::{Luggage, is_luggage, luggage_owner, luggage_parcel};
+pub(crate) use luggage::{Luggage, luggage_parcel};
 pub(crate) use names::NameHolders;
 pub(crate) use people::{People, build_word};
 pub(crate) use profiles::KeepRank;

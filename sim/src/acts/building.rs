@@ -75,11 +75,11 @@ impl State {
     pub(super) fn has_thing_slots(&self, more: usize) -> bool {
         let things = self.objects.len().saturating_sub(self.present.len());
         // Whatever is under way to a neighbour, or in luggage, may come back.
-        let things = things.saturating_add(self.borders.away.len());
+        let things = things.saturating_add(self.places_kept());
         let parameters = &self.charter.parameters;
         let avatars_max = parameters.avatars_max as usize;
         // More people may be here than come in by a number that was lowered since.
-        let objects = self.objects.len().saturating_add(self.borders.away.len());
+        let objects = self.objects.len().saturating_add(self.places_kept());
         let held = parameters.objects_held();
         things.saturating_add(more) <= held.saturating_sub(avatars_max)
             && objects.saturating_add(more) <= held

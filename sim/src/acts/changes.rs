@@ -172,6 +172,10 @@ pub(super) struct TurnCounts {
     pub(super) sendings: usize,
     /// The same, of each holder, with those beyond what one may give.
     pub(super) sendings_by: BTreeMap<PublicKey, usize>,
+    /// Acts about luggage.
+    pub(super) luggage: usize,
+    /// The same, of each author, with those beyond what one may ask for.
+    pub(super) luggage_by: BTreeMap<PublicKey, usize>,
     /// Keys that were given up.
     pub(super) rotations: usize,
     /// Events that words became for scripts, and the cost of finding the scripts: of all speakers.

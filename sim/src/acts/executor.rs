@@ -6,8 +6,8 @@ use std::{
 };
 
 use metatopia_types::{
-    Act, ActId, Blob, BlobId, LotOrder, Outcome, Refusal, ReportSubject, ScriptId, SignedEnvelope,
-    Turn,
+    Act, ActId, Blob, BlobId, Build, LotOrder, Outcome, Refusal, ReportSubject, ScriptId,
+    SignedEnvelope, Turn,
 };
 
 use super::{
@@ -15,7 +15,10 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
-    limits::{CHECKED_PER_AUTHOR_MAX, CHECKED_PER_TURN_MAX, SENDINGS_PER_AUTHOR_MAX},
+    limits::{
+        CHECKED_PER_AUTHOR_MAX, CHECKED_PER_TURN_MAX, LUGGAGE_PER_AUTHOR_MAX,
+        SENDINGS_PER_AUTHOR_MAX,
+    },
     rules::{ActTarget, Right},
     scripts::{Programs, Sender, canonical_order},
     state::{State, Tools},
@@ -68,6 +71,7 @@ impl<'a> ActExecutor<'a> {
             self.charge_renewal(state, &acts[n], &mut effects.counts);
             self.charge_hearing(state, &acts[n], &mut effects.counts);
             charge_sending(state, &acts[n], &mut effects.counts);
+            charge_luggage(state, &acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;
             let traces = state.traces_before(&acts[n].envelope);
@@ -160,6 +164,21 @@ fn charge_sending(state: &State, act: &SignedEnvelope, counts: &mut TurnCounts) 
     *own = own.saturating_add(1);
     if *own <= SENDINGS_PER_AUTHOR_MAX {
         counts.sendings = counts.sendings.saturating_add(1);
+    }
+}
+
+/// Counts an act about luggage: to pack a thing or to unpack one costs as much if the act is refused then. Nobody
+/// looks at those beyond what one author may ask for, so these take no room from others.
+fn charge_luggage(state: &State, act: &SignedEnvelope, counts: &mut TurnCounts) {
+    let author = act.envelope.author;
+    let asks = matches!(act.envelope.act, Act::Build(Build::Stow { .. } | Build::Fetch { .. }));
+    if !asks || !state.present.contains_key(&author) {
+        return;
+    }
+    let own = counts.luggage_by.entry(author).or_default();
+    *own = own.saturating_add(1);
+    if *own <= LUGGAGE_PER_AUTHOR_MAX {
+        counts.luggage = counts.luggage.saturating_add(1);
     }
 }
 

@@ -6,9 +6,10 @@ use metatopia_types::{ObjectId, PublicKey, Refusal, WayBack};
 
 use super::{
     changes::{ActEffects, StateChange},
-    context::ActContext,
+    context::{ActContext, ActResult},
 };
 use crate::{
+    limits::{LUGGAGE_PER_AUTHOR_MAX, LUGGAGE_PER_TURN_MAX},
     rules::{ActTarget, Right},
     space::Footprint,
     state::{FetchedThing, PackedThing, State, World},
@@ -20,6 +21,8 @@ pub(super) enum LuggageStep {
     Stow(ObjectId, PackedThing),
     /// Puts a thing down that was in luggage.
     Fetch(FetchedThing),
+    /// Deletes a thing that was in luggage.
+    Discard(ObjectId),
 }
 
 /// Applies what the author does with luggage. It is a building step that nothing undoes.
@@ -32,14 +35,22 @@ pub(super) fn apply_luggage_step(
     match step {
         LuggageStep::Stow(id, packed) => state.stow(id, packed),
         LuggageStep::Fetch(fetched) => state.fetch(&fetched),
+        LuggageStep::Discard(id) => state.discard(id),
     }
     effects.counts.count_build(author);
 }
 
 impl ActContext<'_> {
-    /// Decides whether a thing is put into its owner's luggage.
+    /// Decides whether the author puts a thing of hers into her luggage. Who may build with it besides has other ways
+    /// to remove it, and these are traced.
     pub(super) fn stow(&self, id: ObjectId) -> Result<StateChange, Refusal> {
+        self.check_luggage_pace()?;
         let (_, thing) = self.within_reach(id)?;
+        match thing.owner {
+            None => return Err(Refusal::HeldFast),
+            Some(owner) if owner != self.author() => return Err(Refusal::NotYours),
+            Some(_) => {}
+        }
         if thing.held.is_some_and(|held| self.own_avatar() != Ok(held.by)) {
             return Err(Refusal::Held);
         }
@@ -50,13 +61,23 @@ impl ActContext<'_> {
         Ok(StateChange::Luggage(Box::new(LuggageStep::Stow(id, packed))))
     }
 
+    /// Returns the right that fetching a thing needs, and the ground.
+    ///
+    /// # Errors
+    /// Why it is not in the author's luggage.
+    pub(super) fn fetch_request(
+        &self,
+        id: ObjectId,
+        position: Vec2,
+    ) -> Result<(Right, ActTarget<'_>), Refusal> {
+        let ground = Some(self.fetched(id, position)?.footprint().area());
+        Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
+    }
+
     /// Decides whether the author puts a thing of her luggage down here. There is room for it in her quotas and in
     /// the sim, because it counted while it was away.
     pub(super) fn fetch(&self, id: ObjectId, position: Vec2) -> Result<StateChange, Refusal> {
-        let fetched = self.state.fetched_or_missing(id, position)?;
-        if fetched.thing.owner != Some(self.author()) {
-            return Err(Refusal::NotYours);
-        }
+        let fetched = self.fetched(id, position)?;
         self.own_avatar()?;
         self.check_place(&fetched.footprint(), fetched.body.motion)?;
         if !self.state.byte_budget.has(fetched.bytes) {
@@ -64,39 +85,54 @@ impl ActContext<'_> {
         }
         Ok(StateChange::Luggage(Box::new(LuggageStep::Fetch(fetched))))
     }
+
+    /// Returns a thing of the author's luggage as it would be put down at a place.
+    fn fetched(&self, id: ObjectId, position: Vec2) -> Result<FetchedThing, Refusal> {
+        self.check_luggage_pace()?;
+        let Some(known) = self.state.luggage.get(id) else {
+            return Err(self.thing(id).map_or_else(|why| why, |_| Refusal::AlreadySo));
+        };
+        if known.owner != self.author() {
+            return Err(Refusal::NotYours);
+        }
+        Ok(self.state.fetched(id, position).expect("what is in luggage has a parcel"))
+    }
+
+    /// Decides the deletion of a thing that is in luggage, which nothing undoes; none if it is in none.
+    pub(super) fn discard(&self, id: ObjectId) -> Option<ActResult> {
+        self.state.luggage.get(id)?;
+        let renewed = || {
+            let player = StateChange::Player(self.author(), self.renewed_player()?);
+            let step = Box::new(LuggageStep::Discard(id));
+            Ok(vec![StateChange::Luggage(step), player])
+        };
+        Some(renewed())
+    }
+
+    /// Checks that neither the author nor all authors together ask for more packing and unpacking than a turn has
+    /// time for.
+    fn check_luggage_pace(&self) -> Result<(), Refusal> {
+        let own = self.counts.luggage_by.get(&self.author()).copied().unwrap_or(0);
+        let is_too_often =
+            self.counts.luggage > LUGGAGE_PER_TURN_MAX || own > LUGGAGE_PER_AUTHOR_MAX;
+        if is_too_often { Err(Refusal::TooOften) } else { Ok(()) }
+    }
 }
 
 impl FetchedThing {
     /// Returns the ground that it covers once it is put down.
-    pub(super) fn footprint(&self) -> Footprint {
+    fn footprint(&self) -> Footprint {
         let Pose { position, angle } = self.body.pose;
         Footprint { shape: self.body.shape.clone(), pose: Pose { position, angle } }
     }
 }
 
 impl State {
-    /// Returns the right that fetching a thing needs, and the ground. Whose luggage it is in is looked at when that
-    /// is decided.
-    ///
-    /// # Errors
-    /// Why it is in no luggage.
-    pub(super) fn fetch_request(
-        &self,
-        id: ObjectId,
-        position: Vec2,
-    ) -> Result<(Right, ActTarget<'_>), Refusal> {
-        let ground = Some(self.fetched_or_missing(id, position)?.footprint().area());
-        Ok((Right::Build, ActTarget { ground, ..ActTarget::SIM }))
-    }
-
-    /// Returns a thing of some luggage as it would be put down at a place.
-    ///
-    /// # Errors
-    /// Why it is in no luggage.
-    fn fetched_or_missing(&self, id: ObjectId, position: Vec2) -> Result<FetchedThing, Refusal> {
-        // Of a thing that is under way nothing is in luggage.
-        let missing = || self.thing(id).map_or_else(|why| why, |_| Refusal::AlreadySo);
-        self.fetched(id, position).ok_or_else(missing)
+    /// Returns what a deletion of a thing in luggage is about: its owner may do it, and who may build with everything
+    /// in the sim; nothing if the thing is in no luggage.
+    pub(super) fn discard_request(&self, id: ObjectId) -> Option<(Right, ActTarget<'_>)> {
+        let owner = &self.luggage.get(id)?.owner;
+        Some((Right::Build, ActTarget { person: Some(owner), ..ActTarget::SIM }))
     }
 
     /// Checks that a thing can be returned to its owner.
@@ -117,13 +153,23 @@ impl State {
         }
     }
 
-    /// Puts a thing at this place, or into its owner's luggage. What luggage does not take leaves the sim. Nothing
-    /// undoes it.
+    /// Puts a thing at this place, or into its owner's luggage, which ends a freeze. What luggage does not take leaves
+    /// the sim. Nothing undoes it.
     pub(super) fn return_thing(&mut self, id: ObjectId, place: Option<Vec2>) {
         match (place, self.packed_away(id)) {
             (None, Ok(packed)) => self.stow(id, packed),
             (place, _) => self.move_or_delete(id, place),
         }
+    }
+
+    /// Puts a thing back into luggage that its owner fetched.
+    ///
+    /// # Errors
+    /// The rule by which it stays.
+    pub(super) fn undo_fetch(&mut self, id: ObjectId) -> Result<(), Refusal> {
+        let packed = self.packed_away(id)?;
+        self.stow(id, packed);
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     limits::{OWNER_COMPOUNDS_MAX, SCRIPTS_PER_OBJECT_MAX, SIM_COMPOUNDS_MAX},
-    rules::AwayThing,
+    rules::{AwayThing, LuggageThing},
     state::{Object, State},
 };
 
@@ -42,6 +42,17 @@ impl QuotaUse {
     pub(super) fn restored(deleted: &DeletedObject) -> Self {
         let DeletedObject { object, body, packages, .. } = deleted;
         Self::of(object, (body.motion(), &body.shape()), packages.len())
+    }
+
+    /// Returns what a thing uses that is in luggage.
+    fn stowed(thing: &LuggageThing) -> Self {
+        Self {
+            objects: 1,
+            movable: usize::from(thing.movable),
+            compounds: usize::from(thing.compound),
+            scripts: thing.packages.len(),
+            text: thing.text,
+        }
     }
 
     /// Returns what both use.
@@ -81,10 +92,13 @@ impl State {
         };
         for away in self.borders.away.values().filter(is_own) {
             all.objects = all.objects.saturating_add(1);
-            all.movable = all.movable.saturating_add(usize::from(away.is_movable));
+            all.movable = all.movable.saturating_add(1);
             all.compounds = all.compounds.saturating_add(usize::from(away.is_compound));
             all.scripts = all.scripts.saturating_add(away.packages.len());
             all.text = all.text.saturating_add(away.text);
+        }
+        for stowed in self.luggage.of(owner).filter(|stowed| stowed.guest.is_none()) {
+            all = all.plus(QuotaUse::stowed(stowed));
         }
         // What came over a border counts against the border's share.
         for (id, thing) in self.things(owner).filter(|(_, thing)| thing.guest.is_none()) {
@@ -135,7 +149,8 @@ impl State {
             return Err(Refusal::Full);
         }
         let max = self.charter.parameters.building.movable_max as usize;
-        let away = self.borders.away.values().filter(|away| away.is_movable).count();
+        let (_, stowed, _) = self.luggage.counts();
+        let away = self.borders.away.len().saturating_add(stowed);
         let movable = self.movable.len().saturating_add(away);
         if motion == Motion::Dynamic && movable.saturating_add(more) > max {
             return Err(Refusal::TooManyMovable);
@@ -147,6 +162,8 @@ impl State {
     pub(crate) fn check_more_compounds(&self, more: usize) -> Result<(), Refusal> {
         // Whatever is under way to a neighbour, or in luggage, may come back.
         let away = self.borders.away.values().filter(|away| away.is_compound).count();
+        let (.., stowed) = self.luggage.counts();
+        let away = away.saturating_add(stowed);
         let all = self.bodies.compounds().saturating_add(away).saturating_add(more);
         if more > 0 && all > SIM_COMPOUNDS_MAX { Err(Refusal::TooManyCompounds) } else { Ok(()) }
     }

@@ -121,7 +121,7 @@ impl ActContext<'_> {
             Build::Copy { object, .. } | Build::PutDown { object, .. } => {
                 Ok((Right::Build, ActTarget { ground: Some(ground(object)?), ..ActTarget::SIM }))
             }
-            Build::Fetch { object, position } => self.state.fetch_request(*object, *position),
+            Build::Fetch { object, position } => self.fetch_request(*object, *position),
             Build::Resize { object, outline } => {
                 check_shape(self.rules(), shape(*outline)?)?;
                 Ok((Right::Build, onto(object)?))
@@ -145,8 +145,11 @@ impl ActContext<'_> {
             | Build::Detach { object, .. }
             | Build::Upgrade { object, .. }
             | Build::Resume { object, .. } => Ok((Right::Script, thing(object)?)),
+            Build::Delete { object } => self
+                .state
+                .discard_request(*object)
+                .map_or_else(|| Ok((Right::Build, thing(object)?)), Ok),
             Build::Give { object, .. }
-            | Build::Delete { object }
             | Build::Recolor { object, .. }
             | Build::MakeOf { object, .. }
             | Build::Rename { object, .. }
@@ -186,8 +189,7 @@ impl ActContext<'_> {
 impl State {
     /// Returns a thing: any object but people.
     pub(super) fn thing(&self, id: ObjectId) -> Result<&Object, Refusal> {
-        let is_away = self.borders.away.contains_key(&id);
-        let missing = if is_away { Refusal::Away } else { Refusal::NoObject };
+        let missing = if self.is_thing_away(id) { Refusal::Away } else { Refusal::NoObject };
         let thing = self.objects.get(&id).ok_or(missing)?;
         if thing.player.is_some() { Err(Refusal::Person) } else { Ok(thing) }
     }

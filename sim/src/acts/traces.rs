@@ -126,6 +126,9 @@ impl State {
     /// Keeps the trace of a thing that was changed or deleted. The step that deleted it is the last in the history.
     pub(super) fn keep_trace_of(&mut self, by: PublicKey, id: ObjectId, mut trace: ThingTrace) {
         trace.deleted = !self.objects.contains(&id);
+        if trace.fetched && trace.before.is_none() {
+            trace.before = self.image(id).map(Box::new);
+        }
         // What somebody made and deleted is as if it had never been, until she takes that back.
         if trace.deleted && trace.before.is_none() {
             if let Some(history) = self.histories.get_mut(&by) {

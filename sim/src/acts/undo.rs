@@ -173,7 +173,7 @@ impl State {
     fn check_comes_back(&self, id: ObjectId, deleted: &DeletedObject) -> Result<(), Refusal> {
         let DeletedObject { object, packages, .. } = deleted;
         let origin = object.origin(self.charter.sim, id);
-        if self.borders.away.contains_key(&id) || self.borders.is_under_way(origin) {
+        if self.is_thing_away(id) || self.is_origin_away(origin) {
             return Err(Refusal::Away);
         }
         if self.objects.contains(&id) || self.find_origin(origin).is_some() {

@@ -54,15 +54,14 @@ impl State {
                 // Only a gift leaves it with another owner: a trade ends the trace. It has no home there.
                 let is_hers = self.thing(id)?.owner == Some(trace.by);
                 let home = is_hers.then(|| self.home_of(id)).flatten();
-                // What she fetched goes back to where it was, and what she made is as if it had never been.
-                if trace.fetched {
-                    self.return_thing(id, home)
-                } else {
-                    self.move_or_delete(id, home)
-                }
+                self.move_or_delete(id, home);
                 Ok(())
             }
             (Some(before), true) => self.restore_again(id, before),
+            // What she fetched and gave away stays with whom she gave it to.
+            (Some(_), false) if trace.fetched && self.thing(id)?.owner == Some(trace.by) => {
+                self.undo_fetch(id)
+            }
             (Some(before), false) => self.revert_thing(id, before, &trace.by),
         }
     }

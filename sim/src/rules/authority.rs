@@ -241,6 +241,10 @@ impl State {
             let by = self.by_on(author, role, target.whereabouts, Denied::NotYours)?;
             warrant = warrant.max(by);
         }
+        // What is in luggage stands nowhere: no right for an area lets anybody change it.
+        if target.person.is_some_and(|owner| owner != author) {
+            warrant = warrant.max(self.by(author, Some(role), Denied::NotYours)?);
+        }
         Ok(warrant.max(self.may_cover_target(author, target)?))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::Vec2;
-use metatopia_physics::{BodySpec, Motion};
+use metatopia_physics::BodySpec;
 use metatopia_types::{
     BorderGuest, CrossingPass, Digest, Dispatch, GenesisHead, HearRefusal, Height, HomeReason,
     Lane, Millis, ObjectId, Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square,
@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     controls::CrossingBug,
     crossing::{Crossing, HeardSaid, Wall},
-    luggage::Luggage,
 };
 use crate::{
     limits::{PULSE_MS, TURNED_BACK_MAX},
@@ -98,13 +97,13 @@ pub(crate) struct Borders {
     pub(crate) parcels: Tracked<(SimId, u64), Vec<u8>>,
     /// The bodies of neighbours that stand here as ghosts; none of a neighbour without any.
     pub(crate) ghosts: Tracked<SimId, Ghosts>,
-    /// Index: the things that are under way or in luggage, by the numbers that they had here.
+    /// Index: the things that are under way, by the numbers that they had here.
     pub(crate) away: BTreeMap<ObjectId, AwayThing>,
     /// The rule that a simulated world breaks: see [`Borders::broken`].
     pub(crate) bug: Option<CrossingBug>,
 }
 
-/// Index: what is known of a thing that is under way or in luggage, so that there is room for it if it comes back.
+/// Index: what is known of a thing that is under way, so that there is room for it if it comes back.
 #[derive(Debug, Clone)]
 pub(crate) struct AwayThing {
     /// Where it was born, and as what.
@@ -119,22 +118,19 @@ pub(crate) struct AwayThing {
     pub(crate) text: usize,
     /// Whether it is of several parts.
     pub(crate) is_compound: bool,
-    /// Whether it can be pushed.
-    pub(crate) is_movable: bool,
 }
 
 impl AwayThing {
-    /// Returns what is kept of a thing that is packed.
+    /// Returns what is kept of a thing that departs.
     pub(crate) fn of(thing: &TravellingThing) -> Self {
-        let body = wire::decode::<BodySpec>(&thing.body, thing.body.len()).ok();
+        let body = wire::decode::<BodySpec>(&thing.body, thing.body.len());
         Self {
             origin: thing.origin,
             owner: thing.owner,
             guest: thing.guest,
             packages: thing.scripts.iter().map(|script| script.package).collect(),
             text: thing.text.len(),
-            is_compound: body.as_ref().is_some_and(|body| body.shape.is_compound()),
-            is_movable: body.is_none_or(|body| body.motion == Motion::Dynamic),
+            is_compound: body.is_ok_and(|body| body.shape.is_compound()),
         }
     }
 }
@@ -197,16 +193,15 @@ impl Borders {
         self.all.len() == 0
     }
 
-    /// Builds the index of what is under way, and of what is in luggage.
-    pub(crate) fn index(&mut self, luggage: &Luggage) {
+    /// Builds the index of what is under way.
+    pub(crate) fn index(&mut self) {
         let parcels = self.parcels.iter().filter_map(|(_, bytes)| Parcel::decode(bytes).ok());
         let away = |thing: &TravellingThing| (thing.handle, AwayThing::of(thing));
         let things = |parcel: Parcel| parcel.things().map(away).collect::<Vec<_>>();
-        let stowed = luggage.things().map(|(id, thing)| (id, AwayThing::of(&thing)));
-        self.away = parcels.flat_map(things).chain(stowed).collect();
+        self.away = parcels.flat_map(things).collect();
     }
 
-    /// Says whether the thing of this origin is under way, or in luggage.
+    /// Says whether the thing of this origin is under way.
     pub(crate) fn is_under_way(&self, origin: Origin) -> bool {
         self.away.values().any(|away| away.origin == origin)
     }

@@ -149,6 +149,13 @@ pub const SENDINGS_PER_TURN_MAX: usize = 16;
 /// Such orders of one holder in one turn.
 pub const SENDINGS_PER_AUTHOR_MAX: usize = 2;
 
+/// Acts about luggage in one turn, refused ones included: to pack or unpack a thing of 48 KiB takes about half a
+/// millisecond.
+pub const LUGGAGE_PER_TURN_MAX: usize = 32;
+
+/// Such acts of one author in one turn.
+pub const LUGGAGE_PER_AUTHOR_MAX: usize = 4;
+
 /// Keys that are given up in one turn: each rotation looks at what all builders can undo.
 pub const ROTATIONS_PER_TURN_MAX: usize = 16;
 

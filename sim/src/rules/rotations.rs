@@ -79,6 +79,7 @@ impl State {
         let people = &self.people;
         self.players.contains(key)
             || self.owned.contains_key(key)
+            || self.luggage.has_any(key)
             || self.has_title(key)
             || people.roles.contains(key)
             || people.mutes.contains(key)
@@ -148,12 +149,7 @@ impl State {
             }
             self.owned.insert(new, things);
         }
-        // What is under way names the key before until it is here again.
         self.luggage.change_owner(&old, new);
-        for id in self.luggage.of(&new) {
-            let away = self.borders.away.get_mut(&id).expect("a place is kept for luggage");
-            away.owner = Some(new);
-        }
         let builders: Vec<PublicKey> = self.histories.iter().map(|(key, _)| *key).collect();
         for builder in builders {
             if self.histories.get(&builder).is_some_and(|history| history.restores_to(&old))

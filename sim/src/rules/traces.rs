@@ -21,7 +21,8 @@ pub struct ThingTrace {
     pub height: Height,
     /// The governance time then.
     pub time: u64,
-    /// The thing before the first of these acts; none if that one made it, or fetched it from luggage.
+    /// The thing before the first of these acts; none if that one made it. Of a thing that was
+    /// fetched from luggage, what it was then.
     pub before: Option<Box<DeletedObject>>,
     /// Whether the first of these acts fetched it from luggage.
     pub fetched: bool,

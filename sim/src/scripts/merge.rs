@@ -357,7 +357,7 @@ fn come_back(state: &mut State, programs: &Programs, to: ObjectId, message: Queu
     if programs.listening(EventKind::Undelivered, &[script]).next().is_none() {
         return;
     }
-    let why = if state.borders.away.contains_key(&to) { "away" } else { "gone" };
+    let why = if state.is_thing_away(to) { "away" } else { "gone" };
     let event = Event::Undelivered { to, topic, why: why.to_owned() };
     let sender = Sender::Script(script);
     state.deliver(script, QueuedEvent { sender, event, ..message });

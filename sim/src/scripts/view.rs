@@ -30,7 +30,7 @@ impl WorldView for State {
     }
 
     fn is_away(&self, id: ObjectId) -> bool {
-        self.borders.away.contains_key(&id)
+        self.is_thing_away(id)
     }
 
     fn is_flag_on(&self, name: &str) -> bool {

@@ -193,7 +193,7 @@ impl State {
     }
 
     /// Returns the bytes of all that the scripts of a thing remember.
-    fn state_bytes_of(&self, id: ObjectId) -> usize {
+    pub(super) fn state_bytes_of(&self, id: ObjectId) -> usize {
         let scripts = self.objects.get(&id).map_or(&[][..], |object| &object.scripts);
         let states = scripts.iter().filter_map(|script| self.scripts.get(script));
         states.map(|script| wire::length(&*script.state)).sum()

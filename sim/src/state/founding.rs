@@ -119,8 +119,6 @@ impl State {
         };
         let time = parent.governance.time;
         let SimClock { height, time: began, seed, .. } = fresh.clock;
-        let mut borders = Borders::default();
-        borders.index(&parent.luggage);
         // All that is not named here goes on as it was.
         let mut state = Self {
             engine: fresh.engine,
@@ -135,12 +133,12 @@ impl State {
             outcomes: fresh.outcomes,
             land,
             // Neighbours know the parent's id: people open the borders of a successor anew.
-            borders,
+            borders: Borders::default(),
             ..parent.clone()
         };
         // What is under way stays with the parent, and its source is no longer kept for it.
-        for (_, away) in parent.borders.away.iter().filter(|(id, _)| !state.luggage.has(**id)) {
-            away.packages.iter().for_each(|package| state.publications.release(*package, time));
+        for package in parent.borders.away.values().flat_map(|away| &away.packages) {
+            state.publications.release(*package, time);
         }
         // Heights are counted anew, and who was known to the parent is known here from the start.
         let keys: Vec<PublicKey> = state.players.iter().map(|(key, _)| *key).collect();

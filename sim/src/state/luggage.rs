@@ -2,18 +2,21 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::BodySpec;
-use metatopia_types::{ObjectId, PackageId, Refusal, TravellingThing, limits::PARCEL_BYTES_MAX};
+use metatopia_types::{
+    ObjectId, PackageId, PublicKey, Refusal, TravellingThing, limits::PARCEL_BYTES_MAX,
+};
 
 use super::{object::Object, sim_state::State, thing_arrivals::room_for};
 use crate::{
     limits::BUILD_BYTES_MAX,
-    rules::{AwayThing, luggage_owner, luggage_parcel},
+    rules::luggage_parcel,
     scripts::{Script, ScriptChange},
 };
 
 /// A thing that is packed for luggage.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedThing {
+    owner: PublicKey,
     thing: TravellingThing,
     parcel: Vec<u8>,
 }
@@ -36,15 +39,17 @@ impl State {
     /// [`Refusal::HeldFast`] if luggage takes no such thing, [`Refusal::Full`] if the state has no room for it.
     pub(crate) fn packed_away(&self, id: ObjectId) -> Result<PackedThing, Refusal> {
         let object = self.objects.get(&id).ok_or(Refusal::NoObject)?;
+        let owner = object.owner.ok_or(Refusal::HeldFast)?;
         // What was spawned stays with its spawner, and a script on trial with what it falls back to. What came over a
         // border just now may be looked for here by its sender.
         let is_on_trial = |script| {
             self.scripts.get(script).is_some_and(|script: &Script| script.fallback.is_some())
         };
-        let is_free = object.owner.is_some()
-            && object.spawner.is_none()
+        let is_free = object.spawner.is_none()
             && !object.scripts.iter().any(is_on_trial)
-            && !self.is_pinned_thing(object.origin(self.charter.sim, id));
+            && !self.is_pinned_thing(object.origin(self.charter.sim, id))
+            // The states alone are the cheaper question.
+            && self.state_bytes_of(id) <= PARCEL_BYTES_MAX;
         let thing = is_free.then(|| self.packed(id, 0)).flatten().ok_or(Refusal::HeldFast)?;
         let parcel = luggage_parcel(thing.clone());
         if parcel.len() > PARCEL_BYTES_MAX {
@@ -53,26 +58,29 @@ impl State {
         if !self.byte_budget.has(parcel.len().saturating_add(BUILD_BYTES_MAX)) {
             return Err(Refusal::Full);
         }
-        Ok(PackedThing { thing, parcel })
+        Ok(PackedThing { owner, thing, parcel })
     }
 
     /// Puts a thing into the luggage of its owner. It was packed in this very state.
     pub(crate) fn stow(&mut self, id: ObjectId, packed: PackedThing) {
-        let PackedThing { thing, parcel } = packed;
+        let PackedThing { owner, thing, parcel } = packed;
         self.byte_budget.take(parcel.len().saturating_add(BUILD_BYTES_MAX));
-        let owner = luggage_owner(&thing);
-        self.leave(id, AwayThing::of(&thing));
+        // Its source stays.
+        for script in &thing.scripts {
+            self.publications.take(script.package);
+        }
+        self.end_consents(id);
+        self.delete_object(id).expect("a thing that was just packed");
         // Whoever has luggage is not forgotten.
-        self.recounted(owner, |state| state.luggage.put(owner, id, parcel));
+        self.recounted(owner, |state| state.luggage.put(&thing, parcel));
     }
 
     /// Returns a thing of some luggage as it would be put down at a place; none if there is no such thing in luggage.
     pub(crate) fn fetched(&self, id: ObjectId, place: Vec2) -> Option<FetchedThing> {
-        let thing = self.luggage.thing(id)?;
-        let mut body = Self::sound_body(&thing).expect("this sim packed that body");
+        let (thing, bytes) = self.luggage.unpacked(id)?;
+        let mut body = Self::sound_body(&thing).expect("only such bodies are in luggage");
         body.pose.position = place;
         (body.velocity, body.spin) = (Vec2::ZERO, Fx::ZERO);
-        let bytes = self.luggage.parcels.get(&id).map_or(0, Vec::len);
         let bytes = room_for(&thing, bytes).saturating_add(BUILD_BYTES_MAX);
         Some(FetchedThing { thing, body, bytes })
     }
@@ -81,9 +89,18 @@ impl State {
     pub(crate) fn fetch(&mut self, fetched: &FetchedThing) {
         let FetchedThing { thing, body, bytes } = fetched;
         self.byte_budget.take(*bytes);
-        let owner = luggage_owner(thing);
-        self.recounted(owner, |state| state.luggage.take(owner, thing.handle));
+        // Its source is used throughout.
         self.return_packed(thing, body, ScriptChange::Arrives);
+        self.discard(thing.handle);
+    }
+
+    /// Takes a thing out of luggage, and out of the sim.
+    pub(crate) fn discard(&mut self, id: ObjectId) {
+        let known = self.luggage.get(id).expect("a thing that was just seen in luggage");
+        let (owner, time) = (known.owner, self.governance.time);
+        let packages = known.packages.clone();
+        self.recounted(owner, |state| drop(state.luggage.take(id)));
+        packages.into_iter().for_each(|package| self.publications.release(package, time));
     }
 
     /// Puts a packed thing into the sim with the number that it had, for which a place was kept.
@@ -99,7 +116,6 @@ impl State {
         let object = Object { guest: thing.guest, travels: thing.travels, ..object };
         self.insert_thing(id, object, body).expect("its place was kept");
         self.insert_scripts(id, &thing.scripts, states, change);
-        self.end_way(thing);
         // What it had spawned and is still here stays.
         self.adopt_spawned(id);
     }

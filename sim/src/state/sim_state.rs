@@ -228,7 +228,7 @@ impl State {
 
     /// Says whether the sim may have another object.
     pub(crate) fn has_object_slot(&self) -> bool {
-        let objects = self.objects.len().saturating_add(self.borders.away.len());
+        let objects = self.objects.len().saturating_add(self.places_kept());
         objects < self.charter.parameters.objects_held()
     }
 
@@ -456,10 +456,11 @@ impl State {
         self.index_seats();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
-        self.luggage.index();
-        self.borders.index(&self.luggage);
+        self.borders.index();
         let away = self.borders.away.values().flat_map(|away| away.packages.iter().copied());
-        let used = self.scripts.iter().flat_map(|(_, script)| script.packages()).chain(away);
+        let stowed = self.luggage.all().flat_map(|thing| thing.packages.iter().copied());
+        let used = self.scripts.iter().flat_map(|(_, script)| script.packages());
+        let used = used.chain(away).chain(stowed);
         let imports = self.packages.iter().flat_map(|(_, package)| package.imports());
         let records = self.publications.records.clone();
         self.publications = Publications::new(records, used, imports);

@@ -38,7 +38,7 @@ use crate::{
     rules::{
         Border, Borders, ByteBudget, Club, FiledReport, ForgottenWords, FrozenThing, GrantedSim,
         KeptProfile, KeptWords, KeyFriends, LandRegister, LaneKey, LaneWindows, Lots, Luggage,
-        People, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window, is_luggage,
+        LuggageThing, People, RecordedOrder, Role, RotatedKey, Sanction, ThingTrace, Window,
     },
     scripts::GasPool,
     space::{Bodies, Lot, RestoreBodiesError},
@@ -336,6 +336,13 @@ impl LeafReader<'_> {
         };
         let tier = self.tier(&state.charter)?;
         state.set_tier(tools, tier.as_deref())?;
+        // What is put away is nowhere else, and will need no other number.
+        let is_double = |thing: &LuggageThing| {
+            state.objects.contains(&thing.id) || thing.id >= state.clock.next_object
+        };
+        if state.luggage.all().any(is_double) {
+            return Err(StateRestoreError::NotCanonical);
+        }
         state.index();
         match self.leaves.into_keys().next() {
             Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
@@ -492,10 +499,7 @@ impl LeafReader<'_> {
         for (key, content) in self.take(|key| key.starts_with("luggage/")) {
             let id = kinds::luggage_named(&key);
             let id = id.ok_or_else(|| StateRestoreError::UnknownLeaf(key.clone()))?;
-            if !is_luggage(id, &content) {
-                return Err(StateRestoreError::NotCanonical);
-            }
-            luggage.parcels.insert(id, content);
+            luggage.restore(id, content).ok_or(StateRestoreError::NotCanonical)?;
         }
         Ok(luggage)
     }

@@ -316,7 +316,7 @@ impl State {
             let undone = self.histories.iter().any(|(_, history)| history.restores(sim, origin));
             undone || self.people.traces.restores(sim, origin)
         };
-        if self.borders.is_under_way(origin) || self.find_origin(origin).is_some() || is_kept() {
+        if self.is_origin_away(origin) || self.find_origin(origin).is_some() || is_kept() {
             return Err(TravelRefusal::Here);
         }
         Ok(())
@@ -339,7 +339,7 @@ impl State {
     }
 
     /// Returns what the scripts of a thing remember, if the thing keeps the rules of things.
-    pub(super) fn states_of(
+    pub(crate) fn states_of(
         thing: &TravellingThing,
         mut change: impl FnMut(ScriptState) -> Option<ScriptState>,
     ) -> Option<Vec<ScriptState>> {

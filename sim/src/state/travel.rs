@@ -117,13 +117,9 @@ impl State {
 
     /// Removes a thing that is in a parcel under way.
     pub(super) fn goes_away(&mut self, id: ObjectId, away: AwayThing) {
-        if self.borders.broken() != Some(CrossingBug::CreatedFirst) {
-            self.leave(id, away);
+        if self.borders.broken() == Some(CrossingBug::CreatedFirst) {
+            return;
         }
-    }
-
-    /// Removes a thing that was packed, and keeps its place.
-    pub(super) fn leave(&mut self, id: ObjectId, away: AwayThing) {
         // Its source stays while it may come back.
         away.packages.iter().for_each(|package| self.publications.take(*package));
         self.end_consents(id);
@@ -181,7 +177,7 @@ impl State {
     }
 
     /// Ends what people let a thing do.
-    fn end_consents(&mut self, thing: ObjectId) {
+    pub(super) fn end_consents(&mut self, thing: ObjectId) {
         let people: Vec<PublicKey> = self.present.keys().copied().collect();
         for key in people {
             let Some(player) = self.players.get(&key) else { continue };
@@ -263,6 +259,7 @@ impl State {
         body.pose.position = place;
         (body.velocity, body.spin) = (Vec2::ZERO, metatopia_math::Fx::ZERO);
         self.return_packed(thing, &body, |package| ScriptChange::ComesHome(package, why));
+        self.end_way(thing);
     }
 
     /// Removes a thing that came home where it came from, wherever it is here.
@@ -305,7 +302,9 @@ impl State {
         let here = self.objects.iter().filter_map(|(_, object)| object.guest);
         let away = self.borders.away.values().filter_map(|away| away.guest);
         let own = here.chain(away).filter(|guest: &BorderGuest| guest.from == neighbour);
-        own.fold((0, 0), |(count, bytes), guest| (count + 1, bytes + u64::from(guest.bytes)))
+        let stowed = self.luggage.guests_of(neighbour);
+        let first = (stowed.things, stowed.bytes);
+        own.fold(first, |(count, bytes), guest| (count + 1, bytes + u64::from(guest.bytes)))
     }
 }
 
@@ -319,7 +318,8 @@ impl State {
         let here =
             self.objects.iter().filter(|(id, object)| is_own(object.guest) && is_compound(id));
         let away = self.borders.away.values();
-        here.count() + away.filter(|away| away.is_compound && is_own(away.guest)).count()
+        let away = away.filter(|away| away.is_compound && is_own(away.guest)).count();
+        here.count() + away + self.luggage.guests_of(neighbour).compounds
     }
 }
 

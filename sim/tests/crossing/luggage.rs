@@ -19,7 +19,7 @@ fn returned(place: &mut Place, object: ObjectId) -> Outcome {
 }
 
 fn stowed(place: &Place) -> Vec<(ObjectId, Origin)> {
-    place.world.luggage_origins().collect()
+    place.world.all_luggage().map(|thing| (thing.id, thing.origin)).collect()
 }
 
 #[test]

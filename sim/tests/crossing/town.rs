@@ -412,8 +412,7 @@ pub(crate) fn places(town: &[Place], person: &PublicKey) -> usize {
 pub(crate) fn places_of_thing(town: &[Place], origin: Origin) -> usize {
     let is_it = |thing: &WorldObject| thing.origin == origin && thing.player.is_none();
     let here: usize = town.iter().map(|place| place.world.objects().filter(is_it).count()).sum();
-    let stowed =
-        |place: &Place| place.world.luggage_origins().filter(|(_, it)| *it == origin).count();
+    let stowed = |place: &Place| place.world.all_luggage().filter(|it| it.origin == origin).count();
     here + town.iter().map(stowed).sum::<usize>() + under_way(town, Traveller::Thing(origin))
 }
 

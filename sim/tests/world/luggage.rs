@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::{Serial, World};
+use metatopia_sim::{Serial, World, limits::LUGGAGE_PER_AUTHOR_MAX};
 use metatopia_types::{
     Act, Blueprint, Build, BuiltJoint, GovernOrder, LeafKey, Look, ObjectId, Origin, Outcome, Pass,
     Refusal, Rotation,
@@ -111,7 +111,7 @@ fn what_is_put_away_has_no_place_and_is_fetched_with_its_number_and_all_that_it_
 }
 
 #[test]
-fn who_may_build_with_a_thing_puts_it_into_its_owners_luggage_and_only_its_owner_fetches_it() {
+fn only_the_owner_of_a_thing_puts_it_away_and_fetches_it() {
     let mut yard = site(&mut Builder::new());
     let (own, wall) = (place(&mut yard, 1, crate_at(3, 0)), place(&mut yard, 1, block(0, 4)));
     let avatar = yard.avatar(2);
@@ -121,7 +121,9 @@ fn who_may_build_with_a_thing_puts_it_into_its_owners_luggage_and_only_its_owner
     assert_eq!(fetch(&mut yard, 1, own, 0, 3), refused(Refusal::AlreadySo));
     assert_eq!(fetch(&mut yard, 1, ObjectId(999), 0, 3), refused(Refusal::NoObject));
 
-    assert_eq!(stow(&mut yard, ADMIN, own), Outcome::Ok);
+    // An admin has other ways to remove a thing, which leave a trace.
+    assert_eq!(stow(&mut yard, ADMIN, own), refused(Refusal::NotYours));
+    assert_eq!(stow(&mut yard, 1, own), Outcome::Ok);
     assert_eq!(stow(&mut yard, 1, wall), Outcome::Ok, "what nobody can push is put away too");
 
     assert_eq!(luggage(&yard.world, 1), [own, wall]);
@@ -186,7 +188,6 @@ fn nothing_is_done_to_what_is_in_luggage_and_scripts_are_told_that_it_is_away() 
     yard.idle(2);
     assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
     for step in [
-        Build::Delete { object: id },
         Build::Stow { object: id },
         Build::Take { object: id },
         Build::Rename { object: id, name: "other".to_owned() },
@@ -297,13 +298,95 @@ fn what_was_fetched_is_put_away_again_when_the_acts_of_its_owner_are_undone() {
     build(&mut yard, PEST, Build::Stow { object: spam });
     assert_eq!(undo(&mut yard, MODERATOR, 3_600), refused(Refusal::NothingToUndo));
     build(&mut yard, PEST, Build::Fetch { object: spam, position: vec2(8, 6) });
+    build(&mut yard, PEST, Build::Recolor { object: spam, color: 7 });
+    // What luggage has no room for stays, and so does its trace.
+    let bound = leave(&mut yard.world, 1_000);
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
+    assert_eq!((recorded(&yard), is_here(&yard, spam)), ((0, 1), true));
+    yard.world.limit_bytes(bound + 100_000);
     assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
     assert_eq!(recorded(&yard), (1, 0));
     assert_eq!((is_here(&yard, spam), luggage(&yard.world, PEST)), (false, vec![spam]));
     yard.check_leaves();
-    // What others had made before is put away by nobody's undo.
-    let own = place(&mut yard, ADA, block(4, -5));
-    build(&mut yard, PEST, Build::Stow { object: own });
-    assert_eq!(luggage(&yard.world, ADA), [own]);
-    assert_eq!(undo(&mut yard, MODERATOR, 3_600), refused(Refusal::NothingToUndo));
+}
+
+/// What a thief fetched and deleted left no trace: it was taken for what the thief had made.
+#[test]
+fn what_was_fetched_and_deleted_is_restored_by_an_undo() {
+    let Scene { mut yard, .. } = scene();
+    let old = place(&mut yard, PEST, block(8, 6));
+    build(&mut yard, PEST, Build::Stow { object: old });
+    build(&mut yard, PEST, Build::Fetch { object: old, position: vec2(8, 6) });
+    build(&mut yard, PEST, Build::Delete { object: old });
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
+    assert_eq!((recorded(&yard), is_here(&yard, old)), ((1, 0), true));
+    yard.check_leaves();
+}
+
+/// Whoever may change things of others hid what she had done to one by putting it away: its trace was gone.
+#[test]
+fn nobody_hides_a_trace_by_putting_a_thing_of_somebody_else_away() {
+    let Scene { mut yard, wall, .. } = scene();
+    build(&mut yard, PEST, Build::Recolor { object: wall, color: 7 });
+    assert_eq!(built(&mut yard, PEST, Build::Stow { object: wall }), refused(Refusal::NotYours));
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
+    assert_eq!(recorded(&yard), (1, 0));
+    assert_eq!(luggage(&yard.world, ADA), []);
+}
+
+/// Nothing emptied the luggage of who never came back: with the keys of many the places of all things were taken.
+#[test]
+fn what_is_in_luggage_is_deleted_by_its_owner_and_by_who_may_build_with_everything() {
+    let Scene { mut yard, lamp, wall } = scene();
+    yard.walk_to(ADA, vec2(7, -1));
+    for object in [lamp, wall] {
+        build(&mut yard, ADA, Build::Stow { object });
+    }
+    assert_eq!(luggage(&yard.world, ADA), [lamp, wall]);
+    let discard = |object| Build::Delete { object };
+    assert_eq!(built(&mut yard, MODERATOR, discard(lamp)), refused(Refusal::NotYours));
+    assert_eq!(
+        built(&mut yard, PEST, discard(lamp)),
+        Outcome::Ok,
+        "a role lets her, and it is recorded"
+    );
+    let told = format!("{:?}", yard.world.orders().last().expect("an order").1.deed);
+    assert!(told.contains("delete"), "{told}");
+    assert_eq!(built(&mut yard, ADA, discard(wall)), Outcome::Ok);
+    assert_eq!(built(&mut yard, ADA, discard(wall)), refused(Refusal::NoObject));
+    assert_eq!((luggage(&yard.world, ADA).len(), yard.world.all_luggage().count()), (0, 0));
+    yard.check_leaves();
+}
+
+/// A server that was restored took who had only luggage for somebody to be forgotten, and stopped when she was.
+#[test]
+fn who_has_luggage_alone_is_not_forgotten_by_a_restored_server_either() {
+    let (_, mut yard, id) = counting();
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    assert_eq!(yard.try_act(1, Act::Leave), Outcome::Ok);
+    yard.check_leaves();
+    assert_eq!(built(&mut yard, ADMIN, Build::Delete { object: id }), Outcome::Ok);
+    yard.check_leaves();
+}
+
+#[test]
+fn so_many_acts_about_luggage_are_looked_at_in_a_turn_and_refused_ones_count() {
+    let mut yard = site(&mut Builder::new());
+    let things = [(1, 3), (2, -3)].map(|(n, x)| {
+        let object = place(&mut yard, n, crate_at(x, 0));
+        let (to, at, kind) = (None, vec2(x, 0), BuiltJoint::Hinge);
+        assert_eq!(built(&mut yard, n, Build::Join { object, to, at, kind }), Outcome::Ok);
+        Act::Build(Build::Stow { object })
+    });
+    let mut acts = Vec::new();
+    for _ in 0..=LUGGAGE_PER_AUTHOR_MAX {
+        acts.push(yard.act(1, things[0].clone()));
+    }
+    let other = yard.act(2, things[1].clone());
+    yard.play();
+    let outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
+    let (last, first) = outcomes.split_last().expect("several");
+    assert!(first.iter().all(|outcome| *outcome == refused(Refusal::Joined)), "{first:?}");
+    assert_eq!(*last, refused(Refusal::TooOften));
+    assert_eq!(yard.outcome(&other), refused(Refusal::Joined), "others are looked at");
 }

@@ -150,7 +150,6 @@ fn building(thing: ObjectId) -> Vec<Row> {
         own(Build::Move { object: thing, position: vec2(4, 4) }, build).on(1, 1, 4, 4),
         own(join, build).on(1, 1, 4, 4),
         own(Build::Take { object: thing }, build),
-        here(Build::Stow { object: thing }),
         own(Build::Attach { object: thing, package }, script),
         own(Build::Detach { object: thing, script: ScriptId(1) }, script),
         own(Build::Upgrade { object: thing, script: ScriptId(1), package }, script),

@@ -112,29 +112,29 @@ fn standing(world: &World, border: &BorderSummary) -> BorderStanding {
 
 /// Returns what somebody owns, ascending by object: first what has a place, then what is in luggage.
 pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
-    let bytes = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let bytes = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let entry = |seen: WorldObject| ThingEntry {
         object: seen.id,
         name: seen.name,
         kind: seen.kind,
         position: seen.position,
-        text_bytes: bytes(&seen.text),
+        text_bytes: bytes(seen.text.len()),
         scripts: seen.scripts,
         guest: seen.guest,
         stowed: None,
     };
-    let stowed = |thing: LuggageThing| ThingEntry {
+    let stowed = |thing: &LuggageThing| ThingEntry {
         object: thing.id,
-        name: thing.name,
-        kind: thing.kind,
+        name: thing.name.clone(),
+        kind: thing.kind.clone(),
         position: thing.position,
-        text_bytes: bytes(&thing.text),
+        text_bytes: bytes(thing.text),
         scripts: Vec::new(),
-        guest: thing.guest,
+        guest: thing.guest.map(|guest| guest.from),
         stowed: Some(StowedThing {
             half: thing.half,
             movable: thing.movable,
-            packages: thing.packages,
+            packages: thing.packages.clone(),
         }),
     };
     world.things(owner).map(entry).chain(world.luggage(owner).map(stowed)).collect()

@@ -46,8 +46,7 @@ fn nothing_is_restored_that_is_here_or_under_way_or_whose_origin_is_here() {
     let elsewhere = Origin { sim: SimId(Digest::of("a test's sim", b"far")), number: THING };
     for (id, origin) in [(THING, elsewhere), (ObjectId(77), origin)] {
         let (owner, guest, packages, text) = (None, None, Vec::new(), 0);
-        let (is_compound, is_movable) = (false, false);
-        let away = AwayThing { origin, owner, guest, packages, text, is_compound, is_movable };
+        let away = AwayThing { origin, owner, guest, packages, text, is_compound: false };
         state.borders.away.insert(id, away);
         assert_eq!(state.check_restored(THING, &deleted), Err(Refusal::Away));
         state.borders.away.remove(&id);

@@ -104,6 +104,6 @@ pub(super) fn here(state: &World) -> Vec<Traveller> {
         Some((person, _)) => Traveller::Person(person),
         None => Traveller::Thing(seen.origin),
     });
-    let stowed = state.luggage_origins().map(|(_, origin)| Traveller::Thing(origin));
+    let stowed = state.all_luggage().map(|thing| Traveller::Thing(thing.origin));
     traveller.chain(stowed).collect()
 }
