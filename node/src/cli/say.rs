@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use clap::Args;
 use metatopia_client::{Correspondence, text};
 use metatopia_client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
-use metatopia_protocol::{Answer, PlayerEntry, Question};
+use metatopia_protocol::{Answer, PlayerEntry, Question, SubmitRefusal};
 use metatopia_types::{
     Act, ActId, Blob, ClubId, Height, Outcome, PublicKey, limits::CHAT_BYTES_MAX,
 };
@@ -237,6 +237,18 @@ pub(super) async fn decide_in_time(
     })?
 }
 
+/// Returns the failure of an act that a node did not take. A node that has no room now may have some later.
+fn refused_by_node(why: SubmitRefusal) -> Failure {
+    use SubmitRefusal as R;
+    let message = format!("the node refused the act: {why}");
+    match why {
+        R::QuotaExceeded | R::TooManyLanes | R::Full | R::Expired { .. } => {
+            Failure::timed_out(message)
+        }
+        _ => Failure::refused(message),
+    }
+}
+
 async fn decide(
     driver: &mut ClientDriver,
     acts: &[ActId],
@@ -248,7 +260,7 @@ async fn decide(
                 places.insert(act, (height, index));
             }
             DriverEvent::Refused { act, why } if acts.contains(&act) => {
-                return Err(Failure::refused(format!("the node refused the act: {why}")));
+                return Err(refused_by_node(why));
             }
             DriverEvent::Ended(end) => return Err(end.into()),
             _ => {}

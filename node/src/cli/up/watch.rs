@@ -1,6 +1,7 @@
 //! `up --watch`: brings what changes in the packages and things of a place's folder into the running sim.
 
 mod looks;
+mod retry;
 mod things;
 
 use std::{
@@ -21,6 +22,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use self::{
     looks::{FolderLooks, LOOK, stamps},
+    retry::{Retries, is_passing, told},
     things::FollowedThings,
 };
 use crate::{
@@ -38,9 +40,6 @@ use crate::{
     keys,
 };
 
-/// The time after which a change is tried again that could not be brought in.
-const RETRY: Duration = Duration::from_secs(10);
-
 /// The time between two questions whether scripts still run what was brought.
 const ASK: Duration = Duration::from_secs(3);
 
@@ -56,6 +55,8 @@ pub(super) struct PlaceWatch {
     brought: BTreeMap<ScriptId, BroughtScript>,
     /// The scripts that failed with a package, which they are not given again.
     fallen: BTreeSet<(ScriptId, PackageId)>,
+    /// The packages that were refused since the last save, which are not given again before the next one.
+    refused: BTreeSet<PackageId>,
     things: FollowedThings,
 }
 
@@ -121,16 +122,16 @@ impl PlaceWatch {
     ) -> Self {
         let at = NodeArgs { node, sim: Some(sim) };
         let admin = PlayerArgs::of(at, key);
-        let (brought, fallen) = (BTreeMap::new(), BTreeSet::new());
+        let (brought, fallen, refused) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let things = FollowedThings::new(place, is_founded, console);
-        Self { dir, admin, console, told: None, brought, fallen, things }
+        Self { dir, admin, console, told: None, brought, fallen, refused, things }
     }
 
     /// Watches without end. What is wrong in the folder is told, and waits for the next change.
     pub(super) async fn run(mut self) -> Infallible {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut done, mut retry) = (None, None);
+        let (mut done, mut retries) = (None, Retries::default());
         let mut asked = Instant::now();
         let mut folder = FolderLooks::new(asked);
         loop {
@@ -141,64 +142,68 @@ impl PlaceWatch {
                 asked = Instant::now();
             }
             let is_still = folder.look(stamps(&self.dir), Instant::now());
-            let is_new = done.as_ref() != Some(&folder.seen);
-            let is_due = is_new || retry.is_some_and(|at| at <= Instant::now());
-            if !is_still || !is_due {
+            let is_saved = done.as_ref() != Some(&folder.seen);
+            if !is_still || !(is_saved || retries.is_due(Instant::now())) {
                 continue;
             }
             done = Some(folder.seen.clone());
-            retry = match self.bring().await {
-                Ok(is_done) => {
-                    self.told = None;
-                    (!is_done).then(|| Instant::now() + RETRY)
-                }
+            if is_saved {
+                self.note_saved();
+                retries = Retries::default();
+            }
+            match self.bring().await {
+                Ok(()) => retries = Retries::default(),
                 Err(failure) => {
-                    self.tell(&failure);
-                    Some(Instant::now() + RETRY)
+                    let wait = retries.note(&failure, Instant::now());
+                    self.tell(&told(&failure, wait));
                 }
-            };
+            }
         }
     }
 
-    /// Tells a failure, unless it is the same as the last one.
-    fn tell(&mut self, failure: &Failure) {
-        let text = failure.to_string();
-        if self.told.as_ref() != Some(&text) {
-            self.console.warn(&format!(
-                "warning: not all of {} is in the sim: {text}; `up` tries again every {} s",
-                self.dir.display(),
-                RETRY.as_secs()
-            ));
-            self.told = Some(text);
+    /// Notes that somebody saved: what was refused is tried once more, and told again.
+    fn note_saved(&mut self) {
+        self.told = None;
+        self.refused.clear();
+        self.things.note_saved();
+    }
+
+    /// Tells what is not in the sim, unless it is the same as the last time.
+    fn tell(&mut self, why: &str) {
+        if self.told.as_deref() != Some(why) {
+            let dir = self.dir.display();
+            self.console.warn(&format!("warning: not all of {dir} is in the sim: {why}"));
+            self.told = Some(why.to_owned());
         }
     }
 
     /// Brings every package of the folder into the sim that it lacks, lets scripts run them, and brings in what changed
-    /// in the folder's things. Returns whether all of this is done.
+    /// in the folder's things. What is refused is told.
     ///
     /// # Errors
-    /// Fails when a package is not brought in, or no node answers. What can be brought in is.
-    async fn bring(&mut self) -> Result<bool, Failure> {
+    /// Fails when the folder cannot be read, no node answers, or a turn is not decided. What can be brought in is.
+    async fn bring(&mut self) -> Result<(), Failure> {
         let place = match PlaceFolder::read(&self.dir)?.place() {
             Ok(place) => place,
             Err(mistakes) => {
                 for mistake in mistakes {
                     self.console.warn(&shown(&mistake.to_string()));
                 }
-                return Ok(true);
+                return Ok(());
             }
         };
         let admin = keys::load(&self.admin.key)?.public();
         let packages = self.bring_packages(&place, admin).await;
         // A package that is refused holds up no thing, but what runs it.
-        let is_done = self.things.follow(&place, (&self.admin, admin)).await?;
-        packages.map(|()| is_done)
+        self.things.follow(&place, (&self.admin, admin)).await?;
+        packages
     }
 
-    /// Brings every package of the folder into the sim that it lacks, and lets scripts run them.
+    /// Brings every package of the folder into the sim that it lacks, and lets scripts run them. One that is refused is
+    /// told, and waits for the next save.
     ///
     /// # Errors
-    /// Fails when one of them is not brought in. The others are.
+    /// Fails when one of them is not brought in for a reason that passes. The others are.
     async fn bring_packages(&mut self, place: &Place, admin: PublicKey) -> Result<(), Failure> {
         let mut asking = self.admin.at.open_to_ask().await?;
         let known = packages::known(&mut asking).await;
@@ -212,7 +217,10 @@ impl PlaceWatch {
             let id = update.package.id();
             update.scripts.retain(|entry| !self.fallen.contains(&(entry.script, id)));
         }
-        updates.retain(|update| update.is_new || !update.scripts.is_empty());
+        updates.retain(|update| {
+            let is_refused = self.refused.contains(&update.package.id());
+            !is_refused && (update.is_new || !update.scripts.is_empty())
+        });
         if updates.is_empty() {
             return Ok(());
         }
@@ -220,9 +228,15 @@ impl PlaceWatch {
         let mut session = AuthorSession::begin(&self.admin, self.console).await?;
         let mut failed = None;
         for update in updates {
+            let id = update.package.id();
             // A package that is refused does not hold up the others.
-            if let Err(failure) = self.update(&mut session, update, &all).await {
-                failed = Some(failure);
+            match self.update(&mut session, update, &all).await {
+                Err(failure) if is_passing(&failure) => failed = Some(failure),
+                Err(failure) => {
+                    self.refused.insert(id);
+                    self.tell(&told(&failure, None));
+                }
+                Ok(()) => {}
             }
         }
         session.end().await;

@@ -12,7 +12,6 @@ use metatopia_sim::{ObjectSpec, limits::BUILDS_PER_AUTHOR_MAX};
 use metatopia_types::{Height, ObjectId, Outcome, PackageId, PublicKey, Refusal};
 
 use self::order::{FollowedLine, SimScripts, ThingOrder, ThingStep, blueprint};
-use super::RETRY;
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -41,6 +40,8 @@ struct FollowedThing {
     /// The entry of the thing, as far as the sim has it.
     spec: ObjectSpec,
     object: ThingInSim,
+    /// What the sim refused to do with it since the last save, which is not asked for again before the next one.
+    refused: Vec<ThingStep>,
 }
 
 /// The things of a folder, and what the running sim has of them.
@@ -53,8 +54,8 @@ pub(super) struct FollowedThings {
     known: Vec<FollowedThing>,
     /// The names of all packages that the folder had.
     names: BTreeMap<PackageId, String>,
-    /// What was told of the last reading, and is not told again while `up` tries again.
-    told: BTreeSet<String>,
+    /// What the sim refused for a reason that passes, of the last bringing.
+    postponed: Option<String>,
     /// What was done with each thing of a bringing.
     lines: BTreeMap<usize, FollowedLine>,
 }
@@ -68,28 +69,28 @@ impl FollowedThings {
             false => ThingInSim::Unsought,
         };
         let things = place.objects().iter().cloned().zip(1..);
-        let known = things.map(|(spec, number)| FollowedThing { spec, object: object(number) });
+        let known = things.map(|(spec, number)| FollowedThing::new(spec, object(number)));
         let (known, names) = (known.collect(), names(&place).collect());
-        let (told, lines) = (BTreeSet::new(), BTreeMap::new());
-        Self { console, place, known, names, told, lines }
+        Self { console, place, known, names, postponed: None, lines: BTreeMap::new() }
     }
 
-    /// Brings into the sim what another reading of the folder changed. Returns whether all is done; else this is
-    /// to be called again later.
+    /// Notes that somebody saved: what the sim refused is asked for once more.
+    pub(super) fn note_saved(&mut self) {
+        self.known.iter_mut().for_each(|thing| thing.refused.clear());
+    }
+
+    /// Brings into the sim what another reading of the folder changed. What the sim refuses is told.
     ///
     /// # Errors
-    /// Fails when no node answers, or an act is not decided in time.
+    /// Fails when no node answers, an act is not decided in time, or the sim refuses one for a reason that passes.
     pub(super) async fn follow(
         &mut self,
         now: &Place,
         (admin, author): (&PlayerArgs, PublicKey),
-    ) -> Result<bool, Failure> {
-        let is_retry = *now == self.place;
-        let told = core::mem::take(&mut self.told);
-        if is_retry {
-            self.told = told;
+    ) -> Result<(), Failure> {
+        if *now != self.place {
+            self.align(now);
         }
-        self.align(now);
         if self.has_unsure() {
             self.seek(admin, author).await?;
         }
@@ -102,7 +103,7 @@ impl FollowedThings {
         self.known.extend(lost.into_iter().filter(is_there));
         let orders = self.orders();
         if orders.is_empty() {
-            return Ok(true);
+            return Ok(());
         }
         let mut session = AuthorSession::begin(admin, self.console).await?;
         let done = self.carry_out(&mut session, orders).await;
@@ -110,8 +111,9 @@ impl FollowedThings {
         for line in core::mem::take(&mut self.lines).into_values() {
             self.console.show(&line)?;
         }
+        let postponed = self.postponed.take();
         done?;
-        Ok(self.orders().is_empty())
+        postponed.map_or(Ok(()), |why| Err(Failure::timed_out(why)))
     }
 
     /// Takes another reading up: the things stand in its order from now on, and new ones are missing in the sim.
@@ -142,10 +144,10 @@ impl FollowedThings {
         for (index, spec) in now.objects().iter().enumerate() {
             all.push(match same.before(index) {
                 Some(before) => {
-                    let FollowedThing { spec, object } = self.known[before].clone();
-                    FollowedThing { spec: same.renumbered(spec), object }
+                    let FollowedThing { spec, object, .. } = self.known[before].clone();
+                    FollowedThing::new(same.renumbered(spec), object)
                 }
-                None => FollowedThing { spec: spec.clone(), object: ThingInSim::Missing },
+                None => FollowedThing::new(spec.clone(), ThingInSim::Missing),
             });
         }
         let lost = same.removed(self.known.len()).map(|before| self.known[before].clone());
@@ -245,7 +247,8 @@ impl FollowedThings {
         }
     }
 
-    /// Returns all that is to be done now: first what makes room, at last what takes it.
+    /// Returns all that is to be done now: first what makes room, at last what takes it. What was refused waits for the
+    /// next save.
     fn orders(&self) -> Vec<ThingOrder> {
         let len = self.place.objects().len();
         let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -260,6 +263,7 @@ impl FollowedThings {
             }
         }
         first.extend(last);
+        first.retain(|order| !self.known[order.index].refused.contains(&order.step));
         first
     }
 
@@ -342,7 +346,7 @@ impl FollowedThings {
     /// Notes that a thing was made.
     fn note_made(&mut self, index: usize, object: ObjectId, height: Height) {
         let spec = as_built(self.entry(index));
-        self.known[index] = FollowedThing { spec, object: ThingInSim::Object(object) };
+        self.known[index] = FollowedThing::new(spec, ThingInSim::Object(object));
         self.line(index, object).add(ThingStep::Make.word(), height);
     }
 
@@ -366,35 +370,31 @@ impl FollowedThings {
         }
     }
 
-    /// Notes that the sim refused an order. What is not there any more is left alone, and all else is tried again.
+    /// Notes that the sim refused an order. What is not there any more is left alone. All else is asked for again: later
+    /// if the reason passes, else after the next save.
     fn note_refused(&mut self, order: &ThingOrder, why: &Refusal) {
         let (index, object) = (order.index, self.known[order.index].number());
         let name = shown(&self.entry(index).name);
         let number = object.map(|object| format!(" (thing {object})")).unwrap_or_default();
         if *why == Refusal::NoObject && object.is_some() {
-            self.known[index] =
-                FollowedThing { spec: self.entry(index).clone(), object: ThingInSim::Gone };
+            self.known[index] = FollowedThing::new(self.entry(index).clone(), ThingInSim::Gone);
             let told = format!("warning: {name}{number} is left alone: the sim has it no more");
-            return self.tell(told);
+            return self.console.warn(&told);
         }
-        let hint = match why {
+        let refused = format!("{name}{number} was not {}: {why}", order.step.word());
+        if is_passing(why) {
+            self.postponed = Some(refused);
+            return;
+        }
+        self.known[index].refused.push(order.step.clone());
+        let advice = match why {
             Refusal::OutOfReach => {
-                "; walk there with the admin's key, or raise `building.reach` by `metatopia admin set`"
+                "walk there with the admin's key, or raise `building.reach` by `metatopia admin set`, and then \
+                 save again"
             }
-            _ => "",
+            _ => "change that in the file or in the sim, and save again",
         };
-        let (word, seconds) = (order.step.word(), RETRY.as_secs());
-        self.tell(format!(
-            "warning: {name}{number} was not {word}: {why}{hint}; `up` tries again every {seconds} s"
-        ));
-    }
-
-    /// Tells something, unless it was told of this reading before.
-    fn tell(&mut self, text: String) {
-        if !self.told.contains(&text) {
-            self.console.warn(&text);
-            self.told.insert(text);
-        }
+        self.console.warn(&format!("warning: {refused}; {advice}"));
     }
 
     fn line(&mut self, index: usize, object: ObjectId) -> &mut FollowedLine {
@@ -404,6 +404,10 @@ impl FollowedThings {
 }
 
 impl FollowedThing {
+    const fn new(spec: ObjectSpec, object: ThingInSim) -> Self {
+        Self { spec, object, refused: Vec::new() }
+    }
+
     /// Returns the number of the thing in the sim, if it is known to be there.
     const fn number(&self) -> Option<ObjectId> {
         match self.object {
@@ -411,6 +415,12 @@ impl FollowedThing {
             _ => None,
         }
     }
+}
+
+/// Says whether the sim may do later what it refuses now, although nothing changes in the folder.
+const fn is_passing(why: &Refusal) -> bool {
+    use Refusal as R;
+    matches!(why, R::NotLoggedIn | R::OtherSession | R::TooOften | R::NoSeat)
 }
 
 /// Returns the names of a place's packages.

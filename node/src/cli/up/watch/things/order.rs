@@ -20,7 +20,7 @@ pub(super) struct ThingOrder {
 }
 
 /// What is done to a thing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ThingStep {
     /// It is made.
     Make,

@@ -24,6 +24,7 @@ fn founded(things: &[&str]) -> FollowedThings {
 
 /// Takes a reading up, as a save does, and returns what is asked of the sim: the word for it, and the thing.
 fn saved(things: &mut FollowedThings, now: &Place) -> Vec<(&'static str, Option<u64>)> {
+    things.note_saved();
     things.align(now);
     (0..now.objects().len()).for_each(|index| things.settle(index));
     let of = |order: &ThingOrder| match order.step {
@@ -81,8 +82,9 @@ fn what_was_deleted_and_stands_in_the_file_again_is_made_anew() {
     assert_eq!(saved(&mut things, &place(&[BELL, LAMP])), []);
 }
 
+/// It was asked for every ten seconds for ever.
 #[test]
-fn a_refused_edit_is_asked_for_again_and_others_are_not() {
+fn a_refused_edit_is_asked_for_once_per_save_and_others_are_not_again() {
     let mut things = founded(&[BELL]);
     let now = BELL.replace("[0, 5]", "[0, 60]");
     let now = place(&[&format!("{now}text = \"ding\"\n")]);
@@ -90,9 +92,21 @@ fn a_refused_edit_is_asked_for_again_and_others_are_not() {
     let orders = things.orders();
     things.note_refused(&orders[0], &Refusal::OutOfReach);
     things.note_done(&orders[1], Some(Height(1)));
+    assert!(things.orders().is_empty(), "nobody saved");
     assert_eq!(saved(&mut things, &now), [("moved", Some(1))]);
-    assert_eq!(things.told.len(), 1);
     assert_eq!(saved(&mut things, &place(&[&format!("{BELL}text = \"ding\"\n")])), []);
+}
+
+#[test]
+fn what_is_refused_for_a_reason_that_passes_is_asked_for_again() {
+    let mut things = founded(&[]);
+    assert_eq!(saved(&mut things, &place(&[BELL])), [("made", None)]);
+    let orders = things.orders();
+    things.note_refused(&orders[0], &Refusal::TooOften);
+    assert_eq!(things.postponed.as_deref(), Some("bell was not made: too often"));
+    assert_eq!(things.orders().len(), 1);
+    things.note_refused(&orders[0], &Refusal::Occupied);
+    assert!(things.orders().is_empty(), "somebody stands there until the author saves again");
 }
 
 #[test]
