@@ -58,7 +58,8 @@ pub(super) struct UpArgs {
     #[arg(long, value_name = "DIR")]
     place: Option<PathBuf>,
     /// Bring what changes in the packages and things of that folder into the running sim, within a second. Scripts
-    /// keep what they remember.
+    /// keep what they remember. A save that would delete more than 8 things, and more than half of them, waits until
+    /// place.toml is saved once more without a change.
     #[arg(long, requires = "place")]
     watch: bool,
     /// How many servers a new world has, or each sim of a grid [default: 4, and 1 with --grid].

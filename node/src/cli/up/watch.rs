@@ -1,5 +1,6 @@
 //! `up --watch`: brings what changes in the packages and things of a place's folder into the running sim.
 
+mod held;
 mod looks;
 mod retry;
 mod things;
@@ -14,13 +15,14 @@ use std::{
 
 use metatopia_client_driver::NodeUrl;
 use metatopia_protocol::{PackageEntry, ScriptEntry};
-use metatopia_scenarios::{KnownPackages, Place};
+use metatopia_scenarios::{KnownPackages, PLACE_FILE, Place};
 use metatopia_scripting::Package;
 use metatopia_types::{Height, PackageId, PublicKey, ScriptId, Sign as _, SimId};
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use self::{
+    held::HeldSave,
     looks::{FolderLooks, LOOK, stamps},
     retry::{Retries, is_passing, told},
     things::FollowedThings,
@@ -58,6 +60,7 @@ pub(super) struct PlaceWatch {
     /// The packages that were refused since the last save, which are not given again before the next one.
     refused: BTreeSet<PackageId>,
     things: FollowedThings,
+    held: HeldSave,
 }
 
 /// A script that was given a package of the folder.
@@ -124,7 +127,7 @@ impl PlaceWatch {
         let admin = PlayerArgs::of(at, key);
         let (brought, fallen, refused) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let things = FollowedThings::new(place, is_founded, console);
-        Self { dir, admin, console, told: None, brought, fallen, refused, things }
+        Self { dir, admin, console, told: None, brought, fallen, refused, things, held: HeldSave::default() }
     }
 
     /// Watches without end. What is wrong in the folder is told, and waits for the next change.
@@ -146,12 +149,14 @@ impl PlaceWatch {
             if !is_still || !(is_saved || retries.is_due(Instant::now())) {
                 continue;
             }
+            let file = self.dir.join(PLACE_FILE);
+            let is_file_saved = done.is_some_and(|done| done.get(&file) != folder.seen.get(&file));
             done = Some(folder.seen.clone());
             if is_saved {
                 self.note_saved();
                 retries = Retries::default();
             }
-            match self.bring().await {
+            match self.bring(is_file_saved).await {
                 Ok(()) => retries = Retries::default(),
                 Err(failure) => {
                     let wait = retries.note(&failure, Instant::now());
@@ -178,11 +183,11 @@ impl PlaceWatch {
     }
 
     /// Brings every package of the folder into the sim that it lacks, lets scripts run them, and brings in what changed
-    /// in the folder's things. What is refused is told.
+    /// in the folder's things. What is refused is told. `is_file_saved` says that the place's file was saved just now.
     ///
     /// # Errors
     /// Fails when the folder cannot be read, no node answers, or a turn is not decided. What can be brought in is.
-    async fn bring(&mut self) -> Result<(), Failure> {
+    async fn bring(&mut self, is_file_saved: bool) -> Result<(), Failure> {
         let place = match PlaceFolder::read(&self.dir)?.place() {
             Ok(place) => place,
             Err(mistakes) => {
@@ -193,6 +198,11 @@ impl PlaceWatch {
             }
         };
         let admin = keys::load(&self.admin.key)?.public();
+        if let Some(question) = self.held.question(&place, &self.things.lost(&place), is_file_saved)
+        {
+            self.console.warn(&question);
+            return Ok(());
+        }
         let packages = self.bring_packages(&place, admin).await;
         // A package that is refused holds up no thing, but what runs it.
         self.things.follow(&place, (&self.admin, admin)).await?;

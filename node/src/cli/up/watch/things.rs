@@ -12,6 +12,7 @@ use metatopia_sim::{ObjectSpec, limits::BUILDS_PER_AUTHOR_MAX};
 use metatopia_types::{Height, ObjectId, Outcome, PackageId, PublicKey, Refusal};
 
 use self::order::{FollowedLine, SimScripts, ThingOrder, ThingStep, blueprint};
+use super::held::LostThings;
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -123,14 +124,8 @@ impl FollowedThings {
         // What the folder lost and the sim lacks is nothing any more: who writes it again makes it anew.
         let len = self.place.objects().len();
         let lost = self.known.split_off(len);
-        let may_be_there =
-            |thing: &FollowedThing| !matches!(thing.object, ThingInSim::Gone | ThingInSim::Missing);
-        self.known.extend(lost.into_iter().filter(may_be_there));
-        // Which thing is which is told by what the file said last: what the sim refused, it has not got.
-        let last = self.place.objects().iter();
-        let lost = self.known[len..].iter().map(|thing| &thing.spec);
-        let specs: Vec<ObjectSpec> = last.chain(lost).cloned().collect();
-        let same = SameThings::of(&specs, now.objects());
+        self.known.extend(lost.into_iter().filter(FollowedThing::may_be_there));
+        let same = self.same(now);
         let keys = self.place.changed_keys(now, &same);
         if !keys.is_empty() {
             let keys: Vec<String> = keys.into_iter().collect();
@@ -153,6 +148,24 @@ impl FollowedThings {
         let lost = same.removed(self.known.len()).map(|before| self.known[before].clone());
         all.extend(lost);
         (self.known, self.place) = (all, now.clone());
+    }
+
+    /// Finds which things another reading has. Which is which is told by what the file said last: what the sim refused,
+    /// it has not got.
+    fn same(&self, now: &Place) -> SameThings {
+        let last = self.place.objects();
+        let lost = self.known[last.len()..].iter().map(|thing| &thing.spec);
+        let specs: Vec<ObjectSpec> = last.iter().chain(lost).cloned().collect();
+        SameThings::of(&specs, now.objects())
+    }
+
+    /// Returns which things of the last reading another one lacks, of those that the sim may have.
+    pub(super) fn lost(&self, now: &Place) -> LostThings {
+        let last = self.place.objects();
+        let is_there = |index: &usize| self.known[*index].may_be_there();
+        let lost = self.same(now).removed(last.len()).filter(is_there).collect::<Vec<_>>();
+        let names = lost.into_iter().map(|index| last[index].name.clone()).collect();
+        LostThings { names, of: (0..last.len()).filter(is_there).count() }
     }
 
     /// Returns what differs between what the sim has of a thing and its entry; nothing of what the folder lost.
@@ -406,6 +419,11 @@ impl FollowedThings {
 impl FollowedThing {
     const fn new(spec: ObjectSpec, object: ThingInSim) -> Self {
         Self { spec, object, refused: Vec::new() }
+    }
+
+    /// Says whether the sim may have the thing.
+    const fn may_be_there(&self) -> bool {
+        !matches!(self.object, ThingInSim::Gone | ThingInSim::Missing)
     }
 
     /// Returns the number of the thing in the sim, if it is known to be there.

@@ -6,7 +6,7 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scenarios::{ThingEdit, parse_folder};
 use metatopia_types::{Sign as _, SigningKey};
 
-use super::*;
+use super::{super::held::HeldSave, *};
 
 const HEAD: &str = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
                     asset_licence = \"CC-BY-SA-4.0\"\nspawn = [0, 0]\nspawn_radius = 3\n";
@@ -201,4 +201,37 @@ fn a_thing_is_renamed_while_another_edit_of_it_is_refused() {
     let named = moved.replace("name = \"bell\"", "name = \"gong\"");
     let asked = saved(&mut things, &place(&[&named, LAMP]));
     assert_eq!(asked, [("moved", Some(1)), ("renamed", Some(1))]);
+}
+
+/// Half a file that an editor wrote, or another branch, had the sim delete all that was not there, without a question.
+#[test]
+fn a_save_by_which_many_things_go_waits_until_the_file_is_saved_again_unchanged() {
+    let posts = |numbers: core::ops::Range<u8>| {
+        let post = |n| {
+            let named = BELL.replace("name = \"bell\"", &format!("name = \"post {n}\""));
+            named.replace("[0, 5]", &format!("[{}, 5]", 2 * n))
+        };
+        let all: Vec<String> = numbers.map(post).collect();
+        place(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let things = FollowedThings::new(posts(0..18), true, Console::quiet());
+    let mut held = HeldSave::default();
+    let mut asks = |kept, is_file_saved| {
+        let now = posts(kept);
+        held.question(&now, &things.lost(&now), is_file_saved)
+    };
+    assert_eq!(asks(0..9, true), None, "a half may go");
+    let question = asks(0..8, true).expect("more than a half goes");
+    let words = "would delete 10 of 18 things, among them post 8, post 9, post 10; to go on, save place.toml";
+    assert!(question.contains(words), "{question}");
+    assert!(asks(0..8, false).is_some(), "another file was saved");
+    assert!(asks(0..7, true).is_some(), "it was changed");
+    assert_eq!(asks(0..7, true), None);
+    assert!(asks(0..7, true).is_some(), "each such save is asked for by itself");
+    assert_eq!(asks(0..18, true), None, "they are back");
+    assert!(asks(0..7, true).is_some(), "the answer was to another save");
+
+    let things = FollowedThings::new(posts(0..8), true, Console::quiet());
+    let none = posts(0..0);
+    assert_eq!(held.question(&none, &things.lost(&none), true), None, "eight are few");
 }
