@@ -92,6 +92,9 @@ pub struct HistoryDifference {
     pub right: Option<String>,
     /// The number of leaves that differ. If `tick` is known, only those of bodies and scripts count.
     pub leaves: Option<u32>,
+    /// The port that this program lacks, if the turns could not be applied for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_port: Option<String>,
 }
 
 impl HistoryDifference {
@@ -158,6 +161,9 @@ impl fmt::Display for BisectReport {
             write!(f, "\n  in      {}", found.field.join(" > "))?;
         }
         values(f, [(a, &found.left), (b, &found.right)])?;
+        if let Some(missing) = &found.missing_port {
+            write!(f, "\n  not applied: {missing}")?;
+        }
         match found.compared_at {
             Some(at) if at != height => write!(f, "\n  (of the states after turn {at})"),
             _ => Ok(()),

@@ -20,6 +20,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     genesis_file::read_start,
+    log::NEWER_PROGRAM,
     sources::{SourceKind, only_directory, open_directory, pool},
     up::world::GENESIS,
 };
@@ -34,13 +35,14 @@ use crate::{disk::DataDirectory, engine::OtherEngine};
     may be\nrunning. The result is the first turn that differs, or after which the states differ. \
     If both states can\nbe had, from a capsule, from a snapshot, or by playing the turns again, \
     then the leaf, the body or\nscript, the field and both values follow. Exit code 0 when the \
-    histories are equal as far as both go, 6\nwhen they differ.\n\nWhen another turn was decided, \
+    histories are equal as far as both go, 6\nwhen they differ, and 8 when they differ and the turns need a \
+    port that this program lacks.\n\nWhen another turn was decided, \
     both turns are played tick by tick from the state before them. The result\nnames the first \
     tick after which a body or a script is not the same. What the headers and acts themselves\nput \
     into the state differs at once. When the turn is the same but the state is not, one machine \
     went\nwrong in between. Playing the turn again does not show when, and servers keep the \
     results of turns, not\nof ticks. Then the result names the range of ticks since both had one \
-    root, and\n`metatopiareplay--stages` on both machines tells the rest.")]
+    root, and\n`metatopia replay --stages` on both machines tells the rest.")]
 pub(super) struct BisectArgs {
     /// A data directory, or a capsule.
     a: PathBuf,
@@ -134,6 +136,10 @@ pub(super) fn run(args: &BisectArgs, console: Console) -> Result<(), Failure> {
         return Ok(());
     };
     let message = format!("{} and {} part at turn {}", a.name, b.name, difference.height);
+    if let (Some(missing), None) = (&difference.missing_port, &difference.leaf) {
+        let message = format!("{message}, and which field differs is not known: {missing}");
+        return Err(Failure::new(Exit::OtherEngine, message).hint(NEWER_PROGRAM));
+    }
     let failure = Failure::new(Exit::Diverged, message);
     Err(match (difference.what, difference.leaf) {
         (Some(DifferenceKind::State), None) => {

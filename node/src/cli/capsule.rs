@@ -4,10 +4,11 @@ use std::{fs, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use metatopia_audit::capsule::explain;
-use metatopia_sim::{Capsule, CapsuleError};
+use metatopia_sim::{Capsule, CapsuleError, Unsound};
 
 use super::{
-    console::Console, exit::Exit, failure::Failure, numbers::number_of, sources::SourceKind,
+    console::Console, exit::Exit, failure::Failure, log::NEWER_PROGRAM, numbers::number_of,
+    sources::SourceKind,
 };
 
 #[derive(Debug, Subcommand)]
@@ -45,6 +46,12 @@ pub(super) fn run(command: CapsuleCommand, console: Console) -> Result<(), Failu
 }
 
 fn broken(file: &str, error: &CapsuleError) -> Failure {
-    let exit = if error.other_engine().is_some() { Exit::OtherEngine } else { Exit::Unverified };
-    Failure::new(exit, format!("{file}: {error}"))
+    let failure = Failure::unverified(format!("{file}: {error}"));
+    match error {
+        CapsuleError::Turns { why: Unsound::MissingPort(_), .. } => {
+            Failure { exit: Exit::OtherEngine, ..failure }.hint(NEWER_PROGRAM)
+        }
+        error if error.other_engine().is_some() => Failure { exit: Exit::OtherEngine, ..failure },
+        _ => failure,
+    }
 }

@@ -1,14 +1,16 @@
 //! Data directories with the history of the audit's fixture, for tests of the commands that read
 //! them.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use metatopia_audit::fixture::{
-    decided_records, genesis, prune, write_log, write_log_and_snapshot,
+    certificate, decided_records, genesis, honest_records, next_turn, prune, steps_until,
+    write_log, write_log_and_snapshot,
 };
 use metatopia_consensus::{Base, Record};
 use metatopia_sim::Genesis;
 use metatopia_store::{FileName, Store};
+use metatopia_types::Digest;
 
 use super::up::world::GENESIS;
 use crate::disk::RealDisk;
@@ -65,4 +67,18 @@ pub(super) fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Fi
     let (kept, mut store) = directory(name, &decided_records(), 8, change);
     prune(&mut store);
     kept
+}
+
+/// Returns a sim that runs a port of no program from height 5 on, with the log of a server that has the port.
+pub(super) fn ported() -> (Genesis, Vec<Record>) {
+    let mut genesis = genesis();
+    let ports = format!("{}:{}:1000:5", Digest([3; 32]), Digest([4; 32]));
+    genesis.parameters.amend("ports", &ports).expect("a port that is agreed on");
+    let steps = steps_until(&genesis, 4, |_| ());
+    let mut records = honest_records(&steps);
+    let [.., before, last] = &steps[..] else { unreachable!("there are four steps") };
+    let turn = next_turn(&last.world, Some(&last.turn), before.world.root());
+    let certificate = certificate(&turn, 0..3);
+    records.extend([Record::Turn(Arc::new(turn)), Record::Decided(certificate)]);
+    (genesis, records)
 }

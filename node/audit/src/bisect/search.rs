@@ -1,7 +1,7 @@
 //! The search for the first difference of two histories.
 
 use metatopia_consensus::Decision;
-use metatopia_sim::{Course, ForkJoin, LineDifference, World, differ, first_line};
+use metatopia_sim::{Course, ForkJoin, LineDifference, MissingPort, World, differ, first_line};
 use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
 use super::{
@@ -65,8 +65,13 @@ impl<'a> BisectSearch<'a> {
         let header = |of: &Decision| format!("{:#?}", of.turn.header);
         let LineDifference { field, left, right } = first_line(&header(&one), &header(&other));
         parting.header = Some(HeaderDifference { field, left, right });
-        let Some((_, before)) = self.course(height) else {
-            return parting;
+        let before = match self.course(height) {
+            Ok(Some((_, before))) => before,
+            Ok(None) => return parting,
+            Err(missing) => {
+                parting.missing_port = Some(missing.to_string());
+                return parting;
+            }
         };
         let world = before.world();
         // A side with another state before the turn did not come to what the turn leads to from here.
@@ -76,6 +81,7 @@ impl<'a> BisectSearch<'a> {
         }
         let ticks = u64::from(world.parameters().ticks_per_turn);
         parting.ticks = Some([world.tick().plus(1).0, world.tick().plus(ticks).0]);
+        parting.missing_port = world.missing_port().map(|missing| missing.to_string());
         let root = |side: &BisectSide<'_>| side.roots.get(&height).copied();
         let branches = [
             Branch { decision: &one, root: root(self.a) },
@@ -100,14 +106,23 @@ impl<'a> BisectSearch<'a> {
             certified: self.certified(height).map(|root| root.to_string()),
             ..HistoryDifference::default()
         };
-        let mut course = self.course(height);
+        let mut course = self.course(height).unwrap_or_else(|missing| {
+            parting.missing_port = Some(missing.to_string());
+            None
+        });
         let newest = self.sides().into_iter().filter_map(|side| side.kept().next_back()).max();
         let last = newest.unwrap_or(height).max(height);
         for at in (height.0..=last.0).map(Height) {
             if let Some((side, playing)) = &mut course {
-                match decided(side, at) {
-                    Some(decision) => drop(playing.follow(&decision.turn, self.exec, &mut ())),
-                    None => course = None,
+                match (decided(side, at), playing.world().missing_port()) {
+                    (Some(decision), None) if decision.turn.body.is_whole() => {
+                        drop(playing.follow(&decision.turn, self.exec, &mut ()));
+                    }
+                    (_, missing) => {
+                        let missing = missing.map(|missing| missing.to_string());
+                        parting.missing_port = parting.missing_port.or(missing);
+                        course = None;
+                    }
                 }
             }
             let played = course.as_ref().map(|(_, playing)| playing.world());
@@ -144,8 +159,11 @@ impl<'a> BisectSearch<'a> {
 
     /// Applies the turns up to the one before `height` to the newest state before it that no side
     /// contradicts. Returns nothing if there is no such state.
-    fn course(&self, height: Height) -> Option<(&'a BisectSide<'a>, Course)> {
-        let target = height.minus(1)?;
+    ///
+    /// # Errors
+    /// A turn needs a port that this program lacks.
+    fn course(&self, height: Height) -> Result<Option<(&'a BisectSide<'a>, Course)>, MissingPort> {
+        let Some(target) = height.minus(1) else { return Ok(None) };
         let mut kept: Vec<(Height, &'a BisectSide<'a>)> = Vec::new();
         for side in self.sides() {
             let before = side.kept().filter(|at| *at <= target);
@@ -162,12 +180,17 @@ impl<'a> BisectSearch<'a> {
             if noted.into_iter().flatten().any(|root| root != world.root()) {
                 continue;
             }
-            return Some((side, self.play(side, world, target)));
+            return Ok(self.play(side, world, target)?.map(|course| (side, course)));
         }
-        None
+        Ok(None)
     }
 
-    fn play(&self, side: &BisectSide<'_>, world: World, target: Height) -> Course {
+    fn play(
+        &self,
+        side: &BisectSide<'_>,
+        world: World,
+        target: Height,
+    ) -> Result<Option<Course>, MissingPort> {
         let from = world.height();
         let mut course = Course::new(world);
         for decision in side.decided(from.plus(1)) {
@@ -175,12 +198,17 @@ impl<'a> BisectSearch<'a> {
             if height > target {
                 break;
             }
+            course.world().missing_port().map_or(Ok(()), Err)?;
+            // Nobody can apply a turn of which words were forgotten.
+            if !decision.turn.body.is_whole() {
+                return Ok(None);
+            }
             course.follow(&decision.turn, self.exec, &mut ());
             if height.0.is_multiple_of(PROGRESS_TURNS) {
                 (self.progress)(height, target);
             }
         }
-        course
+        Ok(Some(course))
     }
 }
 

@@ -1,8 +1,9 @@
 use metatopia_audit::fixture::{genesis, honest_records, noted, steps};
-use metatopia_types::{Digest, Root};
+use metatopia_consensus::Record;
+use metatopia_types::{Digest, Height, Root};
 
 use super::*;
-use crate::cli::fixture::{FixtureDirectory, pruned_directory};
+use crate::cli::fixture::{FixtureDirectory, ported, pruned_directory};
 
 fn command(a: &Path, b: &Path) -> Result<(), Failure> {
     let args = BisectArgs { a: a.to_owned(), b: b.to_owned(), genesis: None };
@@ -27,6 +28,25 @@ fn equal_histories_are_exit_code_zero_and_different_ones_six() {
     let (code, why) = exit(command(&a.dir, &c.dir));
     assert_eq!(code, Exit::Diverged, "{why}");
     assert!(why.contains("part at turn 17; a capsule of the one that is wrong"), "{why}");
+}
+
+/// A program that lacked the port applied the turn, and ended as for damage and forgery.
+#[test]
+fn where_turns_need_a_port_that_the_program_lacks_the_height_is_told_and_the_port_is_asked_for() {
+    let (genesis, records) = ported();
+    let came_to = |byte| {
+        let (height, root) = (Height(5), Root(Digest([byte; 32])));
+        [&records[..], &[Record::Applied { height, root, validators: None }]].concat()
+    };
+    let a = FixtureDirectory::of(&genesis, "bisect-ported-a", &came_to(1));
+    let b = FixtureDirectory::of(&genesis, "bisect-ported-b", &came_to(2));
+    let (code, why) = exit(command(&a.dir, &b.dir));
+    assert_eq!(code, Exit::OtherEngine, "{why}");
+    let (package, port) = (Digest([3; 32]).to_string(), Digest([4; 32]).to_string());
+    for told in ["part at turn 5", "from height 5 on", &package, &port, "metatopia script ports"] {
+        assert!(why.contains(told), "{told}: {why}");
+    }
+    assert_eq!(command(&a.dir, &a.dir), Ok(()), "equal histories need no port");
 }
 
 /// Programs read the field of the tick, so it is there even without a value.

@@ -1,9 +1,7 @@
 use std::sync::Arc;
 
 use metatopia_audit::{
-    fixture::{
-        TURNS, certificate, decided_records, genesis, honest_records, next_turn, steps_until,
-    },
+    fixture::{TURNS, decided_records},
     verify::UnverifiedLog,
 };
 use metatopia_consensus::Record;
@@ -11,7 +9,7 @@ use metatopia_sim::Genesis;
 use metatopia_types::Digest;
 
 use super::*;
-use crate::cli::fixture::{FixtureDirectory, directory};
+use crate::cli::fixture::{FixtureDirectory, directory, ported};
 
 fn verdict(kept: &FixtureDirectory, allow_gaps: bool) -> LogVerdict {
     let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut ()).unwrap();
@@ -83,20 +81,6 @@ fn verifying_changes_nothing() {
 
     assert_eq!((verdict.ok, verdict.height), (true, TURNS as u64));
     assert_eq!(fs::read(kept.segment()).unwrap(), before);
-}
-
-/// A sim that runs a port of no program from height 5 on, with the log of a server that has the port.
-fn ported() -> (Genesis, Vec<Record>) {
-    let mut genesis = genesis();
-    let ports = format!("{}:{}:1000:5", Digest([3; 32]), Digest([4; 32]));
-    genesis.parameters.amend("ports", &ports).expect("a port that is agreed on");
-    let steps = steps_until(&genesis, 4, |_| ());
-    let mut records = honest_records(&steps);
-    let [.., before, last] = &steps[..] else { unreachable!("there are four steps") };
-    let turn = next_turn(&last.world, Some(&last.turn), before.world.root());
-    let certificate = certificate(&turn, 0..3);
-    records.extend([Record::Turn(Arc::new(turn)), Record::Decided(certificate)]);
-    (genesis, records)
 }
 
 /// Whoever verified such a log was told that it is wrong, by the code of damage and forgery.
