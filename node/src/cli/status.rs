@@ -29,7 +29,7 @@ pub(super) struct StatusArgs {
     /// One server, instead of all in a directory; of a process with several sims all of them.
     #[arg(long, value_name = "URL")]
     node: Option<NodeUrl>,
-    /// The directory of `metatopia up`, or of `metatopia node join`
+    /// The directory of `metatopia up`, of a grid with all its sims, or of `metatopia node join`
     /// [default: ~/.local/state/metatopia/plaza].
     #[arg(long, value_name = "DIR", conflicts_with = "node")]
     data_dir: Option<PathBuf>,

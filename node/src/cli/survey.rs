@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
 };
@@ -46,6 +47,30 @@ impl LocalServer {
         }
     }
 
+    /// Returns the directories whose servers [`LocalServer::all`] returns: this one if it keeps any, else those in it
+    /// that do, by name, as in the directory of a grid.
+    ///
+    /// # Errors
+    /// Fails when nothing is kept here.
+    pub(super) fn homes(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+        if Self::is_home(directory) {
+            return Ok(vec![directory.to_owned()]);
+        }
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let mut homes: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        homes.retain(|path| Self::is_home(path));
+        homes.sort();
+        if homes.is_empty() {
+            return Err(none_kept(directory));
+        }
+        Ok(homes)
+    }
+
+    /// Says whether servers of a sim are kept in this directory.
+    fn is_home(directory: &Path) -> bool {
+        directory.join(world::MARK).exists() || directory.join(world::CONFIG).exists()
+    }
+
     /// Returns the servers of a directory: those of `metatopia up`, or the one that `node join`
     /// keeps there.
     ///
@@ -62,11 +87,7 @@ impl LocalServer {
                 })
                 .collect(),
             None if directory.join(world::CONFIG).exists() => own(),
-            None => {
-                let name = directory.display();
-                Err(Failure::not_found(format!("no servers are kept in {name}"))
-                    .hint("name their directory by --data-dir, or a server by --node"))
-            }
+            None => Err(none_kept(directory)),
         }
     }
 
@@ -91,6 +112,12 @@ impl LocalServer {
             key: key.map(|key| key.public().to_string()),
         })
     }
+}
+
+/// Returns the failure of a directory without servers.
+fn none_kept(directory: &Path) -> Failure {
+    Failure::not_found(format!("no servers are kept in {}", directory.display()))
+        .hint("name their directory by --data-dir, or a server by --node")
 }
 
 /// Returns the address at which this machine reaches a server that listens there.
@@ -297,6 +324,7 @@ impl SurveyedServer {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::cli::exit::Exit;
 
     /// Returns a survey of servers whose keys are one letter each. A capital letter is a dead
     /// server.
@@ -330,6 +358,26 @@ pub(super) mod tests {
             servers: own.chars().enumerate().map(seen).collect(),
             elsewhere: elsewhere.chars().map(other).collect(),
         }
+    }
+
+    /// Whoever asked how a grid stands was told that no servers are kept there.
+    #[test]
+    fn the_sims_of_a_grid_are_found_in_its_directory() {
+        let grid = std::env::temp_dir().join(format!("metatopia-homes-{}", std::process::id()));
+        let homes = || LocalServer::homes(&grid).map_err(|failure| failure.exit);
+        assert_eq!(homes(), Err(Exit::NotFound), "it is not there");
+        fs::create_dir_all(grid.join("notes")).unwrap();
+        assert_eq!(homes(), Err(Exit::NotFound), "no folder in it keeps servers");
+        let sims = ["sim-0-0", "sim-1-0"].map(|name| grid.join(name));
+        for (sim, file) in sims.iter().zip([world::MARK, world::CONFIG]) {
+            fs::create_dir_all(sim).unwrap();
+            fs::write(sim.join(file), "").unwrap();
+        }
+        assert_eq!(homes(), Ok(sims.to_vec()));
+        assert_eq!(LocalServer::homes(&sims[1]).unwrap(), [sims[1].clone()]);
+        fs::write(grid.join(world::CONFIG), "").unwrap();
+        assert_eq!(homes(), Ok(vec![grid.clone()]), "its own servers are meant");
+        fs::remove_dir_all(&grid).unwrap();
     }
 
     fn counted(survey: &Survey) -> (usize, usize, usize) {

@@ -20,6 +20,11 @@ fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
         let (node, east) = (words(&sims[0]["http"]), words(&sims[1]["sim"]));
         let found = find_until(&["9", "3", "--node", node], |answer| has_server(answer, east));
         assert!(words(&found["servers"][0]["http"]).ends_with(&format!("/w/{east}")), "{found}");
+        let status = run(&["status", "--json", "--data-dir", &dir.display().to_string()]);
+        let lines = String::from_utf8_lossy(&status.stdout).into_owned();
+        for sim in sims {
+            assert!(lines.lines().any(|line| line.contains(words(&sim["sim"]))), "{lines}");
+        }
         let ada = key(&folder, &format!("ada-{}", worlds.len()));
         let gone = run(&["world", "visit", "9", "3", "--node", node, "--key", &ada]);
         ended(&gone, 0, &format!("going to square 8:0:256 of sim {east}"));

@@ -243,30 +243,90 @@ impl fmt::Display for Table {
     }
 }
 
-/// Shows the table once, or again and again until the program is stopped.
+/// The servers of one sim that are kept here.
+struct Home {
+    directory: PathBuf,
+    places: Vec<LocalServer>,
+    /// When the last look was, and the height that it saw.
+    seen: (Instant, Option<u64>),
+}
+
+impl Home {
+    /// Takes the first look.
+    async fn open(directory: PathBuf) -> Result<Self, Failure> {
+        let places = LocalServer::all(&directory)?;
+        let seen = (Instant::now(), Survey::take(&places).await.height());
+        Ok(Self { directory, places, seen })
+    }
+
+    /// Takes another look.
+    async fn look(&mut self) -> Table {
+        let survey = Survey::take(&self.places).await;
+        let now = (Instant::now(), survey.height());
+        let table = Table::of(&self.directory, &survey, rate(self.seen, now));
+        self.seen = now;
+        table
+    }
+}
+
+/// Shows the table once, or again and again until the program is stopped. Of a directory that keeps several sims it
+/// shows a table for each.
 pub(super) async fn run(directory: &Path, watch: bool, console: Console) -> Result<(), Failure> {
-    let places = LocalServer::all(directory)?;
-    let mut before = (Instant::now(), Survey::take(&places).await.height());
+    let mut homes = Vec::new();
+    for directory in LocalServer::homes(directory)? {
+        homes.push(Home::open(directory).await?);
+    }
+    let is_seen = |homes: &[Home]| homes.iter().any(|home| home.seen.1.is_some());
     loop {
-        if before.1.is_some() {
+        if is_seen(&homes) {
             sleep(LOOK).await;
         }
-        let survey = Survey::take(&places).await;
-        let now = (Instant::now(), survey.height());
-        let table = Table::of(directory, &survey, rate(before, now));
-        before = now;
+        let mut tables = Vec::new();
+        for home in &mut homes {
+            tables.push(home.look().await);
+        }
         if watch && !console.is_json() && io::stdout().is_terminal() {
-            console.line(&format!("{CLEAR}{table}"))?;
+            let tables: Vec<String> = tables.iter().map(ToString::to_string).collect();
+            console.line(&format!("{CLEAR}{}", tables.join("\n\n")))?;
         } else {
-            console.show(&table)?;
+            show(&tables, console)?;
         }
         if !watch {
-            return table.verdict();
+            return verdict(&tables, console);
         }
-        if before.1.is_none() {
+        if !is_seen(&homes) {
             sleep(LOOK).await;
         }
     }
+}
+
+/// Prints tables one below the other, with an empty line between two.
+fn show(tables: &[Table], console: Console) -> Result<(), Failure> {
+    for (index, table) in tables.iter().enumerate() {
+        if index > 0 && !console.is_json() {
+            console.line("")?;
+        }
+        console.show(table)?;
+    }
+    Ok(())
+}
+
+/// Returns how the command ends. Of several sims each that is not well is told with its directory, and the code is that
+/// of the first.
+fn verdict(tables: &[Table], console: Console) -> Result<(), Failure> {
+    if let [only] = tables {
+        return only.verdict();
+    }
+    let mut failed = Ok(());
+    for table in tables {
+        if let Err(failure) = table.verdict() {
+            let exit = failure.exit;
+            let told = format!("{}: {failure}", table.data_dir.display());
+            console.error(&Failure::new(exit, told));
+            failed = failed.and(Err(Failure::quiet(exit)));
+        }
+    }
+    failed
 }
 
 /// Returns the turns in a second between two looks, if both saw a height.

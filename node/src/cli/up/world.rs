@@ -40,7 +40,7 @@ pub(in crate::cli) const SERVERS: usize = 4;
 const FORMAT: u32 = 1;
 
 /// Says that the directory is a world, and which; written last.
-const MARK: &str = "world.toml";
+pub(in crate::cli) const MARK: &str = "world.toml";
 /// The folder that a server makes when it runs for the first time.
 const LOG: &str = "log";
 const LOCK: &str = "up.lock";
