@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metatopia_scenarios::text_of_file;
+use metatopia_scenarios::{Mistake, text_of_file};
 
 use super::failure::Failure;
 use crate::atomic_file::{create_folder, replace};
@@ -34,6 +34,8 @@ pub(super) struct FolderBounds {
 pub(super) struct TextFolder {
     name: String,
     pub(super) files: BTreeMap<String, String>,
+    /// Where files are no UTF-8, by path. Their texts have signs in place of what cannot be read.
+    unread: BTreeMap<String, Mistake>,
     bytes: u64,
     bounds: FolderBounds,
 }
@@ -41,7 +43,7 @@ pub(super) struct TextFolder {
 impl TextFolder {
     /// Returns a folder of which nothing is read yet. `name` is how messages name it.
     pub(super) const fn new(name: String, bounds: FolderBounds) -> Self {
-        Self { name, files: BTreeMap::new(), bytes: 0, bounds }
+        Self { name, files: BTreeMap::new(), unread: BTreeMap::new(), bytes: 0, bounds }
     }
 
     /// Returns how messages name the folder.
@@ -49,11 +51,16 @@ impl TextFolder {
         &self.name
     }
 
+    /// Returns the name without a slash behind it.
+    pub(super) fn plain_name(&self) -> &str {
+        self.name.trim_end_matches('/')
+    }
+
     /// Reads all texts below a folder, with this path before theirs. Links are not followed; hidden files,
     /// the texts of licences and imported packages are left out.
     ///
     /// # Errors
-    /// Fails when a file is no text, there is more than may be read, or the disk fails.
+    /// Fails when there is more than may be read, or the disk fails.
     pub(super) fn below(&mut self, dir: &Path, before: &str) -> Result<(), Failure> {
         for FolderEntry { name, path, is_dir, is_file } in entries(dir)? {
             let is_beside = name == LICENCES_FOLDER || name == IMPORTS_FOLDER;
@@ -66,7 +73,7 @@ impl TextFolder {
         Ok(())
     }
 
-    /// Reads one text.
+    /// Reads one text. Where it is no UTF-8 is kept for [`TextFolder::judged`].
     ///
     /// # Errors
     /// As [`TextFolder::below`].
@@ -75,10 +82,34 @@ impl TextFolder {
             let message = format!("{} has more than {} files", self.name, self.bounds.files);
             return Err(Failure::failed(message).hint("there is no room for so many"));
         }
-        let text = text_of_file(&path.display().to_string(), self.bytes_of(path)?)
-            .map_err(|mistake| Failure::failed(mistake.to_string()))?;
-        self.files.insert(name, text);
+        let bytes = self.bytes_of(path)?;
+        let lossy = String::from_utf8_lossy(&bytes).into_owned();
+        if let Err(mistake) = text_of_file(&format!("{}/{name}", self.plain_name()), bytes) {
+            self.unread.insert(name.clone(), mistake);
+        }
+        self.files.insert(name, lossy);
         Ok(())
+    }
+
+    /// Returns what the texts describe, or all mistakes: those that were found in the texts, and files that are no
+    /// UTF-8. What else is wrong in such a file may come of what cannot be read, and is left out.
+    ///
+    /// # Errors
+    /// Returns at least one mistake, ordered by file and line if a file is no UTF-8.
+    pub(super) fn judged<T>(&self, found: Result<T, Vec<Mistake>>) -> Result<T, Vec<Mistake>> {
+        if self.unread.is_empty() {
+            return found;
+        }
+        let mut mistakes = found.err().unwrap_or_default();
+        mistakes.retain(|mistake| !self.unread.values().any(|unread| unread.file == mistake.file));
+        mistakes.extend(self.unread.values().cloned());
+        mistakes.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+        Err(mistakes)
+    }
+
+    /// Says whether all texts are UTF-8.
+    pub(super) fn is_text(&self) -> bool {
+        self.unread.is_empty()
     }
 
     /// Reads one file, of text or not.

@@ -36,8 +36,7 @@ impl PlaceFolder {
     /// not read.
     ///
     /// # Errors
-    /// Fails when there is no such folder, a file is no text, or there is more than a place may
-    /// have.
+    /// Fails when there is no such folder, or there is more than a place may have.
     pub(in crate::cli) fn read(dir: &Path) -> Result<Self, Failure> {
         if dir.is_file() {
             let folder = dir.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -76,13 +75,12 @@ impl PlaceFolder {
     /// # Errors
     /// Returns all mistakes that were found, at least one.
     pub(in crate::cli) fn place(&self) -> Result<Place, Vec<Mistake>> {
-        let mut place = parse_folder(self.texts.name(), &self.texts.files)?;
+        let name = self.texts.plain_name();
+        let mut place = self.texts.judged(parse_folder(name, &self.texts.files))?;
         self.add_picture(&mut place).map_err(|mistake| vec![mistake])?;
         match found(&place) {
             Ok(()) => Ok(place),
-            Err(why) => {
-                Err(vec![Mistake::in_file(&format!("{}/{PLACE_FILE}", self.texts.name()), why)])
-            }
+            Err(why) => Err(vec![Mistake::in_file(&format!("{name}/{PLACE_FILE}"), why)]),
         }
     }
 
@@ -90,7 +88,7 @@ impl PlaceFolder {
     fn add_picture(&self, place: &mut Place) -> Result<(), Mistake> {
         let [(name, bytes), others @ ..] = &self.pictures[..] else { return Ok(()) };
         let in_file = |name: &str, why: String| {
-            Mistake::in_file(&format!("{}/{name}", self.texts.name()), why)
+            Mistake::in_file(&format!("{}/{name}", self.texts.plain_name()), why)
         };
         if let Some((other, _)) = others.first() {
             return Err(in_file(other, format!("a place has one picture, and {name} is there")));

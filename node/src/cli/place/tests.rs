@@ -137,13 +137,36 @@ fn a_thing_that_is_there_twice_is_told_with_both_lines() {
     }
 }
 
+/// It was told alone, and by no list of mistakes.
 #[test]
-fn a_file_that_is_no_text_is_named_with_line_and_column() {
+fn a_file_that_is_no_text_is_one_mistake_beside_those_of_other_files() {
     let scratch = written("place-bytes", "empty");
     fs::write(scratch.0.join("place.toml"), b"# Ours.\nname = \"\xff\"").expect("the file");
-    let failure = PlaceFolder::read(&scratch.0).expect_err("no text");
-    assert_eq!(failure.exit, Exit::Failed);
-    assert!(failure.message.contains("place.toml:2:9: the file is not UTF-8"), "{failure}");
+    let mistakes = || -> Vec<String> {
+        let found = PlaceFolder::read(&scratch.0).expect("readable").place().expect_err("wrong");
+        found.iter().map(ToString::to_string).collect()
+    };
+    let told = mistakes();
+    assert_eq!(told.len(), 1, "what else is wrong there may come of it: {told:?}");
+    assert!(told[0].contains("place.toml:2:9: the file is not UTF-8"), "{told:?}");
+
+    for name in ["bell", "lamp"] {
+        let package = scratch.0.join("packages").join(name);
+        fs::create_dir_all(&package).expect("a folder");
+        let manifest = format!(
+            "name = \"{name}\"\nversion = \"1.0.0\"\napi = 1\nentry = \"main.rhai\"\n\
+             licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n"
+        );
+        fs::write(package.join("package.toml"), manifest).expect("a file");
+        fs::write(package.join("main.rhai"), "fn on_start() { sya(\"a\"); }\n").expect("a file");
+    }
+    let lamp = scratch.0.join("packages/lamp/main.rhai");
+    fs::write(lamp, b"fn on_start() {\n  sya(\"\xe4\"); }\n").expect("a file");
+    let told = mistakes();
+    let [bell, lamp, file] = &told[..] else { panic!("{told:?}") };
+    assert!(bell.contains("bell/main.rhai:1:17: there is no function sya"), "{told:?}");
+    assert!(lamp.contains("lamp/main.rhai:2:8: the file is not UTF-8"), "{told:?}");
+    assert!(file.contains("place.toml:2:9: the file is not UTF-8"), "{told:?}");
 }
 
 #[test]

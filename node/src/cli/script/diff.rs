@@ -71,7 +71,7 @@ async fn side(
 ) -> Result<BTreeMap<String, String>, Failure> {
     let path = Path::new(named);
     if path.is_dir() {
-        return Ok(ScriptFolder::read(path)?.texts().clone());
+        return Ok(ScriptFolder::read(path)?.whole_texts()?.clone());
     }
     if path.exists() {
         return Ok(BTreeMap::from([(String::new(), check::read(path)?)]));

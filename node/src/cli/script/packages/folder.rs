@@ -41,7 +41,7 @@ impl ScriptFolder {
     /// beside it.
     ///
     /// # Errors
-    /// Fails when there is no such folder, a file is no text, or there is far too much.
+    /// Fails when there is no such folder, or there is far too much.
     pub(in crate::cli) fn read(dir: &Path) -> Result<Self, Failure> {
         if !dir.is_dir() {
             return Err(Failure::not_found(format!("there is no folder {}", dir.display()))
@@ -120,7 +120,7 @@ impl ScriptFolder {
 
     /// Returns how messages name the folder.
     pub(in crate::cli) fn name(&self) -> &str {
-        self.texts.name().trim_end_matches('/')
+        self.texts.plain_name()
     }
 
     /// Returns the texts by path.
@@ -128,12 +128,21 @@ impl ScriptFolder {
         &self.texts.files
     }
 
+    /// Returns the texts by path.
+    ///
+    /// # Errors
+    /// Fails when a file is no UTF-8.
+    pub(in crate::cli) fn whole_texts(&self) -> Result<&BTreeMap<String, String>, Failure> {
+        let found = self.texts.judged(Ok(self.texts()));
+        found.map_err(|mistakes| Failure::failed(mistakes[0].to_string()))
+    }
+
     /// Returns the package that the folder holds.
     ///
     /// # Errors
     /// Returns all mistakes that were found, at least one.
     pub(in crate::cli) fn package(&self) -> Result<Package, Vec<Mistake>> {
-        parse_package_all(self.name(), &self.paths(), &self.known)
+        self.texts.judged(parse_package_all(self.name(), &self.paths(), &self.known))
     }
 
     /// Returns the package that the folder holds, and prints its mistakes if it holds none.
@@ -174,7 +183,7 @@ fn known_in(all: &Path, and_their_imports: bool) -> KnownPackages {
             continue;
         }
         let mut texts = TextFolder::new(name, BOUNDS);
-        if texts.below(&path, "").is_ok() {
+        if texts.below(&path, "").is_ok() && texts.is_text() {
             let files = texts.files.iter().map(|(path, text)| (&**path, &**text)).collect();
             known.extend(read_package(texts.name(), &files).ok().map(|found| (found.id(), found)));
         }
