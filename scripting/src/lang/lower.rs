@@ -7,6 +7,7 @@ mod emit;
 mod expressions;
 mod failures;
 mod flow;
+mod handlers;
 mod imports;
 mod kinds;
 mod names;
@@ -124,6 +125,7 @@ impl ProgramUnderWay {
         for (function, index) in tree.functions.iter().zip(first..) {
             lowering.program.functions[index] = lowering.function(function);
         }
+        lowering.judge_names(&tree.functions);
         let mut lowering = lowering.finish()?;
         self.program = core::mem::take(&mut lowering.program);
         self.tables = core::mem::take(&mut lowering.tables);
@@ -140,6 +142,8 @@ struct Lowering {
     is_import: bool,
     /// What fails whenever it runs is a mistake.
     is_for_author: bool,
+    /// A mistake lists all handlers already.
+    has_listed_handlers: bool,
     /// Functions of the program that sources before this one brought.
     first: usize,
     /// Nanoseconds that its constants may take, of those of the whole program.
@@ -305,27 +309,6 @@ impl Lowering {
         }
         self.fits(&lowered);
         lowered
-    }
-
-    fn handler(&mut self, name: &str, parameters: usize, at: SourcePoint) -> Option<EventKind> {
-        let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.handler() == name) else {
-            let hint = self.hint(name, EventKind::ALL.into_iter().map(EventKind::handler));
-            let all = EventKind::ALL.map(EventKind::handler).join(", ");
-            self.complain(at, format!("there is no event for {name}{hint}; there are {all}"));
-            return None;
-        };
-        let most = kind.parameters();
-        if parameters > most.len() {
-            let message = match most {
-                [] => format!("{name} takes no parameters"),
-                _ => format!("{name} takes at most {}: {}", most.len(), most.join(", ")),
-            };
-            self.complain(at, message);
-        }
-        if self.functions.keys().filter(|(other, _)| other == name).count() > 1 {
-            self.complain(at, format!("there are several functions {name}: which is the handler?"));
-        }
-        Some(kind)
     }
 
     /// Makes a closure's function, in place of the one that is under way.

@@ -1,13 +1,13 @@
 //! What fails whenever it runs is told to authors, and nothing else is; programs with it run all the same.
 
 use metatopia_scripting::{
-    ErrorKind, check,
+    ErrorKind, EventKind, Handler as _, check,
     host::{FUNCTIONS, PROPERTIES, ValueKind},
 };
 
 use crate::{
     checks::{call_of, sample},
-    stage::start,
+    stage::{handler, start},
 };
 
 const KINDS: [ValueKind; 12] = [
@@ -132,5 +132,40 @@ fn words_numbers_and_fields_that_are_refused_are_told_with_their_place_and_a_sug
     ] {
         let found = check(&format!("fn on_touch(who) {{ {statement} }}"));
         assert!(found.len() == 1 && found[0].message.starts_with(told), "{statement}: {found:?}");
+    }
+}
+
+/// No event came to such a function, and nobody heard of it.
+#[test]
+fn a_function_that_is_a_handler_but_for_how_its_name_is_written_is_told() {
+    for (source, told) in [
+        ("fn onTouch(who) { say(\"a\"); }", "1:4: nothing calls onTouch: did you mean on_touch?"),
+        ("\nfn touch(who) {}", "2:4: nothing calls touch: did you mean on_touch?"),
+        ("fn on_start() {} fn OnTick() {}", "1:21: nothing calls OnTick: did you mean on_tick?"),
+        (
+            "fn on_start() {}\nfn ontick(a, b) {}",
+            "2:4: nothing calls ontick: did you mean on_tick?",
+        ),
+        ("fn on_start() {}\nfn tick() {}", "2:4: nothing calls tick: did you mean on_tick?"),
+        ("fn hitBeyond(what) {}", "1:4: nothing calls hitBeyond: did you mean on_hit_beyond?"),
+        ("fn on_HitBeyond(what) {}", "1:4: there is no event for on_HitBeyond: did you mean"),
+    ] {
+        let found = check(source);
+        assert!(found.len() == 1 && found[0].to_string().starts_with(told), "{source}: {found:?}");
+    }
+    // A program that was published before this was looked at runs as it did.
+    let old = handler("fn on_start() {}\nfn onTouch(who) {}\n");
+    assert!(old.handles(EventKind::Start) && !old.handles(EventKind::Touch));
+}
+
+#[test]
+fn a_function_that_is_called_or_waits_for_the_calls_of_others_may_have_any_name() {
+    for source in [
+        "fn on_start() { touch(1); }\nfn touch(who) {}",
+        "fn on_start() { onTouch(self_); let f = |x| tick(x); }\nfn onTouch(it) {}\nfn tick(dt) {}",
+        "fn on_start() {}\nfn hit(ball, wall, speed) { 1 }\nfn touched() {}",
+        "fn start(game) { game }\nfn best(game) { game }",
+    ] {
+        assert_eq!(check(source), [], "{source}");
     }
 }
