@@ -289,8 +289,10 @@ fn things_that_an_author_saves_in_the_folder_move_come_and_go_in_the_sim() {
     let far = thing("post", "[90, 6]", "");
     save(&[far, moved]);
     assert_eq!(yard.told_by_up()["done"], serde_json::json!(["moved"]));
-    yard.warned_by_up("was not moved");
+    yard.warned_by_up("bell (thing 1): mass: again as the sim has it");
+    yard.warned_by_up("by `metatopia admin set`, and then save again");
     save(&[post.clone(), heavy]);
+    yard.warned_by_up("bell (thing 1): no act changes mass");
     assert_eq!(yard.told_by_up()["done"], serde_json::json!(["moved"]));
 
     let copy = folder.join("copy").display().to_string();

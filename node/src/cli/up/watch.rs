@@ -127,7 +127,17 @@ impl PlaceWatch {
         let admin = PlayerArgs::of(at, key);
         let (brought, fallen, refused) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let things = FollowedThings::new(place, is_founded, console);
-        Self { dir, admin, console, told: None, brought, fallen, refused, things, held: HeldSave::default() }
+        Self {
+            dir,
+            admin,
+            console,
+            told: None,
+            brought,
+            fallen,
+            refused,
+            things,
+            held: HeldSave::default(),
+        }
     }
 
     /// Watches without end. What is wrong in the folder is told, and waits for the next change.

@@ -48,7 +48,9 @@ pub(super) fn told(failure: &Failure, wait: Option<Duration>) -> String {
         Some(seconds) if seconds < LONGEST_WAIT.as_secs() => {
             format!("{failure}; the next try is in {} min {} s", seconds / 60, seconds % 60)
         }
-        Some(seconds) => format!("{failure}; from now on there is a try every {} min", seconds / 60),
+        Some(seconds) => {
+            format!("{failure}; from now on there is a try every {} min", seconds / 60)
+        }
     }
 }
 
@@ -79,7 +81,10 @@ mod tests {
             assert!(!retries.is_due(now + wait - Duration::from_millis(1)));
             assert!(retries.is_due(now + wait));
         }
-        assert_eq!(told(&silent, Some(waits[1])), "no receipt within 20 s; the next try is in 20 s");
+        assert_eq!(
+            told(&silent, Some(waits[1])),
+            "no receipt within 20 s; the next try is in 20 s"
+        );
         let words = "no receipt within 20 s; the next try is in 2 min 40 s";
         assert_eq!(told(&silent, Some(waits[4])), words);
         let words = "no receipt within 20 s; from now on there is a try every 5 min";

@@ -41,6 +41,8 @@ struct FollowedThing {
     /// The entry of the thing, as far as the sim has it.
     spec: ObjectSpec,
     object: ThingInSim,
+    /// The entry of the thing as the sim has it, also in what no act changes; nothing if that is not known.
+    in_sim: Option<ObjectSpec>,
     /// What the sim refused to do with it since the last save, which is not asked for again before the next one.
     refused: Vec<ThingStep>,
 }
@@ -51,6 +53,8 @@ pub(super) struct FollowedThings {
     console: Console,
     /// The last reading of the folder.
     place: Place,
+    /// The reading that the sim was founded of, if it was founded of this folder.
+    founded: Option<Place>,
     /// The things in the order of the last reading, and behind these what the sim still has and the folder lost.
     known: Vec<FollowedThing>,
     /// The names of all packages that the folder had.
@@ -70,9 +74,13 @@ impl FollowedThings {
             false => ThingInSim::Unsought,
         };
         let things = place.objects().iter().cloned().zip(1..);
-        let known = things.map(|(spec, number)| FollowedThing::new(spec, object(number)));
+        let known = things.map(|(spec, number)| FollowedThing {
+            in_sim: is_founded.then(|| spec.clone()),
+            ..FollowedThing::new(spec, object(number))
+        });
         let (known, names) = (known.collect(), names(&place).collect());
-        Self { console, place, known, names, postponed: None, lines: BTreeMap::new() }
+        let founded = is_founded.then(|| place.clone());
+        Self { console, place, founded, known, names, postponed: None, lines: BTreeMap::new() }
     }
 
     /// Notes that somebody saved: what the sim refused is asked for once more.
@@ -126,21 +134,14 @@ impl FollowedThings {
         let lost = self.known.split_off(len);
         self.known.extend(lost.into_iter().filter(FollowedThing::may_be_there));
         let same = self.same(now);
-        let keys = self.place.changed_keys(now, &same);
-        if !keys.is_empty() {
-            let keys: Vec<String> = keys.into_iter().collect();
-            self.console.warn(&format!(
-                "warning: {PLACE_FILE}: what changed in {} goes into the next sim that is founded, not into \
-                 this one",
-                keys.join(", ")
-            ));
-        }
+        self.tell_changed_keys(now, &same);
         let mut all = Vec::new();
         for (index, spec) in now.objects().iter().enumerate() {
             all.push(match same.before(index) {
                 Some(before) => {
-                    let FollowedThing { spec, object, .. } = self.known[before].clone();
-                    FollowedThing::new(same.renumbered(spec), object)
+                    let FollowedThing { spec, object, in_sim, .. } = self.known[before].clone();
+                    let in_sim = in_sim.map(|spec| same.renumbered(spec));
+                    FollowedThing { in_sim, ..FollowedThing::new(same.renumbered(spec), object) }
                 }
                 None => FollowedThing::new(spec.clone(), ThingInSim::Missing),
             });
@@ -148,6 +149,38 @@ impl FollowedThings {
         let lost = same.removed(self.known.len()).map(|before| self.known[before].clone());
         all.extend(lost);
         (self.known, self.place) = (all, now.clone());
+    }
+
+    /// Tells which keys of the file changed, but for things: they wait, or are again as the sim was founded.
+    fn tell_changed_keys(&self, now: &Place, same: &SameThings) {
+        let changed = self.place.changed_keys(now, same);
+        let waiting = self.founded.as_ref().map(|founded| {
+            founded.changed_keys(now, &SameThings::of(founded.objects(), now.objects()))
+        });
+        let waits = |key: &String| waiting.as_ref().is_none_or(|waiting| waiting.contains(key));
+        let (waits, again): (Vec<String>, Vec<String>) = changed.into_iter().partition(waits);
+        if !waits.is_empty() {
+            self.console.warn(&format!(
+                "warning: {PLACE_FILE}: what changed in {} goes into the next sim that is founded, not into \
+                 this one",
+                waits.join(", ")
+            ));
+        }
+        if !again.is_empty() {
+            let again = again.join(", ");
+            self.console.warn(&format!("{PLACE_FILE}: {again}: again as the sim was founded"));
+        }
+    }
+
+    /// Returns the keys of a thing that changed and no act changes: those that wait, and those that are again as the sim
+    /// has them.
+    fn waits(&self, index: usize, changed: &[&'static str]) -> [Vec<&'static str>; 2] {
+        let now = &self.place.objects()[index];
+        let in_sim = self.known[index].in_sim.as_ref();
+        let waiting = in_sim.map(|has| ThingDifference::between(has, now, &self.names).waits);
+        let waits = |key: &&str| waiting.as_ref().is_none_or(|waiting| waiting.contains(key));
+        let (waits, again) = changed.iter().partition(|key| waits(key));
+        [waits, again]
     }
 
     /// Finds which things another reading has. Which is which is told by what the file said last: what the sim refused,
@@ -229,6 +262,7 @@ impl FollowedThings {
         let difference = self.difference(index);
         let now = self.place.objects()[index].clone();
         let name = shown(&now.name);
+        let [waits, again] = self.waits(index, &difference.waits);
         let thing = &mut self.known[index];
         match thing.object {
             ThingInSim::Missing if blueprint(&now).is_none() => {
@@ -242,11 +276,17 @@ impl FollowedThings {
                 for edit in &difference.edits {
                     edit.copy(&before, &mut thing.spec);
                 }
-                if !difference.waits.is_empty() {
+                if !waits.is_empty() {
                     self.console.warn(&format!(
                         "warning: {name} (thing {object}): no act changes {}; this goes into the next sim that \
                          is founded",
-                        difference.waits.join(", ")
+                        waits.join(", ")
+                    ));
+                }
+                if !again.is_empty() {
+                    let again = again.join(", ");
+                    self.console.warn(&format!(
+                        "{name} (thing {object}): {again}: again as the sim has it"
                     ));
                 }
             }
@@ -359,7 +399,9 @@ impl FollowedThings {
     /// Notes that a thing was made.
     fn note_made(&mut self, index: usize, object: ObjectId, height: Height) {
         let spec = as_built(self.entry(index));
-        self.known[index] = FollowedThing::new(spec, ThingInSim::Object(object));
+        let in_sim = Some(spec.clone());
+        let made = FollowedThing::new(spec, ThingInSim::Object(object));
+        self.known[index] = FollowedThing { in_sim, ..made };
         self.line(index, object).add(ThingStep::Make.word(), height);
     }
 
@@ -370,7 +412,11 @@ impl FollowedThings {
             ThingStep::Make => return,
             ThingStep::Edit(object, edit) => {
                 let now = self.entry(index).clone();
-                edit.copy(&now, &mut self.known[index].spec);
+                let FollowedThing { spec, in_sim, .. } = &mut self.known[index];
+                [Some(spec), in_sim.as_mut()]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|spec| edit.copy(&now, spec));
                 *object
             }
             ThingStep::Delete(object) => {
@@ -418,7 +464,7 @@ impl FollowedThings {
 
 impl FollowedThing {
     const fn new(spec: ObjectSpec, object: ThingInSim) -> Self {
-        Self { spec, object, refused: Vec::new() }
+        Self { spec, object, in_sim: None, refused: Vec::new() }
     }
 
     /// Says whether the sim may have the thing.

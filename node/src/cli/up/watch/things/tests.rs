@@ -235,3 +235,27 @@ fn a_save_by_which_many_things_go_waits_until_the_file_is_saved_again_unchanged(
     let none = posts(0..0);
     assert_eq!(held.question(&none, &things.lost(&none), true), None, "eight are few");
 }
+
+/// Of an edit that was taken back it was told as well that it goes into the next sim.
+#[test]
+fn what_is_again_as_the_sim_has_it_waits_for_nothing() {
+    let mut things = founded(&[BELL]);
+    let heavy = format!("{BELL}motion = \"dynamic\"\nmass = 9\n");
+    let keys = vec!["motion", "mass"];
+    let waits = |things: &mut FollowedThings, text: &str| {
+        let now = place(&[text]);
+        things.align(&now);
+        let changed = things.difference(0).waits;
+        let told = things.waits(0, &changed);
+        things.settle(0);
+        told
+    };
+    assert_eq!(waits(&mut things, &heavy), [keys.clone(), vec![]]);
+    let heavier = heavy.replace("mass = 9", "mass = 8");
+    assert_eq!(waits(&mut things, &heavier), [vec!["mass"], vec![]]);
+    assert_eq!(waits(&mut things, BELL), [vec![], keys.clone()]);
+    // Of a sim that was founded of another text nobody knows what it has.
+    let mut things = FollowedThings::new(place(&[BELL]), false, Console::quiet());
+    assert_eq!(waits(&mut things, &heavy), [keys.clone(), vec![]]);
+    assert_eq!(waits(&mut things, BELL), [keys, vec![]]);
+}
