@@ -1,11 +1,8 @@
-use std::sync::Arc;
-
 use metatopia_audit::{
-    fixture::{TURNS, decided_records},
+    fixture::{TURNS, decided_records, genesis},
     verify::UnverifiedLog,
 };
 use metatopia_consensus::Record;
-use metatopia_sim::Genesis;
 use metatopia_types::Digest;
 
 use super::*;
