@@ -172,8 +172,8 @@ impl FollowedThings {
         }
     }
 
-    /// Returns the keys of a thing that changed and no act changes: those that wait, and those that are again as the sim
-    /// has them.
+    /// Returns the keys of a thing that changed and no act changes: those that wait, and those that are again as the
+    /// sim has them.
     fn waits(&self, index: usize, changed: &[&'static str]) -> [Vec<&'static str>; 2] {
         let now = &self.place.objects()[index];
         let in_sim = self.known[index].in_sim.as_ref();
@@ -429,8 +429,8 @@ impl FollowedThings {
         }
     }
 
-    /// Notes that the sim refused an order. What is not there any more is left alone. All else is asked for again: later
-    /// if the reason passes, else after the next save.
+    /// Notes that the sim refused an order. What is not there any more is left alone. All else is asked for again:
+    /// later if the reason passes, else after the next save.
     fn note_refused(&mut self, order: &ThingOrder, why: &Refusal) {
         let (index, object) = (order.index, self.known[order.index].number());
         let name = shown(&self.entry(index).name);
