@@ -66,8 +66,8 @@ pub enum Building {
     Stow(String),
     /// Put a thing down that is in luggage.
     Fetch(String),
-    /// List what is in luggage.
-    Luggage,
+    /// List what is in luggage: one's own, or somebody's.
+    Luggage(Option<String>),
     /// Join a thing to another one, or to the ground if nothing is named, by a joint of this kind; a motor or a
     /// spring at this rate, if one is named.
     Join(String, Option<String>, &'static str, Option<Fx>),
@@ -297,7 +297,8 @@ let it travel   over a border, when it is pushed there, with all of yours that i
                 `let it stay` ends that
 take it         carries what can be pushed, four things at most; `put it down` puts it before you
 hands           lists what you hold
-stow it         into its owner's luggage, where it takes no place; `luggage` lists yours, `fetch it` puts it down
+stow it         into your luggage, where it takes no place; `luggage` lists what is there, `luggage of NAME` too
+fetch it        puts it down again; `delete object 7` deletes what is in luggage for good
 join crate to wall
                 a hinge holds both; `join crate to ground`; at the end `by rod`, `by weld`, `by slider`,
                 `by rope`, `by spring`, `by motor`, or `by motor 3`: radians a second; of a spring, hertz

@@ -117,7 +117,7 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
         "let" => leave(rest).ok_or(form("let it travel` or `let it stay"))?,
         "take" | "drop" | "put" | "stow" | "fetch" => carrying(word, rest)?,
         "hands" => Building::Hands,
-        "luggage" => Building::Luggage,
+        "luggage" => Building::Luggage(rest.strip_prefix("of ").and_then(filled)),
         "join" => joining(rest)?,
         "unjoin" => unjoin(rest).ok_or(form("unjoin crate` or `unjoin crate from wall"))?,
         "unite" => Building::Unite(several(rest).ok_or(form("unite crate and ball"))?),

@@ -5,9 +5,9 @@ use metatopia_protocol::{StowedThing, ThingEntry};
 use metatopia_types::{Build, ObjectId};
 
 use super::{
-    builder::{meant, perform, place_near},
+    builder::{meant, perform, place_near, player},
     charter,
-    own_things::things,
+    own_things::{things, things_of},
     room::TextClient,
 };
 use crate::{LineKind, TextClientError};
@@ -40,15 +40,37 @@ pub(super) async fn fetch(room: &mut TextClient, typed: &str) -> Result<(), Text
     perform(room, Build::Fetch { object: thing.object, position }, &done).await
 }
 
-/// Lists what is in the luggage of the person.
-pub(super) async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
-    let own = things(room).await?;
-    let stowed: Vec<&ThingEntry> = own.iter().filter(|thing| thing.stowed.is_some()).collect();
+/// Deletes what is in somebody's luggage, if it is called by its number and not in sight. Says whether it was.
+pub(super) async fn is_discarded(
+    room: &mut TextClient,
+    typed: &str,
+) -> Result<bool, TextClientError> {
+    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
+    let Some(object) = number.map(ObjectId) else { return Ok(false) };
+    let scene = room.look_around().await?;
+    if scene.is_none_or(|scene| scene.objects.iter().any(|seen| seen.id == object)) {
+        return Ok(false);
+    }
+    let done = format!("Object {object} is gone for good.");
+    perform(room, Build::Delete { object }, &done).await.map(|()| true)
+}
+
+/// Lists what is in the luggage of somebody; of the person, if nobody is named.
+pub(super) async fn list(room: &mut TextClient, of: Option<&str>) -> Result<(), TextClientError> {
+    let (owner, whose) = match of {
+        None => (room.driver.author(), "your luggage".to_owned()),
+        Some(named) => match player(room, named).await? {
+            Some((key, name)) => (key, format!("the luggage of {name}")),
+            None => return Ok(()),
+        },
+    };
+    let all = things_of(room, owner).await?;
+    let stowed: Vec<&ThingEntry> = all.iter().filter(|thing| thing.stowed.is_some()).collect();
     for thing in &stowed {
         let line = format!("{}, object {}.", printable(&thing.name), thing.object);
         room.tell(LineKind::Answer, &line)?;
     }
-    let line = format!("{} in your luggage.", number_of(stowed.len(), "thing", "things"));
+    let line = format!("{} in {whose}.", number_of(stowed.len(), "thing", "things"));
     room.tell(LineKind::Answer, &line)
 }
 

@@ -6,7 +6,7 @@ use metatopia_client::text::{compass, number_of, position, printable};
 use metatopia_math::Vec2;
 use metatopia_protocol::{Answer, Question, ThingEntry};
 use metatopia_sim::BuildingParameters;
-use metatopia_types::PackageId;
+use metatopia_types::{PackageId, PublicKey};
 
 use super::{builder::packages, room::TextClient};
 use crate::{LineKind, TextClientError};
@@ -17,6 +17,14 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Returns the things of the person, as the node says.
 pub(super) async fn things(room: &mut TextClient) -> Result<Vec<ThingEntry>, TextClientError> {
     let owner = room.driver.author();
+    things_of(room, owner).await
+}
+
+/// Returns the things of somebody, as the node says.
+pub(super) async fn things_of(
+    room: &mut TextClient,
+    owner: PublicKey,
+) -> Result<Vec<ThingEntry>, TextClientError> {
     Ok(match room.driver.ask(Question::Things { owner }, ANSWER).await? {
         Answer::Things(things) => things,
         _ => Vec::new(),

@@ -42,11 +42,6 @@ impl ActContext<'_> {
     pub(super) fn build(&self, build: &Build) -> ActResult {
         let player = self.renewed_player()?;
         self.check_pace()?;
-        if let Build::Delete { object } = build
-            && let Some(discarded) = self.discard(*object)
-        {
-            return discarded;
-        }
         let change = match build {
             Build::Undo { skip } => self.undo(*skip)?,
             Build::Place(blueprint) => self.place(blueprint)?,

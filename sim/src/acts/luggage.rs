@@ -2,7 +2,7 @@
 
 use metatopia_math::Vec2;
 use metatopia_physics::Pose;
-use metatopia_types::{ObjectId, PublicKey, Refusal, WayBack};
+use metatopia_types::{Build, ObjectId, PublicKey, Refusal, WayBack};
 
 use super::{
     changes::{ActEffects, StateChange},
@@ -98,15 +98,27 @@ impl ActContext<'_> {
         Ok(self.state.fetched(id, position).expect("what is in luggage has a parcel"))
     }
 
-    /// Decides the deletion of a thing that is in luggage, which nothing undoes; none if it is in none.
-    pub(super) fn discard(&self, id: ObjectId) -> Option<ActResult> {
-        self.state.luggage.get(id)?;
-        let renewed = || {
-            let player = StateChange::Player(self.author(), self.renewed_player()?);
-            let step = Box::new(LuggageStep::Discard(id));
-            Ok(vec![StateChange::Luggage(step), player])
+    /// Decides a building act. To delete what is in luggage is one that nothing undoes.
+    pub(super) fn build_or_discard(&self, build: &Build) -> ActResult {
+        match build {
+            Build::Delete { object } if self.state.luggage.get(*object).is_some() => {
+                let player = StateChange::Player(self.author(), self.renewed_player()?);
+                self.check_pace()?;
+                let step = Box::new(LuggageStep::Discard(*object));
+                Ok(vec![StateChange::Luggage(step), player])
+            }
+            _ => self.build(build),
+        }
+    }
+
+    /// Returns the right that the deletion of a thing needs, and what it is about. What is in luggage is deleted by its
+    /// owner, and by who may build with everything in the sim.
+    pub(super) fn delete_request(&self, id: ObjectId) -> Result<(Right, ActTarget<'_>), Refusal> {
+        let target = match self.state.luggage.get(id) {
+            Some(stowed) => ActTarget { person: Some(&stowed.owner), ..ActTarget::SIM },
+            None => self.thing_target(id)?,
         };
-        Some(renewed())
+        Ok((Right::Build, target))
     }
 
     /// Checks that neither the author nor all authors together ask for more packing and unpacking than a turn has
@@ -128,13 +140,6 @@ impl FetchedThing {
 }
 
 impl State {
-    /// Returns what a deletion of a thing in luggage is about: its owner may do it, and who may build with everything
-    /// in the sim; nothing if the thing is in no luggage.
-    pub(super) fn discard_request(&self, id: ObjectId) -> Option<(Right, ActTarget<'_>)> {
-        let owner = &self.luggage.get(id)?.owner;
-        Some((Right::Build, ActTarget { person: Some(owner), ..ActTarget::SIM }))
-    }
-
     /// Checks that a thing can be returned to its owner.
     pub(super) fn check_return(&self, id: ObjectId) -> Result<(), Refusal> {
         if self.is_held(id) {

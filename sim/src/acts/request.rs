@@ -83,14 +83,17 @@ impl ActContext<'_> {
         })
     }
 
+    /// Returns a thing that a building act is about, as it stands.
+    pub(super) fn thing_target(&self, id: ObjectId) -> Result<ActTarget<'_>, Refusal> {
+        let thing = Some(self.thing(id)?);
+        let frozen = self.state.people.frozen.contains(&id);
+        let whereabouts = self.state.standing(id).map(ActGround::at);
+        Ok(ActTarget { thing, frozen, whereabouts, ..ActTarget::SIM })
+    }
+
     /// Returns the right that a building act needs, with the thing and the ground that it changes.
     fn build_request(&self, build: &Build) -> Result<(Right, ActTarget<'_>), Refusal> {
-        let thing = |id: &ObjectId| {
-            let thing = Some(self.thing(*id)?);
-            let frozen = self.state.people.frozen.contains(id);
-            let whereabouts = self.state.standing(*id).map(ActGround::at);
-            Ok::<_, Refusal>(ActTarget { thing, frozen, whereabouts, ..ActTarget::SIM })
-        };
+        let thing = |id: &ObjectId| self.thing_target(*id);
         let ground = |id: &ObjectId| {
             let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
             Ok::<_, Refusal>(footprint_after(build, body).area())
@@ -145,10 +148,7 @@ impl ActContext<'_> {
             | Build::Detach { object, .. }
             | Build::Upgrade { object, .. }
             | Build::Resume { object, .. } => Ok((Right::Script, thing(object)?)),
-            Build::Delete { object } => self
-                .state
-                .discard_request(*object)
-                .map_or_else(|| Ok((Right::Build, thing(object)?)), Ok),
+            Build::Delete { object } => self.delete_request(*object),
             Build::Give { object, .. }
             | Build::Recolor { object, .. }
             | Build::MakeOf { object, .. }

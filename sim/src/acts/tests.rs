@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     limits::{
-        BUILDS_PER_TURN_MAX, HOMECOMERS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY,
-        SENDINGS_PER_TURN_MAX,
+        BUILDS_PER_TURN_MAX, HOMECOMERS_PER_TURN_MAX, LUGGAGE_PER_TURN_MAX, PLAYERS_MAX,
+        PLAYERS_ROOMY, SENDINGS_PER_TURN_MAX,
     },
     scripts::Programs,
     space::Lot,
@@ -221,6 +221,17 @@ fn holders_of_lots_together_send_so_many_things_home_in_a_turn() {
     let refusal = |sendings| refusal_beside(&counts(sendings), act());
     assert_eq!(refusal(SENDINGS_PER_TURN_MAX), Some(Refusal::NoObject));
     assert_eq!(refusal(SENDINGS_PER_TURN_MAX + 1), Some(Refusal::TooOften));
+}
+
+#[test]
+fn people_together_put_so_many_things_away_in_a_turn_and_fetch_them() {
+    let position = Vec2::ZERO;
+    let act = || Act::Build(Build::Fetch { object: ObjectId(999), position });
+    // The act itself is counted before it is decided.
+    let counts = |luggage| TurnCounts { luggage, ..TurnCounts::default() };
+    let refusal = |luggage| refusal_beside(&counts(luggage), act());
+    assert_eq!(refusal(LUGGAGE_PER_TURN_MAX), Some(Refusal::NoObject));
+    assert_eq!(refusal(LUGGAGE_PER_TURN_MAX + 1), Some(Refusal::TooOften));
 }
 
 #[test]

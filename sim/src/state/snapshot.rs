@@ -336,6 +336,12 @@ impl LeafReader<'_> {
         };
         let tier = self.tier(&state.charter)?;
         state.set_tier(tools, tier.as_deref())?;
+        state.index();
+        self.end(state)
+    }
+
+    /// Returns a state of which all leaves were read.
+    fn end(self, state: State) -> Result<State, StateRestoreError> {
         // What is put away is nowhere else, and will need no other number.
         let is_double = |thing: &LuggageThing| {
             state.objects.contains(&thing.id) || thing.id >= state.clock.next_object
@@ -343,7 +349,6 @@ impl LeafReader<'_> {
         if state.luggage.all().any(is_double) {
             return Err(StateRestoreError::NotCanonical);
         }
-        state.index();
         match self.leaves.into_keys().next() {
             Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
             None => Ok(state),
