@@ -1,12 +1,14 @@
 //! Luggage: what is put away has no place, counts as if it had one, and comes back as it was.
 
+use std::collections::BTreeMap;
+
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::{Serial, World, limits::LUGGAGE_PER_AUTHOR_MAX};
+use metatopia_sim::{LeafEntry, Serial, StateRestoreError, World, limits::LUGGAGE_PER_AUTHOR_MAX};
 use metatopia_types::{
-    Act, Blueprint, Build, BuiltJoint, GovernOrder, LeafKey, Look, ObjectId, Origin, Outcome, Pass,
-    Refusal, Rotation,
+    Act, Blueprint, Build, BuiltJoint, Companions, Digest, GovernOrder, LeafKey, Look, ObjectId,
+    Origin, Outcome, Parcel, Pass, Refusal, Rotation, TravellingThing,
 };
 
 use crate::{
@@ -389,4 +391,52 @@ fn so_many_acts_about_luggage_are_looked_at_in_a_turn_and_refused_ones_count() {
     assert!(first.iter().all(|outcome| *outcome == refused(Refusal::Joined)), "{first:?}");
     assert_eq!(*last, refused(Refusal::TooOften));
     assert_eq!(yard.outcome(&other), refused(Refusal::Joined), "others are looked at");
+}
+
+#[test]
+fn a_snapshot_whose_luggage_is_none_is_refused_even_under_its_own_root() {
+    let (builder, mut yard, id) = counting();
+    assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
+    let manifest = yard.world.manifest();
+    let leaf = |entry: &LeafEntry| (entry.hash, yard.world.leaf(&entry.key).expect("there"));
+    let contents: BTreeMap<Digest, Vec<u8>> = manifest.leaves.iter().map(leaf).collect();
+    let changed = |key: String, content: Option<Vec<u8>>| {
+        let (mut manifest, mut contents) = (manifest.clone(), contents.clone());
+        let own = format!("luggage/{id}");
+        let entry = manifest.leaves.iter_mut().find(|entry| entry.key.0 == own);
+        let entry = entry.expect("the leaf of the thing");
+        entry.key.0 = key;
+        if let Some(content) = content {
+            entry.hash = Digest(*blake3::hash(&content).as_bytes());
+            entry.bytes = u32::try_from(content.len()).expect("few bytes");
+            contents.insert(entry.hash, content);
+        }
+        manifest.leaves.sort_by(|a, b| a.key.cmp(&b.key));
+        World::restore(&manifest, &contents, manifest.root(), &builder.tools()).err()
+    };
+    let own = yard.world.leaf(&LeafKey(format!("luggage/{id}"))).expect("the leaf");
+    let Ok(Parcel::Thing(thing, _)) = Parcel::decode(&own) else { panic!("a thing") };
+    let other = |change: &dyn Fn(&mut TravellingThing)| {
+        let mut thing = thing.clone();
+        change(&mut thing);
+        Parcel::Thing(thing, Companions::default()).encode()
+    };
+    let far = ObjectId(9_999);
+    for (key, content) in [
+        ("luggage/3".to_owned(), None),
+        (format!("luggage/{id}"), Some(vec![7; 9])),
+        (format!("luggage/{id}"), Some(other(&|thing| thing.owner = None))),
+        (format!("luggage/{id}"), Some(other(&|thing| thing.body.clear()))),
+        (format!("luggage/{id}"), Some(other(&|thing| thing.name = "two\nlines".to_owned()))),
+        (format!("luggage/{far}"), Some(other(&|thing| thing.handle = far))),
+        // The avatar of player 1 has this number.
+        ("luggage/2".to_owned(), Some(other(&|thing| thing.handle = ObjectId(2)))),
+    ] {
+        let why = changed(key.clone(), content);
+        assert_eq!(why, Some(StateRestoreError::NotCanonical), "{key}");
+    }
+    let stray = "luggage/01".to_owned();
+    let unknown = StateRestoreError::UnknownLeaf(LeafKey(stray.clone()));
+    assert_eq!(changed(stray, None), Some(unknown));
+    assert_eq!(changed(format!("luggage/{id}"), None), None);
 }
