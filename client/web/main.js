@@ -300,15 +300,13 @@ export class Page {
     await Promise.race([this.client.values(), new Promise((late) => setTimeout(late, RULES_MS))]).catch(() => {});
     if (!(await agrees(this.client))) {
       [this.looking, this.entering] = [true, false];
-      this.toasts.say(t('rules.looking'));
-      return;
+      return void this.toasts.say(t('rules.looking'));
     }
     this.progress.update();
     const login = this.client.login(this.person.name, this.person.look);
     // A lost connection is the client's to mend; it asks again when it is open.
-    const lost = (/** @type {unknown} */ error) => (this.client.status.phase === 'open' ? why(error) : null);
     const [done, trouble] = await login.then(({ ok, refusal: code }) => [ok, ok ? null : refusal(code)],
-      (error) => [false, lost(error)]);
+      (error) => [false, this.client.status.phase === 'open' ? why(error) : null]);
     if (trouble !== null) {
       this.person = await askWho(this.person, (text, passphrase) => this.useKey(text, passphrase), this.about, trouble);
       keep(KEPT, this.person);

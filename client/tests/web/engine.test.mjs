@@ -53,14 +53,14 @@ test('acts are commands, and end as the core says', async (t) => {
   const look = { color: 1, shape: 'star' };
   const acts = [
     [client.login('ada', look), 'login', { name: 'ada', look }],
-    [client.say('hi'), 'say', { text: 'hi', channel: 0 }],
+    [client.say('hi', 1), 'say', { text: 'hi', channel: 1 }],
     [client.touch(9), 'touch', { object: 9 }],
     [client.sit(9), 'sit', { on: 9 }],
     [client.walk(0.5, -1), 'walk', { x: 0.5, y: -1 }],
     [client.build.place({ kind: 'crate', name: 'c', color: 1, w: 2, x: 1, y: 2 }), 'place', {
       spec: { text: '', round: false, h: 2, movable: true, angle: 0, licence: 'CcBySa', kind: 'crate', name: 'c', color: 1, w: 2, x: 1, y: 2 },
     }],
-    [client.build.resize(2, 3), 'resize', { object: 2, w: 3, h: 3 }],
+    [client.build.resize(2, 3, 4), 'resize', { object: 2, w: 3, h: 4 }],
     [client.build.attach(2, 'ab'), 'attach', { object: 2, package: 'ab' }],
     [client.build.upgrade(2, 9, 'ab'), 'upgrade', { object: 2, script: 9, package: 'ab' }],
     [client.build.letTravel(2, true), 'let_travel', { object: 2, travels: true }],
@@ -72,7 +72,8 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.build.unjoin(2), 'unjoin', { object: 2 }],
     [client.publish({ name: 'bell' }), 'publish', { draft: { name: 'bell' } }],
     [client.check('fn f() {}', { a: 'ab' }), 'check', { source: 'fn f() {}', imports: { a: 'ab' } }],
-    [client.things(), 'things', { owner: IDENTITY.public }],
+    [client.things('ab'), 'things', { owner: 'ab' }],
+    [client.fileReport(9, undefined, undefined, 'spam'), 'file_report', { object: 9, key: undefined, private: undefined, words: 'spam' }],
   ];
   const commands = stage.core.commands();
   assert.deepEqual(commands.map(({ id, ...command }) => command), acts.map(([, what, fields]) => ({ do: what, ...fields })));

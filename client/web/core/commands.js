@@ -74,5 +74,4 @@ export const building = (ask) => ({
   place: (spec) => ask('place', {
     spec: { text: '', round: false, h: spec.w, movable: true, angle: 0, licence: 'CcBySa', ...spec },
   }),
-  resize: (/** @type {number} */ object, /** @type {number} */ w, h = w) => ask('resize', { object, w, h }),
 });

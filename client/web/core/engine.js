@@ -102,7 +102,7 @@ export class Engine extends Commanded {
     };
     this.name = { secret: identity.secret, rotation: identity.rotation, lane: randomLane(), random: randomSecret(), ticket, at };
     this.port = new Port({
-      event: ({ type, ...detail }) => this.#deeds[type]?.(detail),
+      event: ({ type, ...detail }) => (this.#deeds[type] ? this.#deeds[type](detail) : this.#tell(type, detail)),
       frame: (frame) => this.link.carrier?.send(frame),
       failed: (code) => {
         this.link.stop(code);
@@ -218,21 +218,6 @@ export class Engine extends Commanded {
     this.port.tell('trust', { accept });
   }
 
-  /**
-   * @param {string} text
-   * @param {number | string} [channel] 0 nearby, 1 everywhere, or the key of the one who can read it
-   */
-  say = (text, channel = 0) => this.port.ask('say', { text, channel });
-
-  /**
-   * Tells moderators of a thing, a person, or private words.
-   * @param {{object?: number, key?: string, private?: number}} about @param {string} words
-   */
-  fileReport = (about, words) => this.port.ask('file_report', { ...about, words });
-
-  /** What somebody owns; oneself, if nobody is named. @param {string} [owner] a key */
-  things = (owner = this.identity.public) => this.port.ask('things', { owner });
-
   /** The source of all that runs here, and of what ships with the sim, as one archive. */
   async allSource() {
     const { archive, list } = await this.port.ask('all_source');
@@ -282,7 +267,7 @@ export class Engine extends Commanded {
     return null;
   }
 
-  /** What is done about each kind of event. @type {Record<string, (detail: any) => unknown>} */
+  /** What is done about events that are not told on as they are. @type {Record<string, (detail: any) => unknown>} */
   #deeds = {
     status: (detail) => {
       this.told = { ...this.told, ...detail };
@@ -330,13 +315,8 @@ export class Engine extends Commanded {
       this.#tell('age', seconds);
     },
     work: (detail) => this.#work(detail),
-    heard: (detail) => this.#tell('heard', detail),
-    forgotten: (detail) => this.#tell('forgotten', detail),
-    profile: (detail) => this.#tell('profile', detail),
     lots: ({ list }) => (this.lots = list),
     joints: ({ list }) => (this.joints = list),
-    form: (detail) => this.#tell('form', detail),
-    sound: (detail) => this.#tell('sound', detail),
   };
 
   /** @param {{id: number, sim: string, key: string, header: string, tries: string}} puzzle */

@@ -7,7 +7,7 @@ import { ask, askOrder, mayModerate, settle } from './moderate.js';
 /** Asks what is wrong with a person or a thing, and tells moderators. @param {import('../main.js').Page} page @param {string} name @param {{object?: number, key?: string, private?: number}} about */
 export function report(page, name, about) {
   const words = el('input', { type: 'text', maxlength: '200', required: true });
-  ask(t('report.title', { name }), [field(t('report.words'), words, t('report.words.hint'))], () => settle(page, page.client.fileReport(about, words.value.trim()), t('report.filed')));
+  ask(t('report.title', { name }), [field(t('report.words'), words, t('report.words.hint'))], () => settle(page, page.client.fileReport(about.object, about.key, about.private, words.value.trim()), t('report.filed')));
 }
 
 /** The reports that somebody may read: one's own, and for moderators all that are open. @param {any[]} all @param {boolean} moderates */
@@ -20,11 +20,10 @@ export function reportList(page) {
   /** @param {any} each @param {boolean} moderates */
   function row({ report: number, text, own, open }, moderates) {
     const reason = el('input', { type: 'text', maxlength: '120', 'aria-label': t('moderate.reason'), placeholder: t('moderate.reason') });
-    const does = (/** @type {string} */ label, /** @type {() => Promise<any>} */ act) => button({ text: label, class: 'small', click: async () => { await settle(page, act(), t('moderate.done')); await show(); } });
     const decide = (/** @type {string} */ label, /** @type {string} */ ruling) => moderates && button({ text: label, class: 'small', click: () => askOrder(page, label, [], () => ({ verb: 'decide', report: number, ruling, reason: reason.value.trim() }), show) });
     return el('li', null, text, open && el('p', { class: 'row' },
       moderates && reason, decide(t('report.uphold'), 'upheld'), decide(t('report.dismiss'), 'dismissed'),
-      own && does(t('report.withdraw'), () => page.client.withdrawReport(number))));
+      own && button({ text: t('report.withdraw'), class: 'small', click: () => settle(page, page.client.withdrawReport(number), t('moderate.done')).then(show) })));
   }
 
   async function show() {
