@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { mayModerate, motdTool, orderOf, told } from '../../web/ui/moderate.js';
+import { mayModerate, motdTool, orderOf, thingOrders, told } from '../../web/ui/moderate.js';
 import { t } from '../../web/strings.js';
 import { withDialogs } from './elements.mjs';
 
@@ -12,6 +12,16 @@ test('admins and those with the right may moderate, and nobody else', () => {
   assert.ok(mayModerate({ admin: true, rights: [] }));
   assert.ok(mayModerate({ admin: false, rights: [{ right: 'land' }, { right: 'moderate' }] }));
   assert.ok(!mayModerate({ admin: false, rights: [{ right: 'build' }] }));
+});
+
+test('what came over a border is sent home by who may order about borders, and nothing else is', () => {
+  const [here, guest] = [{ id: 7, home: null }, { id: 8, home: 'ea' }];
+  const verbs = (person, thing) => thingOrders(person, thing).map(({ verb }) => verb);
+  const admin = { admin: true, rights: [] };
+  assert.deepEqual(verbs(admin, here), ['freeze', 'thaw', 'return']);
+  assert.deepEqual(thingOrders(admin, guest).at(-1), { verb: 'send_home', object: 8, sim: 'ea' });
+  assert.deepEqual(verbs({ admin: false, rights: [{ right: 'moderate' }] }, guest), ['freeze', 'thaw', 'return']);
+  assert.deepEqual(verbs({ admin: false, rights: [] }, guest), []);
 });
 
 test('only mutes and bans have a time and a reason', () => {

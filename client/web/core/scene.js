@@ -20,6 +20,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {string|null} author key of who made it, or made what it is a copy of
  * @property {{by: string, word: string, height: number, time: number}|null} changed who changed it last
  * @property {Origin|null} birth where it was born; null for here, under its number
+ * @property {string|null} home the sim to which it can be sent home, if it came over a border
  * @property {Origin|null} parent what it is a copy of
  * @property {boolean} travels may it leave for another sim?
  * @property {number|null} held the avatar that has it in hand

@@ -2,7 +2,7 @@
 
 import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
-import { askOrder, mayModerate } from './moderate.js';
+import { askOrder, thingOrders } from './moderate.js';
 import { pushable, touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
 import { report } from './reports.js';
@@ -20,24 +20,22 @@ export function thingPanel(page) {
   const scripts = el('section', { class: 'stack' });
   const own = el('section', { class: 'stack' });
   let id = /** @type {number | null} */ (null);
-  let [signature, moderates] = ['', false];
+  let [signature, person] = ['', /** @type {any} */ ({ admin: false, rights: [] })];
   /** @type {import('./dock.js').Panel} */
   const panel = { body, show, hide: () => page.picture.selected !== null && page.unselect(), update: () => refresh(false) };
 
   function show(/** @type {number} */ wanted) {
     id = wanted;
     signature = '';
-    fill(body, about, acts, own, scripts);
     refresh(true);
-    const learn = (/** @type {any} */ person) => ([signature, moderates] = ['', mayModerate(person)]);
-    client.person().then(learn, () => {});
+    client.person().then((/** @type {any} */ own) => ([signature, person] = ['', own]), () => {});
   }
 
   function refresh(/** @type {boolean} */ again) {
     if (id === null) return;
     const thing = picture.sight.objects.get(id);
     if (!thing) return fill(body, el('p', { class: 'quiet', role: 'status' }, t('thing.gone')));
-    if (!about.isConnected && body.firstChild !== about) fill(body, about, acts, own, scripts);
+    if (body.firstChild !== about) fill(body, about, acts, own, scripts);
     panel.title = thing.name;
     const at = picture.sight.at(id, performance.now());
     const ids = thing.scripts.map((/** @type {any} */ s) => s.script).join();
@@ -83,7 +81,7 @@ export function thingPanel(page) {
       pushable(thing) && button({ text: t('act.push'), click: () => page.push(thing.id) }),
       other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }),
       other && !mine && button({ text: t('report.open'), click: () => report(page, thing.name, thing.player ? { key: thing.player } : { object: thing.id }) }),
-      ...(moderates && other && !thing.player ? ['freeze', 'thaw', 'return'] : []).map((verb) => button({ text: t(`moderate.${verb}`), click: () => askOrder(page, t(`moderate.${verb}`), [], () => ({ verb, object: thing.id })) })),
+      ...(other && !thing.player ? thingOrders(person, thing) : []).map((given) => button({ text: t(`moderate.${given.verb}`), click: () => askOrder(page, t(`moderate.${given.verb}`), [], () => given) })),
       mine && button({ icon: 'source', text: t('panel.script'), click: () => page.dock.show('script', { object: thing.id }) }));
     page.picture.handles = mine && !thing.held;
     fill(own, ...(mine ? ownTools(page, thing) : []));
@@ -98,8 +96,7 @@ export function thingPanel(page) {
     try {
       const entries = (await client.scripts()).filter((/** @type {any} */ entry) => entry.object === thing.id);
       const cards = await Promise.all(entries.map((/** @type {any} */ entry) => card(page, entry, mine)));
-      const proven = entries.every((/** @type {any} */ entry) => entry.proven === true);
-      if (id === thing.id) fill(scripts, heading, wordOf(proven), ...cards);
+      if (id === thing.id) fill(scripts, heading, wordOf(entries.every((/** @type {any} */ { proven }) => proven === true)), ...cards);
     } catch (error) {
       if (id === thing.id) fill(scripts, heading, el('p', { class: 'bad' }, t('failed', { why: why(error) })));
     }
@@ -123,8 +120,7 @@ function original(page, origin) {
   const here = page.client.status.sim;
   const thing = page.client.sight.born(origin, here);
   if (thing) return button({ text: `${thing.name} (#${thing.id})`, class: 'small', click: () => page.select(thing.id) });
-  const number = `#${origin.number}`;
-  return origin.sim === here ? number : `${number}, ${t('thing.elsewhere', { sim: short(origin.sim) })}`;
+  return `#${origin.number}${origin.sim === here ? '' : `, ${t('thing.elsewhere', { sim: short(origin.sim) })}`}`;
 }
 
 /** @param {number | bigint | null | undefined} n */

@@ -16,6 +16,12 @@ export const may = ({ admin, rights }, wanted) => admin || rights.some(({ right 
 /** May somebody moderate here? @param {{admin: boolean, rights: {right: string}[]}} person */
 export const mayModerate = (person) => may(person, 'moderate');
 
+/** What may be ordered about a thing of others. @param {any} person who orders it @param {{id: number, home: string | null}} thing with the sim to which it can be sent home */
+export function thingOrders(person, { id, home }) {
+  const orders = mayModerate(person) ? ['freeze', 'thaw', 'return'].map((verb) => ({ verb, object: id })) : [];
+  return home && may(person, 'borders') ? [...orders, { verb: 'send_home', object: id, sim: home }] : orders;
+}
+
 /**
  * An order in the words of the core.
  * @param {string} verb @param {string} key @param {string} time a word of `TIMES` @param {string} reason @param {string} [right]
@@ -33,13 +39,11 @@ export function choice(label, choices) {
 
 /** Asks what to do about somebody, and orders it. @param {import('../main.js').Page} page @param {{name: string, key: string}} player @param {boolean} admin */
 export function moderate(page, { name, key }, admin) {
-  const verbs = VERBS.filter((word) => admin || !OF_RIGHTS.has(word));
   const right = choice(t('moderate.right'), RIGHTS.map((word) => [word, t(`right.${word}`)]));
-  const verb = choice(t('moderate.what'), verbs.map((word) => [word, t(`moderate.${word}`)]));
+  const verb = choice(t('moderate.what'), VERBS.filter((word) => admin || !OF_RIGHTS.has(word)).map((word) => [word, t(`moderate.${word}`)]));
   const time = choice(t('moderate.time'), TIMES.map(([word]) => [word, t(`moderate.for.${word}`)]));
   const reason = el('input', { type: 'text', maxlength: '120' });
-  const because = field(t('moderate.reason'), reason, t('moderate.reason.hint'));
-  const parts = /** @type {[HTMLElement, Set<string>][]} */ ([[right.element, OF_RIGHTS], [time.element, TIMED], [because, REASONED]]);
+  const parts = /** @type {[HTMLElement, Set<string>][]} */ ([[right.element, OF_RIGHTS], [time.element, TIMED], [field(t('moderate.reason'), reason, t('moderate.reason.hint')), REASONED]]);
   const fit = () => parts.forEach(([part, verbs]) => (part.hidden = !verbs.has(verb.select.value)));
   verb.select.addEventListener('change', fit);
   fit();
@@ -83,17 +87,15 @@ export function askOrder(page, title, parts, read, after = () => {}) {
       put(told, t('failed', { why: why(error) }));
     }
   }
-  const dialog = openDialog('moderate', title, [...parts, told,
-    el('p', { class: 'row' }, go, button({ text: t('cancel'), click: () => dialog.close() }))], submit);
+  const dialog = ask(title, [...parts, told], submit, go);
   for (const changed of ['input', 'change']) dialog.addEventListener(changed, anew);
   if (parts.length === 0) submit(undefined);
 }
 
-/** Asks something in a dialog. @param {string} title @param {(Node|string)[]} parts @param {() => unknown} submit */
-export function ask(title, parts, submit) {
-  const dialog = openDialog('moderate', title, [...parts,
-    el('p', { class: 'row' }, el('button', { class: 'button primary', type: 'submit' }, t('moderate.do')),
-      button({ text: t('cancel'), click: () => dialog.close() }))], submit);
+/** Asks something in a dialog. @param {string} title @param {(Node|string)[]} parts @param {(event: Event) => unknown} submit */
+export function ask(title, parts, submit, go = el('button', { class: 'button primary', type: 'submit' }, t('moderate.do'))) {
+  const dialog = openDialog('moderate', title, [...parts, el('p', { class: 'row' }, go, button({ text: t('cancel'), click: () => dialog.close() }))], submit);
+  return dialog;
 }
 
 /** Gives an order, by as many acts as it takes, and says what came of it. @param {import('../main.js').Page} page @param {any} given */
@@ -119,8 +121,7 @@ export async function settle(page, act, done) {
 
 /** What was done to what, and on which terms. @param {any} each @returns {[string, string]} */
 export function told({ verb, detail, object, lasts }) {
-  const what = [t(`did.${verb}`), object == null ? '' : t('did.object', { object })].filter(Boolean).join(' ');
-  return [what, [lasts, detail].filter(Boolean).join(', ')];
+  return [[t(`did.${verb}`), object == null ? '' : t('did.object', { object })].filter(Boolean).join(' '), [lasts, detail].filter(Boolean).join(', ')];
 }
 
 /** What sets the message of the day, for who may speak for the sim. @param {import('../main.js').Page} page */
@@ -152,8 +153,7 @@ export function orderList(page) {
 
   /** Adds a page of orders; from the newest on, without a number. @param {number | null} [below] */
   async function show(below = null) {
-    const own = await page.client.person();
-    moderates = mayModerate(own);
+    moderates = mayModerate(await page.client.person());
     const { orders, more: goesOn } = await page.client.orders(below);
     if (below === null) fill(list);
     list.append(...orders.map(row));

@@ -451,7 +451,7 @@ impl ClientCore {
             PageQuestion::People => InquiryTask::people(),
             PageQuestion::Values => (InquiryTask::Values, Question::Charter),
             PageQuestion::Would { order } => match order.act() {
-                Some((act, _)) => InquiryTask::would(self.key, act),
+                Some((act, blobs)) => InquiryTask::would(self.key, act, blobs),
                 None => return self.failed(id, BAD_NAME, &Value::Null),
             },
             PageQuestion::Servers => return self.done(id, &self.known_servers()),

@@ -8,7 +8,8 @@ use metatopia_protocol::{
 };
 use metatopia_sim::{OrderedDeed, RecordedOrder};
 use metatopia_types::{
-    Act, Blob, GovernOrder, GroundArea, ObjectId, PublicKey, ReportSubject, RoleRight, Ruling,
+    Act, Blob, BorderOrder, GovernOrder, GroundArea, ObjectId, PublicKey, ReportSubject, RoleRight,
+    Ruling,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,6 +40,7 @@ pub(super) enum PageOrder {
     LandRemove { name: String },
     Set { name: String, value: String },
     HouseRules { text: String },
+    SendHome { object: ObjectId, sim: String },
 }
 
 /// Ground in the words of the page: its south-western corner, its width and its depth in whole metres.
@@ -66,8 +68,8 @@ fn rights(words: &BTreeSet<String>) -> Option<BTreeSet<RoleRight>> {
 }
 
 impl PageOrder {
-    /// Returns the act that orders it, with the blob that it names; nothing if it names no key, right, title or
-    /// ruling.
+    /// Returns the act that orders it, with the blob that it names; nothing if it names no key, right, title, ruling
+    /// or sim.
     pub(super) fn act(self) -> Option<(Act, Vec<Blob>)> {
         match self {
             Self::Set { name, value } => Some((Act::Amend { name, value }, Vec::new())),
@@ -76,6 +78,10 @@ impl PageOrder {
                 let order = GovernOrder::SetHouseRules { text: blob.as_ref().map(Blob::id) };
                 Some((Act::Govern(order), blob.into_iter().collect()))
             }
+            Self::SendHome { object, sim } => {
+                let blob = BorderOrder::SendHome { neighbour: sim.parse().ok()?, object }.blob();
+                Some((Act::Border { order: blob.id() }, vec![blob]))
+            }
             order => Some((Act::Govern(order.order()?), Vec::new())),
         }
     }
@@ -83,7 +89,7 @@ impl PageOrder {
     /// Returns the order about people, things or land.
     fn order(self) -> Option<GovernOrder> {
         Some(match self {
-            Self::Set { .. } | Self::HouseRules { .. } => return None,
+            Self::Set { .. } | Self::HouseRules { .. } | Self::SendHome { .. } => return None,
             Self::Grant { key: text, rights: words, seconds, area } => {
                 let (key, rights) = (key(&text)?, rights(&words)?);
                 match area.map(|area| area.ground()) {
@@ -251,7 +257,7 @@ fn governed(order: &GovernOrder) -> Value {
 #[cfg(test)]
 mod tests {
     use metatopia_sim::Warrant;
-    use metatopia_types::{Height, Sign as _, SigningKey};
+    use metatopia_types::{Digest, Height, Sign as _, SigningKey, SimId};
 
     use super::*;
 
@@ -290,6 +296,12 @@ mod tests {
         let order = |text| Act::Govern(GovernOrder::SetHouseRules { text });
         assert_eq!(rules("Be kind."), Some((order(Some(blob.id())), vec![blob])));
         assert_eq!(rules(""), Some((order(None), Vec::new())));
+        let sent = |sim: String| PageOrder::SendHome { object: ObjectId(7), sim }.act();
+        let neighbour = SimId(Digest([6; 32]));
+        let blob = BorderOrder::SendHome { neighbour, object: ObjectId(7) }.blob();
+        let act = Act::Border { order: blob.id() };
+        assert_eq!(sent(neighbour.to_string()), Some((act, vec![blob])));
+        assert_eq!(sent("garden".to_owned()), None);
     }
 
     #[test]

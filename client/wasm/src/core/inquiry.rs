@@ -13,8 +13,8 @@ use metatopia_protocol::{
 use metatopia_scripting::Package;
 use metatopia_sim::{Charter, Land, Parameters};
 use metatopia_types::{
-    Digest, GovernOrder, Height, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square,
-    limits::EXPIRY_HEIGHTS_MAX,
+    Act, Digest, GovernOrder, Height, NodeContact, PackageId, PublicKey, ScriptId, SetChange,
+    Square, limits::EXPIRY_HEIGHTS_MAX,
 };
 use serde_json::{Map, Value, json};
 
@@ -94,8 +94,8 @@ pub(super) enum InquiryTask {
     Values,
     /// What an order would do.
     Would(Box<GovernOrder>),
-    /// What the change of this value would do.
-    WouldSet(String, String),
+    /// What a change of a value, or the sending home of a thing, would do.
+    WouldChange(Box<Act>),
     /// The borders near this place of the sim on this square.
     Borders(Square, Vec2),
     /// What a login takes.
@@ -401,8 +401,8 @@ impl ClientCore {
             (InquiryTask::Would(order), Answer::DryRun(told)) => {
                 InquiryStep::Done(would::told(order, &told))
             }
-            (InquiryTask::WouldSet(name, value), Answer::Change(told)) => {
-                InquiryStep::Done(would::told_change(name, value, &told))
+            (InquiryTask::WouldChange(act), Answer::Change(told)) => {
+                InquiryStep::Done(would::told_change(act, &told))
             }
             (InquiryTask::Reports(all), Answer::Reports(page)) => self.reports_came(all, page),
             (InquiryTask::Clubs(all), Answer::Clubs(page)) => self.clubs_came(all, page),

@@ -43,12 +43,14 @@ impl SettledAct {
     }
 }
 
-/// Returns how the page calls a rule: by its name, and the number of what it says how long it lasts.
-fn rule(why: Refusal) -> String {
+/// Returns how the page calls a rule: by its name, and the number of what it says how long it lasts. Rules about
+/// borders have names of their own.
+pub(super) fn rule(why: Refusal) -> String {
     match why {
         Refusal::SlowMode(left) | Refusal::QuietHours(left) | Refusal::BeaconsWait(left) => {
             format!("{} {left}", variant(&why))
         }
+        Refusal::BadBorder(why) => format!("Border{why:?}"),
         why => variant(&why),
     }
 }

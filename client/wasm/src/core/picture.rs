@@ -7,7 +7,7 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::CompoundPart;
 use metatopia_protocol::ScriptEntry;
 use metatopia_sim::{Body, Motion, Object, Shape};
-use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId, Square, Tick};
+use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId, SimId, Square, Tick};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -213,6 +213,7 @@ impl Picture {
                 "time": change.time.0,
             })),
             "birth": object.birth.map(origin), "parent": object.parent.map(origin),
+            "home": home(object).map(|sim| sim.to_string()),
             "travels": object.travels, "held": object.held.map(|held| held.by),
             "seat": object.seat.is_some(),
             "round": round, "rod": matches!(shape, Shape::Capsule { .. }),
@@ -229,6 +230,11 @@ impl Picture {
 
 pub(super) fn moved_to(id: ObjectId, place: DrawnPlace) -> (ObjectId, f64, f64, f64, f64, f64) {
     (id, place.x, place.y, place.angle, place.vx, place.vy)
+}
+
+/// Returns the sim to which a thing can be sent home: that over whose border it came, or that of its birth.
+fn home(object: &Object) -> Option<SimId> {
+    object.guest.map(|guest| guest.from).or_else(|| Some(object.birth?.sim))
 }
 
 fn origin(Origin { sim, number }: Origin) -> Value {

@@ -6,10 +6,10 @@ use metatopia_protocol::{
     take_page,
 };
 use metatopia_sim::{AMENDABLE, Charter, Land, limits::UNDONE_PER_ACT_MAX};
-use metatopia_types::{Act, GovernOrder, PublicKey, Refusal};
+use metatopia_types::{Act, Blob, GovernOrder, PublicKey, Refusal};
 use serde_json::{Value, json};
 
-use super::{inquiry::InquiryTask, units::variant};
+use super::{inquiry::InquiryTask, outcomes::rule};
 
 impl InquiryTask {
     /// Asks about whom something was ordered that holds still.
@@ -18,18 +18,15 @@ impl InquiryTask {
     }
 
     /// Asks what an order, or a change of a value, would do.
-    pub(super) fn would(author: PublicKey, act: Act) -> (Self, Question) {
+    pub(super) fn would(author: PublicKey, act: Act, mut blobs: Vec<Blob>) -> (Self, Question) {
         match act {
             Act::Govern(order) => {
                 let intended = IntendedOrder { author, order: order.clone() };
                 (Self::Would(Box::new(order)), Question::DryRun(Box::new(intended)))
             }
             act => {
-                let Act::Amend { name, value } = act.clone() else {
-                    unreachable!("the page orders nothing else")
-                };
-                let intended = IntendedChange { author, act, blob: None };
-                (Self::WouldSet(name, value), Question::TryChange(Box::new(intended)))
+                let intended = IntendedChange { author, act: act.clone(), blob: blobs.pop() };
+                (Self::WouldChange(Box::new(act)), Question::TryChange(Box::new(intended)))
             }
         }
     }
@@ -49,9 +46,13 @@ pub(super) fn told(order: &GovernOrder, told: &DryRunEntry) -> Value {
     shown
 }
 
-/// Returns what the change of a value would do.
-pub(super) fn told_change(name: &str, value: &str, told: &IntendedChangeEntry) -> Value {
-    verdict(&told.verdict, would_set(name, value, told))
+/// Returns what the change of a value would do, or the sending home of a thing.
+pub(super) fn told_change(act: &Act, told: &IntendedChangeEntry) -> Value {
+    let does = match act {
+        Act::Amend { name, value } => would_set(name, value, told),
+        _ => "send it back over the border that it came over".to_owned(),
+    };
+    verdict(&told.verdict, does)
 }
 
 fn verdict(verdict: &Result<String, Refusal>, does: String) -> Value {
@@ -59,7 +60,7 @@ fn verdict(verdict: &Result<String, Refusal>, does: String) -> Value {
         Ok(by) => json!({ "does": does, "by": by, "refusal": null, "acts": 1, "proven": false }),
         Err(why) => {
             json!({
-                "does": does, "by": null, "refusal": variant(why), "acts": 1, "proven": false,
+                "does": does, "by": null, "refusal": rule(*why), "acts": 1, "proven": false,
             })
         }
     }

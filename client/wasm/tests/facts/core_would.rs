@@ -79,6 +79,27 @@ fn a_new_value_is_shown_beside_the_one_that_holds() {
     assert_eq!(told["does"], does);
 }
 
+/// The page had no button by which an admin sends home what came over a border.
+#[test]
+fn a_thing_that_would_be_sent_home_is_told_of_with_the_reason_if_it_may_not_go() {
+    let author = Sign::public(&Stand::visitor());
+    let (neighbour, object) = (SimId(Digest([6; 32])), ObjectId(7));
+    let blob = BorderOrder::SendHome { neighbour, object }.blob();
+    let act = Act::Border { order: blob.id() };
+    let question = Question::TryChange(Box::new(IntendedChange { author, act, blob: Some(blob) }));
+    let send = json!({ "verb": "send_home", "object": 7, "sim": neighbour.to_string() });
+    let told = |verdict| {
+        let (value, players, here, voters) = (String::new(), 12, 3, 4);
+        let entry = IntendedChangeEntry { verdict, value, players, here, voters };
+        would(send.clone(), &question, Answer::Change(Box::new(entry)))
+    };
+    let may = told(Ok("as admin".to_owned()));
+    assert_eq!(may["does"], "send it back over the border that it came over");
+    assert_eq!(may["refusal"], Value::Null);
+    let may_not = told(Err(Refusal::BadBorder(BorderRefusal::JustCame)));
+    assert_eq!(may_not["refusal"], "BorderJustCame");
+}
+
 #[test]
 fn all_about_whom_orders_hold_are_told_page_by_page() {
     let mut page = Page::new();
