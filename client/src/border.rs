@@ -8,10 +8,10 @@ use core::time::Duration;
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, PortalEntry};
 use metatopia_sim::{
-    Genesis,
+    Genesis, Introduction,
     limits::{NEAR_BORDER_METRES, NEAR_PORTAL_METRES},
 };
-use metatopia_types::{SimId, Square, TilePoint};
+use metatopia_types::{Digest, SimId, Square, TilePoint};
 
 /// Metres of a tile's side.
 const TILE_METRES: i64 = 32;
@@ -33,6 +33,19 @@ const PORTAL_REACH: Fx = Fx::from_ratio(3, 2);
 
 /// Far from every edge and portal, borders are asked for again after so long: another portal may be there by then.
 pub const BORDERS_FAR_AGAIN: Duration = Duration::from_secs(10);
+
+/// House rules are proved anew after so long, before a person is announced again.
+pub const HOUSE_RULES_AGAIN: Duration = Duration::from_secs(60);
+
+/// Returns the digest of the house rules because of which a person is not announced to the neighbour that has this
+/// introduction: she has not agreed to them. So she gets no pass, and the line is a wall for her.
+#[must_use]
+pub fn held_back(
+    neighbour: &Introduction,
+    has_agreed: impl FnOnce(Digest) -> bool,
+) -> Option<Digest> {
+    neighbour.house_rules_digest().filter(|rules| !has_agreed(*rules))
+}
 
 /// Returns the square on which a sim lies, if it lies on one.
 #[must_use]
@@ -206,6 +219,17 @@ mod tests {
 
     fn beside(own: Square, other: Square) -> NeighbourGround {
         NeighbourGround { own, other, portal: None }
+    }
+
+    #[test]
+    fn nobody_is_announced_who_has_not_agreed_to_these_very_house_rules() {
+        let ruled = |words: &str| Introduction { house_rules: words.into(), ..<_>::default() };
+        let (kind, shut) = (ruled("Be kind."), ruled("Shut the door."));
+        let agreed = kind.house_rules_digest();
+        let held = |neighbour| held_back(neighbour, |rules| Some(rules) == agreed);
+        assert_eq!(held(&kind), None);
+        assert_eq!(held(&shut), shut.house_rules_digest(), "these are other words");
+        assert_eq!(held(&ruled("")), None, "there are none");
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub mod text;
 
 pub use blocks::{BLOCKED_MAX, BlockList, BlockListError};
 pub use border::{
-    BORDERS_FAR_AGAIN, NEAR_BORDER, NeighbourGround, PORTAL_SIGHT, edge_gap, is_into_portal,
-    is_past_edge, square_of, world_of,
+    BORDERS_FAR_AGAIN, HOUSE_RULES_AGAIN, NEAR_BORDER, NeighbourGround, PORTAL_SIGHT, edge_gap,
+    held_back, is_into_portal, is_past_edge, square_of, world_of,
 };
 pub use buddies::{BUDDIES_MAX, BuddyList, BuddyListError};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};

@@ -126,6 +126,8 @@ pub enum TextCommand {
     Report(ReportCommand),
     /// Who decides for the sim, and what waits?
     Rules,
+    /// Agree to the house rules that were told last.
+    Agree,
     /// The source of the scripts on something.
     Source(String),
     /// Write the source of a script into a folder, to change it there.
@@ -227,6 +229,7 @@ grant NAME ..   for admins: `grant NAME build, land for 7 days`, `revoke NAME bu
 friends         who gets your key back if you lose it; `friends are ADA, BOB, CAROL need 2` names them
 vouch for A KEY A lost her key and has this one; if she did not, `recovery cancel` of hers stops it
 rules           who decides, and which changes of who votes wait
+agree           agree to the house rules of another sim that you were told just now
 source THING    the source of the scripts on it
 edit THING      change that source in your editor; `edit bell` begins with an example
 publish FOLDER  bring a script of yours into the sim; `publish FOLDER THING` runs it there
@@ -307,6 +310,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "wear" => TextCommand::Wear(wear::parse(rest)?),
         "who" => who(rest)?,
         "rules" => TextCommand::Rules,
+        "agree" => TextCommand::Agree,
         "report" | "reports" | "decide" => TextCommand::Report(report::parse(&first, rest)?),
         "proof" => TextCommand::Proof,
         "source" => TextCommand::Source(need("source", "a thing")?),

@@ -67,7 +67,6 @@ impl Stand {
     }
 
     fn with(extra: u32) -> Self {
-        let members = MEMBERS.to_vec();
         let mut genesis = Self::genesis();
         let mut bench = genesis.objects[0].clone();
         bench.text = "x".repeat(250);
@@ -78,8 +77,13 @@ impl Stand {
             bench.body.pose.position = Vec2::new(place(n % 30), place(n / 30));
             genesis.objects.push(bench.clone());
         }
-        let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a plaza");
-        let (history, headers) = (BTreeMap::new(), BTreeMap::new());
+        Self::of(&genesis)
+    }
+
+    /// A sim of this genesis, at height 0, with the members of the plaza.
+    pub(crate) fn of(genesis: &Genesis) -> Self {
+        let world = World::genesis(genesis, &Tools::new(Arc::new(Ed25519))).expect("a plaza");
+        let (members, history, headers) = (MEMBERS.to_vec(), BTreeMap::new(), BTreeMap::new());
         let mut stand = Self { world, members, history, headers, seq: Seq(1) };
         stand.record();
         stand

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { BorderWalk } from '../../web/core/border.js';
 import { JoinedSight } from '../../web/core/joined.js';
 import { Predictor } from '../../web/core/predict.js';
+import { t } from '../../web/strings.js';
 import { crossing } from '../../web/ui/crossing.js';
+import { agreed, agrees } from '../../web/ui/introduction.js';
 import { withDialogs } from './elements.mjs';
 
 const LINE = [{ x: 128, y: -128 }, { x: 128, y: 128 }];
@@ -28,7 +30,8 @@ function engine(more = {}) {
       this.asked += 1;
       return this.near;
     },
-    async approach(from) {
+    async approach(from, agreed) {
+      if (this.rules && !agreed.includes(this.rules)) throw Object.assign(new Error('held'), { code: 'HouseRules' });
       this.approached.push(from);
       return this.answer ?? { ok: true, refusal: null };
     },
@@ -49,11 +52,12 @@ function engine(more = {}) {
   };
 }
 
-function walk(here, there) {
+function walk(here, there, rules = { agreed: () => [], agrees: async () => false }) {
   const told = { opened: [], arrived: [], refused: [], near: [] };
   const border = new BorderWalk({
     engine: here,
     person: () => ADA,
+    rules,
     open: (next) => (told.opened.push(next.neighbour), there),
     arrived: (engine, { shift }) => told.arrived.push([engine, shift]),
     refused: (why) => told.refused.push(why),
@@ -127,6 +131,34 @@ test('a reason to refuse is told once it was given three times, and the announce
   assert.deepEqual([there.approached.length, told.refused], [2, []], 'at first the neighbour has not heard of her');
   for (const now of [2_400, 3_500, 4_600]) await step(now);
   assert.deepEqual([there.approached.length, told.refused], [5, ['NotNear']]);
+});
+
+test('who has not agreed to the house rules is asked once, is not announced, and goes once she agrees', async () => {
+  const there = engine({ me: null, sim: 'ea' });
+  const ruled = (digest) => Object.assign(there, { rules: digest, genesis: { introduction: { houseRulesDigest: digest } } });
+  const [agreed, asked] = [[], []];
+  let answer = (/** @type {boolean} */ _) => {};
+  const agrees = ({ rules }) => new Promise((done) => {
+    asked.push(rules);
+    answer = (yes) => (yes && agreed.push(rules), done(yes));
+  });
+  const { told, step } = walk(engine(), there, { agreed: () => agreed, agrees });
+  ruled('kind');
+  const began = performance.now();
+  for (const later of [0, 2_000, 4_000]) await step(began + later);
+  assert.deepEqual([asked, there.approached], [['kind'], []], 'she reads them, and nothing is signed');
+  answer(false);
+  await drained();
+  for (const later of [6_000, 8_000, 10_000]) await step(began + later);
+  assert.deepEqual([asked, there.approached, told.refused], [['kind'], [], ['HouseRules']], 'she is not asked again, and told why');
+  // Others hold from now on.
+  ruled('shut');
+  await step(began + 12_000);
+  assert.deepEqual(asked, ['kind', 'shut']);
+  answer(true);
+  await drained();
+  await step(began + 12_200);
+  assert.deepEqual([asked.length, there.approached], [2, ['aa']], 'at once');
 });
 
 test('whoever turns back leaves the neighbour, and a sim in no world is never asked', async () => {
@@ -214,13 +246,38 @@ test('a portal leads to where its other end is, and nothing behind it is drawn',
   assert.deepEqual([border.ahead.border.portal, border.ahead.border.shift.x], [{ x: -30, y: 3 }, 130]);
 });
 
+// Where a browser kept nothing, the question came again for ever.
+test('who agrees is not asked again for the same house rules, also where nothing is kept', async () => {
+  const body = withDialogs();
+  const introduction = { houseRules: 'Be kind.', houseRulesDigest: 'kind', description: '', tags: [], picture: null };
+  const there = { status: { simName: 'garden' }, genesis: { introduction } };
+  const asked = agrees(there);
+  assert.equal(agrees(there), asked, 'there is one dialog');
+  body.all('button').find(({ textContent }) => textContent === t('rules.agree')).click();
+  assert.ok(await asked);
+  assert.deepEqual([agreed(), await agrees(there)], [['kind'], true]);
+});
+
+test('at the line it is said that the house rules are not agreed to', () => {
+  const body = withDialogs();
+  const page = { client: engine(), picture: {}, toasts: {}, border: { said: { why: 'HouseRules' } } };
+  const there = { status: { simName: 'garden' }, proof: { level: 'green' } };
+  const walk = crossing(page);
+  const said = () => body.all('p').map(({ textContent }) => textContent).join(' ');
+  walk.parts.near(EAST, there, []);
+  assert.ok(said().includes('garden does not let you over: you have not agreed to its house rules.'), said());
+  page.border.said.why = null;
+  walk.parts.near(EAST, there, []);
+  assert.ok(said().endsWith('Walk on to go there.'), said());
+});
+
 test('a thing that came over just now is not said to stay before it was so for a second', () => {
   const body = withDialogs();
   const sight = { objects: new Map([[5, { name: 'cart' }]]) };
   const walk = crossing({ client: engine({ sight }), picture: {}, toasts: {} });
   const why = 'it came over a border just now';
   const said = (stays) => {
-    walk.near({ ...EAST, stays }, null, []);
+    walk.parts.near({ ...EAST, stays }, null, []);
     return body.all('p').map(({ textContent }) => textContent).join(' ');
   };
   assert.ok(!said([{ id: 5, why }]).includes(why), 'this is so for a moment');

@@ -12,7 +12,8 @@ use metatopia_client::{
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
-use metatopia_types::{HandRefusal, HomeReason, ObjectId, SimId, Square};
+use metatopia_sim::Introduction;
+use metatopia_types::{Digest, HandRefusal, HomeReason, ObjectId, SimId, Square};
 use tokio::{task::JoinHandle, time::Instant};
 
 use self::neighbour::NeighbourSession;
@@ -29,6 +30,9 @@ const SIM_DIGITS: usize = 12;
 
 /// Time for the answer about borders.
 const ANSWER: Duration = Duration::from_secs(2);
+
+/// Time for the proof of what a neighbour is by now.
+const PROOF: Duration = Duration::from_secs(5);
 
 /// A crossing is settled after this long, if all goes well: some turns.
 const SETTLED_IN: Duration = Duration::from_secs(1);
@@ -48,7 +52,7 @@ const PUSHED: Fx = Fx::from_int(6);
 struct OpeningSession {
     neighbour: SimId,
     ground: NeighbourGround,
-    task: JoinHandle<Result<ClientDriver, String>>,
+    task: JoinHandle<Result<(ClientDriver, Introduction), String>>,
 }
 
 /// What came of looking over the border.
@@ -92,6 +96,8 @@ pub(super) struct BorderWalk {
     just_came: Option<Instant>,
     /// The neighbour that could not be entered, why, and when.
     failed: Option<(SimId, String, Instant)>,
+    /// The house rules that the person was told since she came near.
+    told_rules: Option<Digest>,
 }
 
 impl BorderWalk {
@@ -118,12 +124,14 @@ impl BorderWalk {
         driver: &mut ClientDriver,
         own: Option<&Scene>,
         watching: &Watching,
+        has_agreed: impl Fn(Digest) -> bool,
     ) -> Passage {
         let Some(square) = square_of(&driver.trust().genesis) else { return Passage::None };
         if let Some(here) = own.and_then(position) {
             self.look(driver, square, here).await;
             if self.nearest(square, here).is_none() {
                 self.turn_back();
+                self.told_rules = None;
                 return Passage::None;
             }
             if let Some(ahead) = &mut self.ahead {
@@ -133,7 +141,7 @@ impl BorderWalk {
         }
         let from = driver.trust().sim;
         let Some(ahead) = &mut self.ahead else { return Passage::None };
-        if let Err(why) = ahead.hear(from).await {
+        if let Err(why) = ahead.hear(from, has_agreed).await {
             let neighbour = ahead.driver.trust().sim;
             self.failed = Some((neighbour, why, Instant::now()));
             self.ahead = None;
@@ -209,18 +217,18 @@ impl BorderWalk {
         let OpeningSession { neighbour, ground, task } = opening;
         let opened = task.await.unwrap_or_else(|_| Err("its session broke".to_owned()));
         let opened = match opened {
-            Ok(mut driver) => {
+            Ok((mut driver, introduction)) => {
                 let lookout = ground.lookout(here).unwrap_or_default();
                 let watching = Watching { at: Some(lookout), ..watching.clone() };
                 let watched = driver.view(Some(watching)).await.map_err(|error| error.to_string());
-                watched.map(|()| (driver, lookout))
+                watched.map(|()| NeighbourSession::new(driver, introduction, (ground, lookout)))
             }
             Err(why) => Err(why),
         };
         match opened {
-            Ok((driver, lookout)) => {
+            Ok(ahead) => {
                 self.failed = None;
-                self.ahead = Some(NeighbourSession::new(driver, ground, lookout));
+                self.ahead = Some(ahead);
             }
             Err(why) => self.failed = Some((neighbour, why, Instant::now())),
         }
@@ -244,6 +252,20 @@ impl BorderWalk {
         };
         let hands: Vec<_> = hands.into_iter().flatten().filter(is_said).copied().collect();
         new_of(&mut self.told, hands)
+    }
+
+    /// Returns the name of the neighbour that is near, and its house rules, if the person has not agreed to them and
+    /// was not told them since she came near.
+    pub(super) fn unread_rules(&mut self) -> Option<(String, Introduction)> {
+        let ahead = self.ahead.as_ref()?;
+        let held = ahead.held.filter(|held| self.told_rules != Some(*held))?;
+        self.told_rules = Some(held);
+        Some((name_of(&ahead.driver), ahead.introduction.clone()))
+    }
+
+    /// Returns the house rules that the person was told, and has to agree to before she goes over the border.
+    pub(super) fn held(&self) -> Option<Digest> {
+        self.ahead.as_ref()?.held.filter(|held| self.told_rules == Some(*held))
     }
 
     /// Returns why she came home from her last departure, and the name of the sim that she went to; nothing if she was
@@ -340,8 +362,15 @@ impl BorderWalk {
         // At a corner one line may be open, and another one a wall.
         self.with_line_at(square, here).all(|border| {
             let is_ahead = NeighbourGround::of(square, border).gap(goal) == Some(Fx::ZERO);
-            is_ahead && matches!(border.standing, BorderStanding::Wall(_))
+            let is_wall = matches!(border.standing, BorderStanding::Wall(_));
+            is_ahead && (is_wall || self.held_at(border).is_some())
         })
+    }
+
+    /// Returns the session with the neighbour behind a border, if the person has not agreed to its house rules.
+    fn held_at(&self, border: &BorderEntry) -> Option<&NeighbourSession> {
+        let ahead = self.ahead.as_ref()?;
+        (ahead.driver.trust().sim == border.neighbour && ahead.held.is_some()).then_some(ahead)
     }
 
     /// Returns why nobody goes through the portal with this middle, if that is known.
@@ -359,6 +388,10 @@ impl BorderWalk {
     fn obstacle(&self, border: &BorderEntry) -> Option<String> {
         if let BorderStanding::Wall(why) = &border.standing {
             return Some(why.clone());
+        }
+        if let Some(ahead) = self.held_at(border) {
+            let there = name_of(&ahead.driver);
+            return Some(format!("you have not agreed to the house rules of {there}"));
         }
         let answer = border.answer.as_ref();
         let is_unanswered = |(_, why): &&(ObjectId, HandRefusal)| *why == HandRefusal::Unanswered;
@@ -433,15 +466,24 @@ fn left_for<'a>(
     borders.iter().find(is_there).filter(|_| last.travels)
 }
 
-/// Opens a session with a neighbour, whose id the border names: no genesis of another sim is believed.
+/// Opens a session with a neighbour, whose id the border names: no genesis of another sim is believed. Returns also
+/// what it says of itself by now.
 async fn open(
     neighbour: SimId,
     nodes: Vec<NodeUrl>,
     key: std::sync::Arc<dyn metatopia_types::Sign>,
-) -> Result<ClientDriver, String> {
+) -> Result<(ClientDriver, Introduction), String> {
     let trust = GenesisTrust::learn_from(&nodes, Some(neighbour)).await;
     let trust = trust.map_err(|error| error.to_string())?;
-    ClientDriver::open(nodes, trust, key).await.map_err(|error| error.to_string())
+    let opened = ClientDriver::open(nodes, trust, key).await;
+    let mut driver = opened.map_err(|error| error.to_string())?;
+    match driver.prove_charter(PROOF).await {
+        Ok((_, charter)) => Ok((driver, charter.introduction)),
+        Err(why) => {
+            driver.leave().await;
+            Err(format!("its house rules are not proved: {why}"))
+        }
+    }
 }
 
 /// Remembers what stays now, and returns what of it was not told before.

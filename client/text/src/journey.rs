@@ -181,7 +181,7 @@ async fn open(room: &mut TextClient, found: KnownSim) -> Result<(ClientDriver, A
     // Admins may have changed those of the genesis.
     let unread = match driver.prove_charter(ANSWER).await {
         Ok((_, charter)) => room.unread_rules(&charter.introduction).map(|rules| {
-            format!("{rules}\nThese are the house rules of {called}. To agree, type it again.")
+            format!("{rules}\nThese are the house rules of {called}. To agree, type it again, or `agree`.")
         }),
         Err(why) => Some(stay(&why)),
     };

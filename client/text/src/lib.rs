@@ -263,6 +263,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::WhoDid(thing) => traces::who_did(room, &thing).await?,
         TextCommand::Report(what) => reports::obey(room, what).await?,
         TextCommand::Rules => rules::rules(room).await?,
+        TextCommand::Agree => rules::agree(room).await?,
         TextCommand::Source(thing) => deeds::source(room, &thing).await?,
         TextCommand::Edit(named) => author::edit(room, &named).await?,
         TextCommand::Publish(dir, thing) => author::publish(room, &dir, thing.as_deref()).await?,

@@ -30,7 +30,7 @@ use crate::{
     crossing::{BorderWalk, CrossedBorder, LastSeen, Passage, WayOver, name_of},
     forms,
     heard::{self, HeardLines},
-    private, words,
+    private, rules, words,
 };
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
@@ -149,9 +149,14 @@ impl TextClient {
     /// this is the room of that sim.
     pub(super) async fn attend_border(&mut self) -> Result<Option<WayOver>, TextClientError> {
         let (crossing, watching) = (&mut self.crossing, crate::watching());
-        match crossing.attend(&mut self.driver, self.scene.as_ref(), &watching).await {
+        let has_agreed = |rules| self.world.has_agreed(rules);
+        let own = self.scene.as_ref();
+        match crossing.attend(&mut self.driver, own, &watching, has_agreed).await {
             Passage::None => {
                 self.say_what_stays()?;
+                if let Some((there, introduction)) = self.crossing.unread_rules() {
+                    rules::offer(self, &there, &introduction)?;
+                }
                 if let Some((there, why)) = self.crossing.turned_back() {
                     let said = format!("{there} did not take you in: {why}. You are back.");
                     self.tell(LineKind::Seen, &said)?;

@@ -67,15 +67,36 @@ fn tell_house_rules(
     lines.try_for_each(|line| room.tell(kind, &format!("House rules: {}", printable(line))))
 }
 
-/// Tells somebody who came over a border the house rules of the sim, unless the person agreed to them.
+/// Tells somebody who comes near a border the house rules of the neighbour, and how she agrees to them.
+pub(super) fn offer(
+    room: &TextClient,
+    there: &str,
+    introduction: &Introduction,
+) -> Result<(), TextClientError> {
+    tell_house_rules(room, introduction, LineKind::Warned)?;
+    let how = format!("These are the house rules of {there}. To agree and go there, type `agree`.");
+    room.tell(LineKind::Warned, &how)
+}
+
+/// Tells somebody the house rules who came over a border by a pass from before they were changed.
 pub(super) async fn tell_unread(room: &mut TextClient) -> Result<(), TextClientError> {
     let Some(charter) = charter::proved(room).await? else { return Ok(()) };
-    let introduction = &charter.introduction;
-    if introduction.house_rules_digest().is_some_and(|digest| !room.has_agreed(digest)) {
-        tell_house_rules(room, introduction, LineKind::Warned)?;
-        room.note("Whoever stays here agrees to them. `rules` tells them again.");
+    if room.has_agreed(&charter.introduction) {
+        return Ok(());
     }
+    tell_house_rules(room, &charter.introduction, LineKind::Warned)?;
+    room.note("Whoever stays here agrees to them. `rules` tells them again.");
     Ok(())
+}
+
+/// Agrees to the house rules that were told last. Whoever is near a border is announced at once.
+pub(super) async fn agree(room: &mut TextClient) -> Result<(), TextClientError> {
+    if !room.agree() {
+        let told = "You were told no house rules that you have not agreed to.";
+        return room.tell(LineKind::Refused, told);
+    }
+    room.tell(LineKind::Done, "You agree to them.")?;
+    room.attend_border().await.map(|_| ())
 }
 
 /// Tells what everybody reads who comes, if there is anything.

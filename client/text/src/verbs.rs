@@ -5,13 +5,13 @@ use metatopia_scripting::closest;
 
 /// The words with which lines begin.
 const VERBS: &str = "\
-    attach ban block blocks buddies buddy build club clubs color copy decide delete detach \
-    drop edit emote exit fetch forbid forget freeze friends give go grant hands help home \
-    inventory join kick land let logs look lot lots luggage mailbox make map mine motd \
-    move mute name open profile proof publish push put quit recovery reply report reports \
-    resize return revoke ring rotate rules say send shout sit source stand stop stow take \
-    tell thaw touch unban unblock unbuddy undo unite unjoin unmute unprofile use vouch \
-    walk wear who write";
+    agree attach ban block blocks buddies buddy build club clubs color copy decide delete \
+    detach drop edit emote exit fetch forbid forget freeze friends give go grant hands \
+    help home inventory join kick land let logs look lot lots luggage mailbox make map \
+    mine motd move mute name open profile proof publish push put quit recovery reply \
+    report reports resize return revoke ring rotate rules say send shout sit source stand \
+    stop stow take tell thaw touch unban unblock unbuddy undo unite unjoin unmute \
+    unprofile use vouch walk wear who write";
 
 /// Returns the words with which lines begin.
 fn verbs() -> impl Iterator<Item = &'static str> + Clone {

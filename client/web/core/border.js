@@ -11,6 +11,10 @@ const APPROACH_MS = 4_000;
 const REFUSED_MS = 1_000;
 /** So often the neighbour gives a reason before it is told: at first it has not heard that somebody is near. */
 const REFUSED_TIMES = 3;
+/** Why an announcement is held back before anything is signed: she has not agreed to the neighbour's house rules. */
+export const HELD = 'HouseRules';
+/** Who did not agree is asked again once she was away from the line for so long. */
+const DECLINED_MS = 30_000;
 /** From so many metres before the line on a heading is said in both sims. */
 const BOTH_METRES = 2;
 
@@ -34,17 +38,20 @@ export class BorderWalk {
   /**
    * @param {object} parts @param {Walker} parts.engine where the avatar is
    * @param {() => {name: string, look: any}} parts.person who walks
+   * @param {{agreed: () => string[], agrees: (there: Walker) => Promise<unknown>}} parts.rules digests of the house rules that she agreed to, and what asks her to agree to others
    * @param {(border: Border) => Walker} parts.open makes the neighbour's
    * @param {(there: Walker, border: Border) => void} parts.arrived the avatar is there
    * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
    * @param {(border: Border | null, there: Walker | null, portals: Border[], left?: Border) => void} parts.near a border is near, or none is any more, these portals are in sight, and from that border one came home
    */
-  constructor({ engine, person, open, arrived, refused, near }) {
-    [this.engine, this.person, this.open, this.arrived, this.refused, this.near] = [engine, person, open, arrived, refused, near];
+  constructor({ engine, ...parts }) {
+    [this.engine, this.parts] = [engine, parts];
     this.ahead = /** @type {{border: Border, engine: Walker, sight: JoinedSight} | null} */ (null);
     /** When the borders were asked for, and when it is announced again. */
     [this.asked, this.due] = [-Infinity, -Infinity];
     this.said = { why: /** @type {string | null} */ (null), times: 0 };
+    /** House rules that she did not agree to, and until when she is not asked about them. */
+    this.declined = { rules: /** @type {string | null} */ (null), until: -Infinity };
     /** The heading, and whether the neighbour was told of it. */
     this.heading = { x: 0, y: 0, both: false };
   }
@@ -79,7 +86,7 @@ export class BorderWalk {
     const shown = engine.me === null ? null : engine.sight.at(engine.me, now);
     // Behind a portal one stands where its other end is.
     if (shown && !ahead.border.portal) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
-    there.port.tell('arrive', this.person());
+    there.port.tell('arrive', this.parts.person());
     engine.port.tell('let_go');
     const { border } = ahead;
     const moved = (/** @type {Point} */ at) => ({ x: at.x + x, y: at.y + y });
@@ -87,8 +94,8 @@ export class BorderWalk {
     this.engine = there;
     this.#lookOver(back, engine);
     [this.asked, this.due] = [-Infinity, now + REFUSED_MS];
-    this.arrived(there, border);
-    this.near(back, engine, back.portal ? [back] : []);
+    this.parts.arrived(there, border);
+    this.parts.near(back, engine, back.portal ? [back] : []);
     this.walk(this.heading.x, this.heading.y);
   }
 
@@ -117,7 +124,7 @@ export class BorderWalk {
     const near = all.filter(({ far }) => !far);
     const next = near.find(({ open, nodes }) => open && nodes.length > 0);
     const same = next?.neighbour === this.ahead?.border.neighbour;
-    this.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null, all.filter(({ portal }) => portal), all.find(({ back }) => back));
+    this.parts.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null, all.filter(({ portal }) => portal), all.find(({ back }) => back));
     if (next && same && this.ahead) {
       this.ahead.border = next;
       if (next.lookout) this.ahead.engine.port.tell('look_at', next.lookout);
@@ -127,7 +134,7 @@ export class BorderWalk {
     this.ahead = null;
     this.engine.port.tell('may_pass', { to: null });
     if (!next) return;
-    const engine = this.open(next);
+    const engine = this.parts.open(next);
     this.#lookOver(next, engine);
     engine.start();
   }
@@ -136,14 +143,26 @@ export class BorderWalk {
   #announce({ border, engine: there }, now) {
     const { engine, said } = this;
     this.due = Infinity;
-    there.approach(engine.sim ?? '').catch(({ code }) => ({ ok: false, refusal: code })).then(({ ok, refusal }) => {
+    there.approach(engine.sim ?? '', this.parts.rules.agreed()).catch(({ code }) => ({ ok: false, refusal: code })).then(({ ok, refusal }) => {
       if (engine !== this.engine || there !== this.ahead?.engine) return;
       engine.port.tell('may_pass', { to: ok ? border.neighbour : null });
       this.due = now + (ok ? APPROACH_MS : REFUSED_MS);
       if (ok) return void (said.why = null);
+      if (refusal === HELD) this.#agree(there);
       [said.why, said.times] = [refusal, refusal === said.why ? said.times + 1 : 1];
       // Once is enough while the reason stays.
-      if (said.times === REFUSED_TIMES) this.refused(refusal ?? '', there);
+      if (said.times === REFUSED_TIMES) this.parts.refused(refusal ?? '', there);
     });
+  }
+
+  /** Asks whether she agrees to the house rules of the neighbour, unless she said no to them just now. @param {Walker} there */
+  async #agree(there) {
+    const rules = there.genesis?.introduction.houseRulesDigest;
+    if (rules !== this.declined.rules || performance.now() >= this.declined.until) {
+      this.due = Infinity;
+      await this.parts.rules.agrees(there);
+      [this.declined.rules, this.due] = [rules, -Infinity];
+    }
+    this.declined.until = performance.now() + DECLINED_MS;
   }
 }

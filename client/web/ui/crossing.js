@@ -1,10 +1,11 @@
 /** Walking over a border, as the page does it: where the avatar is, there the page goes. */
 
-import { BorderWalk } from '../core/border.js';
+import { BorderWalk, HELD } from '../core/border.js';
 import { Engine } from '../core/engine.js';
 import { addressOf } from '../core/world-map.js';
 import { refusal, t } from '../strings.js';
 import { el, put } from './dom.js';
+import { agreed, agrees } from './introduction.js';
 
 /** @param {import('../main.js').Page} page */
 export function crossing(page) {
@@ -15,6 +16,7 @@ export function crossing(page) {
   return new BorderWalk({
     engine: page.client,
     person: () => page.person,
+    rules: { agreed, agrees: (there) => agrees(/** @type {Engine} */ (there)) },
     open({ neighbour, nodes, lookout }) {
       const [origin, ...servers] = nodes.map((node) => new URL(node).origin);
       return new Engine({ origin, servers, identity, at: lookout, store, sim: neighbour, compiled: page.loaded.compiled });
@@ -35,7 +37,8 @@ export function crossing(page) {
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
       const words = { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' };
       const told = [border.portal ? t(border.open ? 'portal.open' : 'portal.wall', words) : t(border.open ? 'border.open' : 'border.wall', words)];
-      if (border.open && border.refused) told.push(t('border.refused', { sim, why: border.refused }));
+      const held = page.border?.said.why === HELD ? refusal(HELD) : null;
+      if (border.open && (border.refused ?? held)) told.push(t('border.refused', { sim, why: border.refused ?? held }));
       const stays = border.stays.map(({ id, why }) => t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
       if (border.open) told.push(...stays.filter((line) => stayed.includes(line)));
       stayed = stays;

@@ -11,6 +11,11 @@ const AGREED = 'metatopia.agreed';
 /** Those agreed to longest ago are asked again. */
 const AGREED_MAX = 200;
 
+/** Those agreed to in this tab: a browser may keep nothing. */
+const here = /** @type {Set<string>} */ (new Set());
+/** The digests of the house rules that the person agreed to. @returns {string[]} */
+export const agreed = () => [...new Set([recall(AGREED) ?? [], ...here].flat())];
+
 /** A digest is null, and the house rules are empty, if there are none; the picture is an address of its bytes.
  * @typedef {{world: string|null, description: string, tags: string[], houseRules: string, houseRulesDigest: string|null, picture: string|null, falls: string|null}} Introduction */
 
@@ -38,12 +43,12 @@ export function agrees(client) {
 
 /** @param {Engine} client @returns {Promise<boolean>} */
 async function agreesNow(client) {
-  const known = () => /** @type {string[]} */ ([recall(AGREED) ?? []].flat());
   const about = client.genesis?.introduction;
   const digest = about?.houseRulesDigest ?? null;
-  if (!about || digest === null || known().includes(digest)) return true;
+  if (!about || digest === null || agreed().includes(digest)) return true;
   if (!(await ask(client.status.simName ?? '', { ...about }))) return false;
-  keep(AGREED, [...known(), digest].slice(-AGREED_MAX));
+  here.add(digest);
+  keep(AGREED, agreed().slice(-AGREED_MAX));
   // Others may hold since they were shown.
   return agreesNow(client);
 }

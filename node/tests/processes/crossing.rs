@@ -209,6 +209,49 @@ fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
     }
 }
 
+/// People were in the other sim before they were told its house rules.
+#[test]
+fn who_has_not_agreed_to_house_rules_beyond_a_line_reads_them_there_and_goes_once_she_does() {
+    let folder = Folder::new("rules-crossing");
+    let (grid, [west, east]) = side_by_side(&folder);
+    let (words, admin) = (folder.join("rules.txt"), folder.join("grid/sim-1-0/admin.key"));
+    fs::write(&words, "Wipe your feet.").expect("the words");
+    let order = |words: &Path| {
+        let (words, admin) = (text(words), text(&admin));
+        json(&["admin", "house-rules", &words, "--node", &east, "--key", &admin, "--json"])
+    };
+    order(&words);
+    let enter = |name| Person::enter_keeping(&folder.join("state"), &west, &key(&folder, name));
+    let mut person = enter("ada");
+    person.types("go east 12");
+    person.sees("House rules: Wipe your feet.");
+    person.sees("To agree and go there, type `agree`");
+    person.sees("The border is a wall: you have not agreed to the house rules of sim-1-0.");
+    assert!(!person.has_seen("You walked into"));
+    person.types("agree");
+    person.sees("You agree to them.");
+    person.types("go east 12");
+    person.sees("You walked into sim-1-0");
+    person.sees("You walk");
+    person.types("agree");
+    person.sees("You were told no house rules");
+    // Half a metre beyond the line she departs.
+    person.types("go west 14");
+    person.sees("You walked into land office");
+    person.sees("You walk");
+    person.leaves();
+
+    // Other words are others, also where somebody agreed to those before. Ada has a pass for some seconds yet.
+    fs::write(&words, "Shut the door.").expect("the words");
+    order(&words);
+    let mut person = enter("bob");
+    person.types("go east 12");
+    person.sees("House rules: Shut the door.");
+    person.sees("The border is a wall: you have not agreed to the house rules of sim-1-0.");
+    person.leaves();
+    grid.stop();
+}
+
 /// Sims at public addresses ask new keys for work, so nobody walked from one into another who had not logged in
 /// there before.
 #[test]

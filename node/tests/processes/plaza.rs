@@ -377,6 +377,13 @@ impl Person {
         Self::begin(command)
     }
 
+    /// Enters with this as the folder in which it is kept which house rules the person agreed to.
+    pub(crate) fn enter_keeping(state: &Path, url: &str, key: &str) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.args(["client", "--node", url, "--key", key]).env("XDG_STATE_HOME", state);
+        Self::begin(command)
+    }
+
     fn begin(mut command: Command) -> Self {
         let mut process = command
             .stdin(Stdio::piped())

@@ -2,17 +2,19 @@
 
 use std::{mem, time::Duration};
 
-use metatopia_client::{NeighbourGround, Scene};
+use metatopia_client::{HOUSE_RULES_AGAIN, NeighbourGround, Scene, held_back};
 use metatopia_client_driver::{ClientDriver, DriverEvent, WORKED};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{SubmitRefusal, Watching};
-use metatopia_types::{Act, ActId, Outcome, SimId, Work};
+use metatopia_sim::Introduction;
+use metatopia_types::{Act, ActId, Digest, Outcome, SimId, Work};
 use tokio::{
     task::JoinHandle,
     time::{Instant, timeout},
 };
 
 use super::ANSWER;
+use crate::charter::may_pass;
 
 /// A person announces again that she may come over, after this long: a pass counts for 10 s.
 const APPROACH_AGAIN: Duration = Duration::from_secs(4);
@@ -42,6 +44,11 @@ pub(super) struct NeighbourSession {
     approach: Option<(ActId, Instant)>,
     /// Why the neighbour did not take it.
     pub(super) refused: Option<String>,
+    /// What the neighbour says of itself by now, and when that was proved.
+    pub(super) introduction: Introduction,
+    proved: Instant,
+    /// The house rules to which the person has to agree before she is announced.
+    pub(super) held: Option<Digest>,
     work: NewcomerWork,
 }
 
@@ -60,9 +67,23 @@ enum NewcomerWork {
 }
 
 impl NeighbourSession {
-    pub(super) fn new(driver: ClientDriver, ground: NeighbourGround, lookout: Vec2) -> Self {
-        let (scene, approach, refused) = (None, None, None);
-        Self { driver, ground, lookout, scene, approach, refused, work: NewcomerWork::None }
+    pub(super) fn new(
+        driver: ClientDriver,
+        introduction: Introduction,
+        (ground, lookout): (NeighbourGround, Vec2),
+    ) -> Self {
+        Self {
+            driver,
+            ground,
+            lookout,
+            scene: None,
+            approach: None,
+            refused: None,
+            introduction,
+            proved: Instant::now(),
+            held: None,
+            work: NewcomerWork::None,
+        }
     }
 
     /// Looks over the border from a place.
@@ -76,13 +97,19 @@ impl NeighbourSession {
         }
     }
 
-    /// Announces who comes, and takes in what has happened over there.
-    pub(super) async fn hear(&mut self, from: SimId) -> Result<(), String> {
+    /// Announces who comes, unless she has not agreed to the house rules, and takes in what has happened over there.
+    pub(super) async fn hear(
+        &mut self,
+        from: SimId,
+        has_agreed: impl Fn(Digest) -> bool,
+    ) -> Result<(), String> {
+        self.prove_rules().await?;
         self.do_work().await;
+        self.held = held_back(&self.introduction, has_agreed);
         let again = if self.refused.is_some() { ASK_AGAIN } else { APPROACH_AGAIN };
         let is_due = self.approach.is_none_or(|(_, at)| at.elapsed() >= again);
         let is_working = matches!(self.work, NewcomerWork::Doing(_));
-        if is_due && !is_working {
+        if is_due && !is_working && self.held.is_none() {
             let work = match mem::take(&mut self.work) {
                 NewcomerWork::Done(work) => Some(work),
                 _ => None,
@@ -95,6 +122,21 @@ impl NeighbourSession {
             // What has not come yet is waited for by nobody.
             let Ok(news) = timeout(Duration::ZERO, self.driver.news()).await else { break };
             self.note(news)?;
+        }
+        Ok(())
+    }
+
+    /// Proves the house rules anew where that was long ago: admins may have changed them.
+    async fn prove_rules(&mut self) -> Result<(), String> {
+        if self.proved.elapsed() < HOUSE_RULES_AGAIN {
+            return Ok(());
+        }
+        self.proved = Instant::now();
+        match self.driver.prove_charter(ANSWER).await {
+            Ok((_, charter)) => self.introduction = charter.introduction,
+            // Those hold on that were proved before.
+            Err(error) if may_pass(&error) => {}
+            Err(error) => return Err(error.to_string()),
         }
         Ok(())
     }

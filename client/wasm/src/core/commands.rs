@@ -62,8 +62,9 @@ enum PageCommand {
     Answer { object: ObjectId, terms: Offer, accepts: bool },
     /// Takes back all that things were allowed to do.
     Forbid,
-    /// Announces to this sim that the person comes over the border of a neighbour.
-    Approach { from: String },
+    /// Announces to this sim that the person comes over the border of a neighbour; she agreed to house rules of these
+    /// digests.
+    Approach { from: String, agreed: BTreeSet<String> },
     /// A neighbour lets the person over; none does, if none is named.
     MayPass { to: Option<String> },
     /// The person may come over a border into this sim.
@@ -335,8 +336,8 @@ impl ClientCore {
             PageCommand::Answer { object, terms, accepts } => {
                 self.act(plain(Act::Answer { object, terms, accepts }));
             }
-            PageCommand::Approach { from } => match from.parse() {
-                Ok(from) => self.approach(id, from),
+            PageCommand::Approach { from, agreed } => match from.parse() {
+                Ok(from) => self.approach(id, from, &agreed),
                 Err(_) => self.failed(id, BAD_NAME, &from.into()),
             },
             PageCommand::MayPass { to } => self.may_pass(id, to.as_deref()),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use data_encoding::BASE64;
-use metatopia_client::{Distrust, QUESTIONS_MAX};
+use metatopia_client::{Distrust, HOUSE_RULES_AGAIN, QUESTIONS_MAX};
 use metatopia_math::Vec2;
 use metatopia_protocol::{
     Answer, CandidateEntry, CharterAnswer, ClubEntry, DelayedEntry, GovernanceEntry, LoginTerms,
@@ -38,7 +38,7 @@ const LEARN_AGAIN: Duration = Duration::from_secs(2);
 
 /// Between two questions what the sim is by now: admins seldom change it. One that failed is asked again
 /// sooner.
-const CHARTER_AGAIN: Duration = Duration::from_secs(60);
+const CHARTER_AGAIN: Duration = HOUSE_RULES_AGAIN;
 const CHARTER_RETRY: Duration = Duration::from_secs(2);
 
 /// A charter that is older than this is no word of what holds now: a minute of turns.
@@ -159,7 +159,7 @@ pub(super) struct Inquiries {
     /// Packages that sources import, which were fetched to look those over.
     pub(super) imported: BTreeMap<PackageId, Package>,
     /// What was proved last of what the sim is by now, and after which turn that was.
-    charter: Option<(Height, Box<Charter>)>,
+    pub(super) charter: Option<(Height, Box<Charter>)>,
 }
 
 /// What to do after an answer.

@@ -1,8 +1,11 @@
 //! Coming into a sim by a login or over a border. It may ask a key that is new to it for a ticket or for some seconds
 //! of work.
 
+use std::collections::BTreeSet;
+
+use metatopia_client::held_back;
 use metatopia_protocol::{LoginTerms, Question};
-use metatopia_types::{Act, Height, Look, Pass, Rotation, SimId, TicketPass, Work};
+use metatopia_types::{Act, Digest, Height, Look, Pass, Rotation, SimId, TicketPass, Work};
 use serde_json::{Value, json};
 
 use super::{
@@ -61,8 +64,17 @@ impl ClientCore {
         self.come(command, Coming::Login { name, look });
     }
 
-    /// Announces that the person comes over the border from a sim, after what is under way.
-    pub(super) fn approach(&mut self, command: u64, from: SimId) {
+    /// Announces that the person comes over the border from a sim, after what is under way; not before she agreed to
+    /// the house rules of this sim, which are proved with the first view. `agreed` are the digests of those that she
+    /// agreed to.
+    pub(super) fn approach(&mut self, command: u64, from: SimId, agreed: &BTreeSet<String>) {
+        let Some((_, charter)) = &self.inquiries.charter else {
+            return self.failed(command, "NoRulesYet", &Value::Null);
+        };
+        let has_agreed = |rules: Digest| agreed.contains(&rules.to_string());
+        if held_back(&charter.introduction, has_agreed).is_some() {
+            return self.failed(command, "HouseRules", &Value::Null);
+        }
         self.come(Some(command), Coming::Approach { from });
     }
 

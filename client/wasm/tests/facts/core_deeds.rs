@@ -254,37 +254,6 @@ fn a_new_key_shows_a_ticket_or_does_the_work() {
     assert_eq!(page.result(id), None);
 }
 
-/// Whoever walked to a public sim that did not know her yet was told to log in there.
-#[test]
-fn a_new_key_does_the_work_before_it_is_announced_at_a_border() {
-    let from = "06".repeat(32);
-    let mut page = Page::unconnected(json!({}));
-    page.connect();
-    page.said();
-    let id = page.command(json!({ "do": "approach", "from": from }));
-    let act = page.act();
-    assert!(matches!(act.envelope.act, Act::Approach { work: None, .. }), "{act:?}");
-    page.tell(&ServerMessage::Refused { act: act.id(), why: SubmitRefusal::NeedsWork });
-    let [(question, Question::LoginTerms { .. })] = page.asked()[..] else { panic!() };
-    let header = HeaderId(Digest::of("work", b""));
-    let work = LoginTerms::Work { height: Height(20), header, tries: 9 };
-    page.answer(question, Answer::LoginTerms(work));
-    let events = page.events();
-    let wanted = events.iter().find(|event| event["type"] == "work").expect("work is asked for");
-    page.command(json!({ "do": "worked", "work": wanted["id"], "nonce": "5" }));
-    let act = page.act();
-    let Act::Approach { work: Some(work), .. } = act.envelope.act else { panic!() };
-    assert_eq!((work.height, work.nonce), (Height(20), 5));
-    assert_eq!(page.result(id), None);
-    page.decide(act, Outcome::Ok);
-    assert!(ok(&mut page, id));
-    let again = page.command(json!({ "do": "approach", "from": from }));
-    let act = page.act();
-    assert!(matches!(act.envelope.act, Act::Approach { work: None, .. }), "{act:?}");
-    page.decide(act, Outcome::Ok);
-    assert!(ok(&mut page, again));
-}
-
 // Who was walled in had a way out in the text client alone.
 #[test]
 fn who_is_walled_in_goes_home() {

@@ -6,10 +6,7 @@ use metatopia_protocol::*;
 use metatopia_types::*;
 use serde_json::{Value, json};
 
-use crate::{
-    page::Page,
-    stand::{Stand, certificate},
-};
+use crate::{page::Page, stand::Stand};
 
 fn script(n: u64, package: PackageId) -> ScriptEntry {
     ScriptEntry {
@@ -449,15 +446,7 @@ fn what_the_sim_is_by_now_is_asked_once_a_minute_and_told_if_it_is_proved() {
     page.see();
     for signers in [&[200, 201][..], &[200, 201, 202]] {
         let asked = question(&mut page, |asked| *asked == Question::Charter);
-        let (of, leaves) = (page.stand.height(), page.stand.world().provable_leaves());
-        page.stand.turns(2);
-        let header = page.stand.proof(of, &[]).header;
-        let certificate = certificate(&header, signers);
-        let charter = leaves.charter();
-        page.answer(
-            asked,
-            Answer::Charter(Box::new(CharterAnswer { header, certificate, charter })),
-        );
+        page.prove_charter(asked, signers);
         let told = page.events_of("charter");
         let now = json!([
             { "type": "charter", "world": null, "houseRules": "", "houseRulesDigest": null },
@@ -494,12 +483,7 @@ fn the_values_of_the_charter_that_can_be_changed_are_proved_before_they_are_show
         page.asked();
         let id = page.command(json!({ "do": "values" }));
         let asked = question(&mut page, |asked| *asked == Question::Charter);
-        let (of, leaves) = (page.stand.height(), page.stand.world().provable_leaves());
-        page.stand.turns(2);
-        let header = page.stand.proof(of, &[]).header;
-        let (certificate, charter) = (certificate(&header, signers), leaves.charter());
-        let answer = CharterAnswer { header, certificate, charter };
-        page.answer(asked, Answer::Charter(Box::new(answer)));
+        page.prove_charter(asked, signers);
         let told = page.result(id).expect("it came");
         if !proved {
             assert_eq!(told["code"], "Unproven");

@@ -3,6 +3,7 @@
 mod calls;
 mod capsules;
 mod core_clubs;
+mod core_crossing;
 mod core_deeds;
 mod core_joints;
 mod core_lots;

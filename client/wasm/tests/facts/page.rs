@@ -1,6 +1,7 @@
 //! A core, and both ends of its line: the page, and a server that is honest unless a test spoils it.
 
 use metatopia_protocol::*;
+use metatopia_sim::Genesis;
 use metatopia_types::*;
 use metatopia_wasm::ClientCore;
 use serde_json::{Value, json};
@@ -40,10 +41,15 @@ impl Page {
     }
 
     pub(crate) fn unconnected(changes: Value) -> Self {
-        let mut stand = Stand::new();
+        Self::of(&Stand::genesis(), changes)
+    }
+
+    /// Is of a sim of this genesis, and not connected.
+    pub(crate) fn of(genesis: &Genesis, changes: Value) -> Self {
+        let mut stand = Stand::of(genesis);
         stand.enter();
         let setup = setup(stand.sim(), changes);
-        let core = ClientCore::new(&setup, &Stand::genesis().encode()).expect("a setup");
+        let core = ClientCore::new(&setup, &genesis.encode()).expect("a setup");
         let (now, wall) = (1_000.0, 1_700_000_000_000.0);
         Self { stand, watcher: Watcher::default(), core, now, wall, last: 0 }
     }
@@ -84,6 +90,16 @@ impl Page {
 
     pub(crate) fn answer(&mut self, id: u32, answer: Answer) {
         self.tell(&ServerMessage::Answer { id, answer: Box::new(answer) });
+    }
+
+    /// Answers the question what the sim is by now, with a proof that these signed.
+    pub(crate) fn prove_charter(&mut self, asked: u32, signers: &[u8]) {
+        let (of, leaves) = (self.stand.height(), self.stand.world().provable_leaves());
+        self.stand.turns(2);
+        let header = self.stand.proof(of, &[]).header;
+        let (certificate, charter) = (certificate(&header, signers), leaves.charter());
+        let answer = CharterAnswer { header, certificate, charter };
+        self.answer(asked, Answer::Charter(Box::new(answer)));
     }
 
     /// What was sent since the last look.
