@@ -41,11 +41,11 @@ pub struct LuggageThing {
     pub id: ObjectId,
     /// Where it was born, and as what.
     pub origin: Origin,
-    /// Its owner.
+    /// Whose luggage it is in.
     pub owner: PublicKey,
-    /// Its kind.
+    /// What it is, as scripts are told.
     pub kind: String,
-    /// Its name.
+    /// The name that people see.
     pub name: String,
     /// Where it was, in metres.
     pub position: Vec2,

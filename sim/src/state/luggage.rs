@@ -24,7 +24,7 @@ pub(crate) struct PackedThing {
 /// A thing of some luggage, as it would be put down.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchedThing {
-    /// The thing.
+    /// The thing as it was packed.
     pub(crate) thing: TravellingThing,
     /// Its body, which rests.
     pub(crate) body: BodySpec,
