@@ -134,6 +134,18 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   await panel.getByRole('button', { name: t('group.save'), exact: true }).click();
   const { things } = JSON.parse(await readFile(/** @type {string} */ (await (await saved).path()), 'utf8'));
   assert.deepEqual(things.map((/** @type {any} */ thing) => thing.parts.length), [2]);
+
+  // It goes into luggage, and comes back as it was.
+  const stowed = /** @type {number} */ ((await own(ada)).at(-1)?.id);
+  const name = await ada.read((page, id) => (page.select(id), page.client.sight.objects.get(id).name), stowed);
+  await ada.page.getByRole('button', { name: t('own.stow'), exact: true }).click();
+  await owns(ada, 7);
+  await ada.panel('build');
+  await panel.getByText(t('build.stowed'), { exact: true }).waitFor();
+  await ada.picture('build-luggage');
+  await panel.getByRole('button', { name: `${t('build.fetch')}: ${name}`, exact: true }).click();
+  assert.equal((await owns(ada, 8)).at(-1)?.id, stowed);
+  await panel.getByText(t('build.stowed'), { exact: true }).waitFor({ state: 'detached' });
 });
 
 journey('on a phone thirty parts fit, and taps choose several things', async ({ plaza, open }) => {
