@@ -90,7 +90,7 @@ function owned(page) {
     const box = el('input', { type: 'checkbox', 'aria-label': t('build.pick', { name }), checked: page.group.ids.has(object), on: { change: () => page.group.toggle(object) } });
     boxes.set(object, box);
     return el('li', null, seen && box, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, stowed ? t('build.stowed') : t('thing.where.value', { x: metres(x), y: metres(y) }))),
-      stowed && button({ text: t('build.fetch'), class: 'small', 'aria-label': `${t('build.fetch')}: ${name}`, click: () => page.toasts.watch('fetch', page.client.build.fetch(object, stowed.hx, stowed.hy, stowed.movable)) }),
+      stowed && button({ text: t('build.fetch'), class: 'small', 'aria-label': `${t('build.fetch')}: ${name}`, click: () => (page.canvas.focus({ preventScroll: true }), page.toasts.watch('fetch', page.client.build.fetch(object, stowed.hx, stowed.hy, stowed.movable))) }),
       seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
   }
   const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);
