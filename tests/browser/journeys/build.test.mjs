@@ -141,7 +141,7 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   await ada.page.getByRole('button', { name: t('own.stow'), exact: true }).click();
   await owns(ada, 7);
   await ada.panel('build');
-  await panel.getByText(t('build.stowed'), { exact: true }).waitFor();
+  await panel.getByText(t('build.stowed'), { exact: true }).scrollIntoViewIfNeeded();
   await ada.picture('build-luggage');
   await panel.getByRole('button', { name: `${t('build.fetch')}: ${name}`, exact: true }).click();
   assert.equal((await owns(ada, 8)).at(-1)?.id, stowed);
