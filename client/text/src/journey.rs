@@ -14,6 +14,7 @@ use metatopia_types::{Act, Outcome, SimId, Square, TilePoint};
 
 use super::{
     crossing::name_of,
+    luggage,
     room::{ActProgress, TextClient},
     rules, watching,
 };
@@ -230,6 +231,7 @@ async fn depart(
         let name = name_of(&room.driver);
         room.tell(LineKind::Done, &format!("You are in {name} now. `look` describes it."))?;
         rules::greet(room).await?;
+        luggage::greet(room).await?;
         return crate::arrived(room).await;
     };
     let there = room.settle(before);

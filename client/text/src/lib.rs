@@ -194,6 +194,7 @@ async fn enter(room: &mut TextClient, login: Act) -> Result<(), TextClientError>
     let place = printable(&genesis.name);
     room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
     rules::greet(room).await?;
+    luggage::greet(room).await?;
     arrived(room).await
 }
 

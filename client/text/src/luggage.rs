@@ -17,7 +17,8 @@ pub(super) async fn stow(room: &mut TextClient, typed: &str) -> Result<(), TextC
     let Some(thing) = meant(room, typed).await? else { return Ok(()) };
     room.it = Some(thing.id);
     let name = printable(&thing.name);
-    let done = format!("{name} is in luggage; `fetch {name}` puts it down again.");
+    let id = thing.id;
+    let done = format!("{name} is in luggage, object {id}; `fetch {name}` puts it down again.");
     perform(room, Build::Stow { object: thing.id }, &done).await
 }
 
@@ -36,7 +37,8 @@ pub(super) async fn fetch(room: &mut TextClient, typed: &str) -> Result<(), Text
     };
     let way = position.saturating_sub(here);
     let name = printable(&thing.name);
-    let done = format!("You put {name} down, {:.1} m {}.", way.length(), compass(way));
+    let (length, towards, id) = (way.length(), compass(way), thing.object);
+    let done = format!("You put {name} down, {length:.1} m {towards}, object {id}.");
     perform(room, Build::Fetch { object: thing.object, position }, &done).await
 }
 
@@ -53,6 +55,16 @@ pub(super) async fn is_discarded(
     }
     let done = format!("Object {object} is gone for good.");
     perform(room, Build::Delete { object }, &done).await.map(|()| true)
+}
+
+/// Tells whoever comes how much is in her luggage, which a moderator may have put there.
+pub(super) async fn greet(room: &mut TextClient) -> Result<(), TextClientError> {
+    let stowed = things(room).await?.iter().filter(|thing| thing.stowed.is_some()).count();
+    if stowed > 0 {
+        let things = number_of(stowed, "thing is", "things are");
+        room.note(&format!("{things} in your luggage: `luggage` lists what you can `fetch`."));
+    }
+    Ok(())
 }
 
 /// Lists what is in the luggage of somebody; of the person, if nobody is named.

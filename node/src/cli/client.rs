@@ -43,7 +43,7 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     let (mut driver, correspondence) = args.player.open_to_correspond(Arc::clone(&key)).await?;
     // Admins may have changed those of the genesis.
     let (_, charter) = driver.prove_charter(ANSWER).await.map_err(unproven)?;
-    house_rules::agree(&charter.introduction, args.accept_rules, console)?;
+    house_rules::agree(&charter.introduction, &key.public(), args.accept_rules, console)?;
     let login = args.player.login(&mut driver, console).await?;
     let lines = metatopia_text_client::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;

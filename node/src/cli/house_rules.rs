@@ -1,7 +1,7 @@
 //! House rules: what a sim asks people to agree to before they enter.
 //!
-//! Agreeing is between people. It is kept on this machine alone, and asked for again when a sim has other
-//! words.
+//! Agreeing is between people. It is kept on this machine alone, for each key, and asked for again when a sim has
+//! other words.
 
 use std::{
     env,
@@ -13,14 +13,14 @@ use std::{
 
 use metatopia_client::text::printable;
 use metatopia_sim::Introduction;
-use metatopia_types::Digest;
+use metatopia_types::{Digest, PublicKey};
 
 use super::{console::Console, failure::Failure};
 
-/// The file with the digests of the house rules that were agreed to, one a line.
+/// The file with the digests of the house rules that were agreed to, each on a line with the key of who did.
 const AGREED: &str = "agreed";
 
-/// The most bytes of that file that are read: some 15,000 digests.
+/// The most bytes of that file that are read: some 8,000 lines.
 const AGREED_BYTES_MAX: u64 = 1 << 20;
 
 /// Makes sure that somebody has agreed to the house rules of a sim, if it has any.
@@ -29,12 +29,13 @@ const AGREED_BYTES_MAX: u64 = 1 << 20;
 /// Fails when somebody does not agree, or cannot be asked.
 pub(super) fn agree(
     introduction: &Introduction,
+    person: &PublicKey,
     accepts: bool,
     console: Console,
 ) -> Result<(), Failure> {
     let Some(digest) = introduction.house_rules_digest() else { return Ok(()) };
     let file = agreed_file(|name| env::var_os(name));
-    if file.as_ref().is_some_and(|file| is_listed(file, digest)) {
+    if file.as_ref().is_some_and(|file| is_listed(file, digest, person)) {
         return Ok(());
     }
     let lines: Vec<String> = introduction.house_rules.lines().map(printable).collect();
@@ -49,24 +50,24 @@ pub(super) fn agree(
         return Err(Failure::refused("you have not agreed to the house rules of the sim"));
     }
     if let Some(file) = file
-        && let Err(error) = list(&file, digest)
+        && let Err(error) = list(&file, digest, person)
     {
         console.warn(&format!("{}: {error}: you will be asked again", file.display()));
     }
     Ok(())
 }
 
-/// Says whether somebody has agreed on this machine to house rules of this digest.
-pub(super) fn is_agreed(digest: Digest) -> bool {
-    agreed_file(|name| env::var_os(name)).is_some_and(|file| is_listed(&file, digest))
+/// Says whether the person of this key has agreed on this machine to house rules of this digest.
+pub(super) fn is_agreed(digest: Digest, person: &PublicKey) -> bool {
+    agreed_file(|name| env::var_os(name)).is_some_and(|file| is_listed(&file, digest, person))
 }
 
-/// Keeps on this machine that somebody has agreed to house rules of this digest.
+/// Keeps on this machine that the person of this key has agreed to house rules of this digest.
 ///
 /// # Errors
 /// When the disk fails.
-pub(super) fn keep(digest: Digest) -> io::Result<()> {
-    agreed_file(|name| env::var_os(name)).map_or(Ok(()), |file| list(&file, digest))
+pub(super) fn keep(digest: Digest, person: &PublicKey) -> io::Result<()> {
+    agreed_file(|name| env::var_os(name)).map_or(Ok(()), |file| list(&file, digest, person))
 }
 
 /// Asks on the terminal, and returns whether the answer is yes.
@@ -84,18 +85,18 @@ fn agreed_file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     state.map(|state| state.join("metatopia").join(AGREED))
 }
 
-fn is_listed(file: &PathBuf, digest: Digest) -> bool {
+fn is_listed(file: &PathBuf, digest: Digest, person: &PublicKey) -> bool {
     let Ok(file) = fs::File::open(file) else { return false };
     let limited = io::Read::take(file, AGREED_BYTES_MAX);
-    let wanted = digest.to_string();
+    let wanted = format!("{digest} {person}");
     io::BufReader::new(limited).lines().map_while(Result::ok).any(|line| line == wanted)
 }
 
-fn list(file: &PathBuf, digest: Digest) -> io::Result<()> {
+fn list(file: &PathBuf, digest: Digest, person: &PublicKey) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    writeln!(fs::OpenOptions::new().create(true).append(true).open(file)?, "{digest}")
+    writeln!(fs::OpenOptions::new().create(true).append(true).open(file)?, "{digest} {person}")
 }
 
 #[cfg(test)]
@@ -110,17 +111,20 @@ mod tests {
         }
     }
 
+    /// One key's agreement let every key of the machine in unasked.
     #[test]
-    fn words_that_were_agreed_to_are_remembered_and_others_are_not() {
+    fn words_that_a_key_agreed_to_are_remembered_of_it_and_others_are_not() {
         let home = Scratch::new("agreed");
         let file = agreed_file(|name| (name == "HOME").then(|| home.0.clone().into_os_string()));
         let file = file.expect("a home");
         let (one, other) = (Digest([1; 32]), Digest([2; 32]));
-        assert!(!is_listed(&file, one));
-        list(&file, one).expect("a folder of ours");
-        assert!(is_listed(&file, one) && !is_listed(&file, other));
-        list(&file, other).expect("a folder of ours");
-        assert!(is_listed(&file, one) && is_listed(&file, other));
+        let [ada, bob] = [PublicKey([3; 32]), PublicKey([4; 32])];
+        assert!(!is_listed(&file, one, &ada));
+        list(&file, one, &ada).expect("a folder of ours");
+        assert!(is_listed(&file, one, &ada) && !is_listed(&file, other, &ada));
+        assert!(!is_listed(&file, one, &bob));
+        list(&file, other, &ada).expect("a folder of ours");
+        assert!(is_listed(&file, one, &ada) && is_listed(&file, other, &ada));
         assert_eq!(agreed_file(|_| None), None);
     }
 }

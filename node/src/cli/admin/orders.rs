@@ -177,7 +177,7 @@ pub(in crate::cli) struct SanctionArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ThingArgs {
-    /// The number of the thing.
+    /// The number of the thing: `look at THING` in `metatopia client` tells it.
     object: u64,
     #[command(flatten)]
     order: OrderArgs,

@@ -11,7 +11,7 @@ use std::{
 use metatopia_client::{BlockList, BuddyList, OwnProfile};
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, passing_key};
 use metatopia_text_client::{FromWorld, KnownMap, KnownOwner, KnownSim, WorldDesk};
-use metatopia_types::{Digest, LandGrant, PublicKey, SigningKey, SimId, TilePoint};
+use metatopia_types::{Digest, LandGrant, PublicKey, Sign, SigningKey, SimId, TilePoint};
 
 use super::{
     find::by_learned,
@@ -120,13 +120,15 @@ impl WorldDesk for TravelDesk {
     }
 
     fn has_agreed(&self, rules: Digest) -> bool {
-        self.accepts || self.agreed.borrow().contains(&rules) || house_rules::is_agreed(rules)
+        self.accepts
+            || self.agreed.borrow().contains(&rules)
+            || house_rules::is_agreed(rules, &self.key.public())
     }
 
     fn agree(&self, rules: Digest) {
         self.agreed.borrow_mut().insert(rules);
         // Where it cannot be kept, the person is asked again next time.
-        let _asked_again = house_rules::keep(rules);
+        let _asked_again = house_rules::keep(rules, &self.key.public());
     }
 
     fn blocked(&self) -> BlockList {

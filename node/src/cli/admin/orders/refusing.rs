@@ -49,7 +49,8 @@ pub(in crate::cli::admin) fn refused_as(what: &str, why: Refusal) -> Failure {
         Refusal::NotForArea => failure.hint("leave --area out to give it for the whole sim"),
         Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
         Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
-        Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
+        Refusal::NoObject => failure
+            .hint("`look at THING` in `metatopia client` tells its number, and so does the page"),
         _ => failure,
     }
 }
