@@ -28,7 +28,10 @@ fn where_nothing_goes_wrong_people_and_balls_cross_in_a_few_turns() {
     assert_sound(&report);
     assert_eq!(report.class, CrossingClass::Calm);
     let counts = report.counts;
-    assert!(counts.people >= 4 && counts.things >= 10 && counts.carried >= 2, "{counts:?}");
+    assert!(
+        counts.people >= 4 && counts.things >= 10 && counts.carried >= 2 && counts.stowed > 0,
+        "{counts:?}"
+    );
     assert!(counts.refused.is_empty() && counts.came_home.is_empty(), "{counts:?}");
     assert!(counts.percentile(99).is_some_and(|turns| turns <= 10), "{counts:?}");
 }

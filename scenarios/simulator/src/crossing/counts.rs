@@ -15,6 +15,8 @@ pub struct CrossingCounts {
     pub things: u64,
     /// Things that came along in somebody's hands.
     pub carried: u64,
+    /// Things that their owners put into luggage.
+    pub stowed: u64,
     /// Parcels that the receiver refused, by its reasons.
     pub refused: NamedCounts,
     /// Parcels that came home, by what brought them home: see [`HOMECOMINGS`].
@@ -53,6 +55,7 @@ impl CrossingCounts {
         self.people += other.people;
         self.things += other.things;
         self.carried += other.carried;
+        self.stowed += other.stowed;
         add_named(&mut self.refused, &other.refused);
         add_named(&mut self.came_home, &other.came_home);
         add_named(&mut self.ambushes, &other.ambushes);

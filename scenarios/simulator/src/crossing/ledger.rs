@@ -70,6 +70,8 @@ pub(super) struct TripLedger {
     members: [(Vec<PublicKey>, u64); 2],
     /// The epoch of each side of the border.
     epochs: [u64; 2],
+    /// How many things were in the luggage of each sim.
+    stowed: [u64; 2],
     /// People whom a neighbour had taken when she was given up: she has an avatar in both sims, until one ends.
     doubled: BTreeSet<Traveller>,
     /// Who and what has to be somewhere.
@@ -91,6 +93,7 @@ impl TripLedger {
             framed: [Millis(0); 2],
             members: SIMS.map(|sim| (members(&states[sim]), 0)),
             epochs: [0; 2],
+            stowed: [0; 2],
             doubled: BTreeSet::new(),
             known: BTreeSet::new(),
             steps: Vec::new(),
@@ -121,7 +124,12 @@ impl TripLedger {
 
     /// Looks at the states, one of which is new. Returns the steps that they show, by the sim that was left.
     pub(super) fn look(&mut self, now: Duration, states: &BothStates) -> Vec<(usize, BorderStep)> {
-        SIMS.into_iter().for_each(|sim| self.note_members(sim, &states[sim]));
+        for sim in SIMS {
+            self.note_members(sim, &states[sim]);
+            let stowed = states[sim].all_luggage().count() as u64;
+            self.counts.stowed += stowed.saturating_sub(self.stowed[sim]);
+            self.stowed[sim] = stowed;
+        }
         for sim in SIMS {
             if let Some(border) = self.border(states, sim) {
                 self.note_severing(sim, border);

@@ -104,7 +104,7 @@ impl BorderWalker {
         }
     }
 
-    /// Takes her ball now and then, or puts it down.
+    /// Takes her ball now and then, puts it down, or puts it away and fetches it.
     fn handle(
         &self,
         stages: &mut [ReplicaStage; 2],
@@ -114,28 +114,33 @@ impl BorderWalker {
     ) {
         let sim = view.sim;
         let held = state.in_hands_of(view.avatar).next();
+        let stowed = state.luggage(&self.key).next().map(|thing| thing.id);
         let build = match held {
             Some(object) if dice.below(60) == 0 => {
                 Build::PutDown { object, position: view.position }
             }
-            Some(object) if dice.below(60) == 0 => Build::Stow { object },
-            None if dice.below(8) == 0 => match state.luggage(&self.key).next() {
-                Some(thing) => Build::Fetch { object: thing.id, position: view.position },
-                None => return,
+            Some(object) if dice.below(30) == 0 => Build::Stow { object },
+            None if dice.below(4) == 0 => match stowed {
+                Some(object) => Build::Fetch { object, position: view.position },
+                None => match self.ball_near(state, view) {
+                    Some(object) => Build::Take { object },
+                    None => return,
+                },
             },
-            None if dice.below(4) == 0 => {
-                let reach = Fx::from_int(REACH);
-                let is_hers = |seen: &metatopia_sim::WorldObject| {
-                    let is_free = seen.player.is_none() && seen.held.is_none();
-                    let is_near = seen.position.distance(view.position) < reach;
-                    is_free && is_near && seen.owner == Some(self.key)
-                };
-                let Some(ball) = state.objects().find(is_hers) else { return };
-                Build::Take { object: ball.id }
-            }
             _ => return,
         };
         self.act(&mut stages[sim], Act::Build(build));
+    }
+
+    /// Returns a ball of hers that she reaches and nobody holds.
+    fn ball_near(&self, state: &World, view: WalkerView) -> Option<ObjectId> {
+        let reach = Fx::from_int(REACH);
+        let is_hers = |seen: &metatopia_sim::WorldObject| {
+            let is_free = seen.player.is_none() && seen.held.is_none();
+            let is_near = seen.position.distance(view.position) < reach;
+            is_free && is_near && seen.owner == Some(self.key)
+        };
+        state.objects().find(is_hers).map(|ball| ball.id)
     }
 
     /// Has her sign something. Says whether she could.

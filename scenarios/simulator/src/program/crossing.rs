@@ -82,6 +82,7 @@ impl CrossingTally {
             people: counts.people,
             things: counts.things,
             carried: counts.carried,
+            stowed: counts.stowed,
             refused: counts.refused.clone(),
             came_home: counts.came_home.clone(),
             ambushes: counts.ambushes.clone(),
@@ -123,6 +124,7 @@ struct CrossingFigures {
     people: u64,
     things: u64,
     carried: u64,
+    stowed: u64,
     refused: NamedCounts,
     came_home: NamedCounts,
     ambushes: NamedCounts,
@@ -189,6 +191,7 @@ fn never(figures: &CrossingFigures) -> Vec<String> {
         let kinds = [
             ("refusals", figures.refused.values().sum()),
             ("crashes after a step", figures.ambushes.values().sum()),
+            ("things put into luggage", figures.stowed),
             ("severings", figures.severings),
             ("set changes", figures.set_changes),
             ("forged dispatches", figures.dispatches_forged),
@@ -293,12 +296,13 @@ fn tell(outcome: &CrossingOutcome, json: bool) {
         let [median, p95, p99] =
             [figures.turns_p50, figures.turns_p95, figures.turns_p99].map(turns);
         say!(
-            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} pinned waits",
+            "{class}: {} worlds, {} taken ({} people, {} things, {} carried), {} put into luggage, {} pinned waits",
             figures.worlds,
             figures.taken,
             figures.people,
             figures.things,
             figures.carried,
+            figures.stowed,
             figures.pinned_waits
         );
         say!("  refused: {}", named(&figures.refused));
@@ -365,7 +369,7 @@ mod tests {
             names.iter().map(|name| (*name, 1)).collect()
         };
         let mut many = tally(STEPS_WORLDS);
-        (many.counts.severings, many.counts.set_changes) = (1, 1);
+        (many.counts.severings, many.counts.set_changes, many.counts.stowed) = (1, 1, 1);
         (many.road.forged, many.unheard_acts) = (1, 1);
         many.counts.refused = all(&["here", "no pass", "bad parcel"]);
         many.counts.ambushes = all(&CRASH_STEPS);
