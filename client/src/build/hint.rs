@@ -13,6 +13,10 @@ use metatopia_types::{Refusal, Title};
 
 use crate::text::number_of;
 
+/// How somebody takes back what lies before a deed that is taken back no more.
+const UNDO_BEFORE: &str =
+    "`undo 1` passes over what you did last, and takes back the deed before it.";
+
 /// What a builder can do next; nothing if there is nothing to say.
 #[must_use]
 pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
@@ -59,11 +63,14 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
         Refusal::NothingToUndo => {
             "Only what you built since you came can be taken back.".to_string()
         }
-        Refusal::GiftStays | Refusal::NoObject => {
-            "`undo 1` passes over what you did last, and takes back the deed before it.".to_string()
+        Refusal::GiftStays => UNDO_BEFORE.to_string(),
+        Refusal::NoObject => {
+            format!("`look` tells what is there. If you wanted to undo something, {UNDO_BEFORE}")
         }
         Refusal::Away => {
-            "Wait until it is taken there or comes back; ten seconds at most.".to_string()
+            "What is in your `luggage` you can `fetch`; what is under way is there, or back, within ten \
+             seconds."
+                .to_string()
         }
         Refusal::TooManyLots => format!(
             "{} lots and {} square metres together are allowed; `lots` lists yours, `lot return` \
@@ -107,9 +114,6 @@ const fn of_hands(why: Refusal) -> Option<&'static str> {
             "Ask whoever has it in hand to put it down; `hands` lists what you hold yourself."
         }
         Refusal::HandsFull | Refusal::NotHeld => "`hands` lists what you hold.",
-        Refusal::Away => {
-            "What is yours is in your `luggage`, or comes back or arrives within seconds."
-        }
         Refusal::Immovable => {
             "Only what can be pushed is taken, and one of two that are joined must be such."
         }

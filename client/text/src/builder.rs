@@ -300,6 +300,11 @@ pub(super) async fn meant(
     meant_first(room, typed, |_, _| true).await
 }
 
+/// Returns the number of a thing that was typed as `object 17`.
+pub(super) fn numbered(typed: &str) -> Option<ObjectId> {
+    typed.strip_prefix("object ")?.trim().parse().ok().map(ObjectId)
+}
+
 /// The thing that was typed. Of several with this name one that is wanted is meant, if there is any.
 pub(super) async fn meant_first(
     room: &mut TextClient,
@@ -310,10 +315,9 @@ pub(super) async fn meant_first(
         room.tell(LineKind::Refused, "The node shows nothing.")?;
         return Ok(None);
     };
-    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
     let id = match typed {
         "it" | "that" => room.it,
-        _ => number.map(ObjectId),
+        _ => numbered(typed),
     };
     let found = match id {
         Some(id) => scene.objects.iter().find(|object| object.id == id),

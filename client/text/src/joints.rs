@@ -11,7 +11,7 @@ use metatopia_protocol::{Answer, JointEntry, Question};
 use metatopia_types::{Build, ObjectId};
 
 use super::{
-    builder::{meant, perform},
+    builder::{meant, numbered, perform},
     room::TextClient,
     traces,
 };
@@ -33,11 +33,10 @@ pub(super) async fn look_at(room: &mut TextClient, typed: &str) -> Result<(), Te
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
-    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
     let id = match typed {
         "it" => room.it,
         "me" | "myself" => scene.me,
-        _ => number.map(ObjectId),
+        _ => numbered(typed),
     };
     let named = id.map_or_else(
         || find(&scene, typed),

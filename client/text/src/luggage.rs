@@ -5,7 +5,7 @@ use metatopia_protocol::{StowedThing, ThingEntry};
 use metatopia_types::{Build, ObjectId};
 
 use super::{
-    builder::{meant, perform, place_near, player},
+    builder::{meant, numbered, perform, place_near, player},
     charter,
     own_things::{things, things_of},
     room::TextClient,
@@ -47,8 +47,7 @@ pub(super) async fn is_discarded(
     room: &mut TextClient,
     typed: &str,
 ) -> Result<bool, TextClientError> {
-    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
-    let Some(object) = number.map(ObjectId) else { return Ok(false) };
+    let Some(object) = numbered(typed) else { return Ok(false) };
     let scene = room.look_around().await?;
     if scene.is_none_or(|scene| scene.objects.iter().any(|seen| seen.id == object)) {
         return Ok(false);
@@ -92,17 +91,16 @@ fn meant_in_luggage<'a>(
     typed: &str,
     it: Option<ObjectId>,
 ) -> Option<(&'a ThingEntry, &'a StowedThing)> {
-    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
     let id = match typed {
         "it" | "that" => it,
-        _ => number.map(ObjectId),
+        _ => numbered(typed),
     };
     let is_meant = |thing: &ThingEntry| match id {
         Some(id) => thing.object == id,
         None => thing.name.to_lowercase() == typed.to_lowercase(),
     };
-    let stowed = own.iter().filter_map(|thing| Some((thing, thing.stowed.as_ref()?)));
-    stowed.into_iter().find(|(thing, _)| is_meant(thing))
+    let mut stowed = own.iter().filter_map(|thing| Some((thing, thing.stowed.as_ref()?)));
+    stowed.find(|(thing, _)| is_meant(thing))
 }
 
 #[cfg(test)]

@@ -126,6 +126,7 @@ impl State {
     /// Keeps the trace of a thing that was changed or deleted. The step that deleted it is the last in the history.
     pub(super) fn keep_trace_of(&mut self, by: PublicKey, id: ObjectId, mut trace: ThingTrace) {
         trace.deleted = !self.objects.contains(&id);
+        // Before the act it was in no place, so its image is that of the thing as it was put down.
         if trace.fetched && trace.before.is_none() {
             trace.before = self.image(id).map(Box::new);
         }

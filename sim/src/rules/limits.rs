@@ -149,8 +149,8 @@ pub const SENDINGS_PER_TURN_MAX: usize = 16;
 /// Such orders of one holder in one turn.
 pub const SENDINGS_PER_AUTHOR_MAX: usize = 2;
 
-/// Acts about luggage in one turn, refused ones included: to pack or unpack a thing of 48 KiB takes about half a
-/// millisecond.
+/// Acts about luggage in one turn, refused ones included: each may encode or decode a thing of 48 KiB, so all together
+/// do that with 1.5 MiB.
 pub const LUGGAGE_PER_TURN_MAX: usize = 32;
 
 /// Such acts of one author in one turn.

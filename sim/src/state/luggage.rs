@@ -94,7 +94,7 @@ impl State {
         self.discard(thing.handle);
     }
 
-    /// Takes a thing out of luggage, and out of the sim.
+    /// Takes a thing out of luggage, which keeps its source no longer. It leaves the sim, unless it was put down.
     pub(crate) fn discard(&mut self, id: ObjectId) {
         let known = self.luggage.get(id).expect("a thing that was just seen in luggage");
         let (owner, time) = (known.owner, self.governance.time);
