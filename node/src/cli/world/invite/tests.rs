@@ -64,9 +64,9 @@ fn node_with(office: &OfficeSets, proofs: Vec<String>, found: String) -> NodeUrl
     url
 }
 
-fn gone() -> NodeUrl {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    format!("http://{free}").parse().unwrap()
+/// A place where nobody listens: the system lends so low a port to no other test.
+fn gone(port: u8) -> NodeUrl {
+    format!("http://127.0.0.1:{port}").parse().unwrap()
 }
 
 fn invite(office: &OfficeSets, map_from: u64, addresses: &[&NodeUrl]) -> WorldInvite {
@@ -78,7 +78,7 @@ fn invite(office: &OfficeSets, map_from: u64, addresses: &[&NodeUrl]) -> WorldIn
 async fn the_nodes_of_an_invite_are_tried_in_turn_and_one_of_another_world_is_refused() {
     let office = office_of_tests();
     let other = node(&successor_of_tests(&office), &[900]);
-    let (dead, right, late) = (gone(), node(&office, &[7]), node(&office, &[8]));
+    let (dead, right, late) = (gone(1), node(&office, &[7]), node(&office, &[8]));
     let invite = invite(&office, 5, &[&dead, &other, &right, &late]);
     let (node, learned) = learn(&invite, None).await.unwrap();
     assert_eq!((node, learned.map_from), (right, Height(7)));
@@ -112,7 +112,7 @@ async fn nothing_older_than_the_map_of_an_invite_counts_for_who_joins_by_it() {
 #[tokio::test]
 async fn an_invite_that_leads_nowhere_says_why_of_each_node_and_what_to_do_next() {
     let office = office_of_tests();
-    let (one, two) = (gone(), gone());
+    let (one, two) = (gone(1), gone(2));
     let down = learn(&invite(&office, 5, &[&one, &two]), None).await.unwrap_err();
     assert_eq!(down.exit, Exit::TimedOut);
     for part in [&format!("{one} is not reached"), &format!("; {two} is not reached")] {
