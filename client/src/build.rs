@@ -66,6 +66,8 @@ pub enum Building {
     Stow(String),
     /// Put a thing down that is in luggage.
     Fetch(String),
+    /// Delete a thing that is in luggage, one's own or somebody's.
+    Discard(String),
     /// List what is in luggage: one's own, or somebody's.
     Luggage(Option<String>),
     /// Join a thing to another one, or to the ground if nothing is named, by a joint of this kind; a motor or a
@@ -298,7 +300,7 @@ let it travel   over a border, when it is pushed there, with all of yours that i
 take it         carries what can be pushed, four things at most; `put it down` puts it before you
 hands           lists what you hold
 stow it         into your luggage, where it takes no place; `luggage` lists what is there, `luggage of NAME` too
-fetch it        puts it down again; `delete object 7` deletes what is in luggage for good
+fetch it        puts it down again; `discard it` deletes it there for good
 join crate to wall
                 a hinge holds both; `join crate to ground`; at the end `by rod`, `by weld`, `by slider`,
                 `by rope`, `by spring`, `by motor`, or `by motor 3`: radians a second; of a spring, hertz

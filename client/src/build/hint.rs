@@ -68,8 +68,8 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
             format!("`look` tells what is there. If you wanted to undo something, {UNDO_BEFORE}")
         }
         Refusal::Away => {
-            "What is in your `luggage` you can `fetch`; what is under way is there, or back, within ten \
-             seconds."
+            "What is in your `luggage` you can `fetch` or `discard`; what is under way is there, or back, \
+             within ten seconds."
                 .to_string()
         }
         Refusal::TooManyLots => format!(

@@ -115,7 +115,7 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
                 Ok(Building::Detach(package, thing))
             })?,
         "let" => leave(rest).ok_or(form("let it travel` or `let it stay"))?,
-        "take" | "drop" | "put" | "stow" | "fetch" => carrying(word, rest)?,
+        "take" | "drop" | "put" | "stow" | "fetch" | "discard" => carrying(word, rest)?,
         "hands" => Building::Hands,
         "luggage" => Building::Luggage(rest.strip_prefix("of ").and_then(filled)),
         "join" => joining(rest)?,
@@ -166,6 +166,7 @@ fn carrying(word: &str, rest: &str) -> Result<Building, BuildError> {
         "take" => Building::Take(thing("take it")?),
         "stow" => Building::Stow(thing("stow it")?),
         "fetch" => Building::Fetch(thing("fetch it")?),
+        "discard" => Building::Discard(thing("discard it")?),
         "drop" => Building::PutDown(thing("put it down")?),
         _ => {
             let words: Vec<&str> = rest.split_whitespace().collect();

@@ -61,7 +61,7 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         Building::Stow(thing) => return luggage::stow(room, thing).await,
         Building::Fetch(thing) => return luggage::fetch(room, thing).await,
         Building::Luggage(of) => return luggage::list(room, of.as_deref()).await,
-        Building::Delete(thing) if luggage::is_discarded(room, thing).await? => return Ok(()),
+        Building::Discard(thing) => return luggage::discard(room, thing).await,
         Building::Unite(things) => return unite::unite(room, things).await,
         Building::LetTravel(thing, travels) => {
             return joints::let_travel(room, thing, *travels).await;

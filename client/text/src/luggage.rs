@@ -26,8 +26,7 @@ pub(super) async fn stow(room: &mut TextClient, typed: &str) -> Result<(), TextC
 pub(super) async fn fetch(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
     let own = things(room).await?;
     let Some((thing, stowed)) = meant_in_luggage(&own, typed, room.it) else {
-        let line = format!("There is no {} in your luggage; `luggage` lists it.", printable(typed));
-        return room.tell(LineKind::Refused, &line);
+        return not_in_luggage(room, typed);
     };
     room.it = Some(thing.object);
     let Some(charter) = charter::needed(room).await? else { return Ok(()) };
@@ -42,18 +41,21 @@ pub(super) async fn fetch(room: &mut TextClient, typed: &str) -> Result<(), Text
     perform(room, Build::Fetch { object: thing.object, position }, &done).await
 }
 
-/// Deletes what is in somebody's luggage, if it is called by its number and not in sight. Says whether it was.
-pub(super) async fn is_discarded(
-    room: &mut TextClient,
-    typed: &str,
-) -> Result<bool, TextClientError> {
-    let Some(object) = numbered(typed) else { return Ok(false) };
-    let scene = room.look_around().await?;
-    if scene.is_none_or(|scene| scene.objects.iter().any(|seen| seen.id == object)) {
-        return Ok(false);
-    }
-    let done = format!("Object {object} is gone for good.");
-    perform(room, Build::Delete { object }, &done).await.map(|()| true)
+/// Deletes a thing of the luggage for good. What is in somebody else's is called by its number.
+pub(super) async fn discard(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let own = things(room).await?;
+    let (object, name) = match (meant_in_luggage(&own, typed, room.it), numbered(typed)) {
+        (Some((thing, _)), _) => (thing.object, printable(&thing.name)),
+        (None, Some(object)) => (object, format!("object {object}")),
+        (None, None) => return not_in_luggage(room, typed),
+    };
+    perform(room, Build::Discard { object }, &format!("You deleted {name} for good.")).await
+}
+
+/// Tells somebody that nothing in her luggage is what she typed.
+fn not_in_luggage(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let line = format!("There is no {} in your luggage; `luggage` lists it.", printable(typed));
+    room.tell(LineKind::Refused, &line)
 }
 
 /// Tells whoever comes how much is in her luggage, which a moderator may have put there.

@@ -6,7 +6,7 @@ use metatopia_scripting::closest;
 /// The words with which lines begin.
 const VERBS: &str = "\
     agree attach ban block blocks buddies buddy build club clubs color copy decide delete \
-    detach drop edit emote exit fetch forbid forget freeze friends give go grant hands \
+    detach discard drop edit emote exit fetch forbid forget freeze friends give go grant hands \
     help home inventory join kick land let logs look lot lots luggage mailbox make map \
     mine motd move mute name open profile proof publish push put quit recovery reply \
     report reports resize return revoke ring rotate rules say send shout sit source stand \

@@ -5,13 +5,14 @@ import { t } from '../strings.js';
 import { button, el, field, fill, fromHex, metres, put, toHex } from './dom.js';
 import { chosenBox } from './chosen.js';
 import { groundHere } from './lots.js';
+import { ask } from './moderate.js';
 import { PALETTE, partButton, sampleOf } from './palette.js';
 
 /** Grids to choose from, in metres. */
 const GRIDS = [0, 0.1, 0.5, 1];
 
 /** Acts after which one owns something else, or the same somewhere else or by another name. */
-const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'unite', 'move', 'rename', 'stow', 'fetch']);
+const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'unite', 'move', 'rename', 'stow', 'fetch', 'discard']);
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {
@@ -28,8 +29,7 @@ export function buildPanel(page) {
     for (const part of page.tools.plan?.parts ?? []) part.color = fromHex(color.value);
   });
   const end = () => {
-    chosen?.setAttribute('aria-pressed', 'false');
-    chosen = null;
+    chosen = (chosen?.setAttribute('aria-pressed', 'false'), null);
   };
   /** @type {HTMLElement[]} */
   const items = PALETTE.map((entry) => {
@@ -45,8 +45,7 @@ export function buildPanel(page) {
       if (id === 'polygon') Object.assign(spec, { outline: corners.value, w: spread(0), h: spread(1) });
       page.tools.begin({ ...spec, name: t(`kind.${id}`).toLowerCase(), text: '', color: fromHex(color.value), licence: 'CcBySa' }, end);
       // Thumbs need the ground under the sheet.
-      if (page.narrow()) page.dock.close();
-      else page.canvas.focus({ preventScroll: true });
+      page.narrow() ? page.dock.close() : page.canvas.focus({ preventScroll: true });
     });
     return made;
   });
@@ -91,6 +90,7 @@ function owned(page) {
     boxes.set(object, box);
     return el('li', null, seen && box, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, stowed ? t('build.stowed') : t('thing.where.value', { x: metres(x), y: metres(y) }))),
       stowed && button({ text: t('build.fetch'), class: 'small', 'aria-label': `${t('build.fetch')}: ${name}`, click: () => (page.canvas.focus({ preventScroll: true }), page.toasts.watch('fetch', page.client.build.fetch(object, stowed.hx, stowed.hy, stowed.movable))) }),
+      stowed && button({ text: t('build.discard'), class: 'small danger', 'aria-label': `${t('build.discard')}: ${name}`, click: () => ask(t('build.discard.sure', { name }), [], () => page.toasts.watch('discard', page.client.build.discard(object))) }),
       seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
   }
   const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);

@@ -524,6 +524,7 @@ fn kind(act: &Act) -> &'static str {
             Build::PutDown { .. } => "PutDown",
             Build::Stow { .. } => "Stow",
             Build::Fetch { .. } => "Fetch",
+            Build::Discard { .. } => "Discard",
             Build::Join { .. } => "Join",
             Build::Unjoin { .. } => "Unjoin",
             Build::MakeOf { .. } => "MakeOf",

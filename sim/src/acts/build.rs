@@ -97,6 +97,7 @@ impl ActContext<'_> {
             | Build::Take { .. }
             | Build::PutDown { .. }
             | Build::Stow { .. }
+            | Build::Discard { .. }
             | Build::Fetch { .. } => {
                 return Ok(vec![self.lasting(build)?, StateChange::Player(self.author(), player)]);
             }

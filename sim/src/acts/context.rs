@@ -62,7 +62,7 @@ impl<'a> ActContext<'a> {
             Act::SetChange(change) => self.set_change(change, warrant),
             Act::Ready { height, proof } => self.ready(*height, proof),
             Act::Report(evidence) => self.report(evidence),
-            Act::Build(build) => self.build_or_discard(build),
+            Act::Build(build) => self.build(build),
             Act::Ticket(order) => self.ticket(order),
             Act::Amend { name, value } => self.amend(name, value),
             Act::Publish { source } => self.publish(*source),

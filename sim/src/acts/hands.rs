@@ -48,6 +48,7 @@ impl ActContext<'_> {
             Build::PutDown { object, position } => self.lay(*object, *position),
             Build::Stow { object } => self.stow(*object),
             Build::Fetch { object, position } => self.fetch(*object, *position),
+            Build::Discard { object } => self.discard(*object),
             _ => unreachable!("{build:?} can be undone"),
         }
     }

@@ -2,11 +2,11 @@
 
 use metatopia_math::Vec2;
 use metatopia_physics::Pose;
-use metatopia_types::{Build, ObjectId, PublicKey, Refusal, WayBack};
+use metatopia_types::{ObjectId, PublicKey, Refusal, WayBack};
 
 use super::{
     changes::{ActEffects, StateChange},
-    context::{ActContext, ActResult},
+    context::ActContext,
 };
 use crate::{
     limits::{LUGGAGE_PER_AUTHOR_MAX, LUGGAGE_PER_TURN_MAX},
@@ -98,27 +98,21 @@ impl ActContext<'_> {
         Ok(self.state.fetched(id, position).expect("what is in luggage has a parcel"))
     }
 
-    /// Decides a building act. To delete what is in luggage is one that nothing undoes.
-    pub(super) fn build_or_discard(&self, build: &Build) -> ActResult {
-        match build {
-            Build::Delete { object } if self.state.luggage.get(*object).is_some() => {
-                let player = StateChange::Player(self.author(), self.renewed_player()?);
-                self.check_pace()?;
-                let step = Box::new(LuggageStep::Discard(*object));
-                Ok(vec![StateChange::Luggage(step), player])
-            }
-            _ => self.build(build),
-        }
+    /// Returns the right that deleting a thing in luggage needs, and what it is about: its owner may, and whoever may
+    /// build with everything in the sim.
+    ///
+    /// # Errors
+    /// [`Refusal::NoObject`] if it is in nobody's luggage.
+    pub(super) fn discard_request(&self, id: ObjectId) -> Result<(Right, ActTarget<'_>), Refusal> {
+        let stowed = self.state.luggage.get(id).ok_or(Refusal::NoObject)?;
+        Ok((Right::Build, ActTarget { person: Some(&stowed.owner), ..ActTarget::SIM }))
     }
 
-    /// Returns the right that the deletion of a thing needs, and what it is about. What is in luggage is deleted by its
-    /// owner, and by who may build with everything in the sim.
-    pub(super) fn delete_request(&self, id: ObjectId) -> Result<(Right, ActTarget<'_>), Refusal> {
-        let target = match self.state.luggage.get(id) {
-            Some(stowed) => ActTarget { person: Some(&stowed.owner), ..ActTarget::SIM },
-            None => self.thing_target(id)?,
-        };
-        Ok((Right::Build, target))
+    /// Decides whether a thing in luggage is deleted. What lies in the sim is not: somebody who discards what she put
+    /// away a moment ago, and fetched since, keeps it.
+    pub(super) fn discard(&self, id: ObjectId) -> Result<StateChange, Refusal> {
+        self.state.luggage.get(id).ok_or(Refusal::NoObject)?;
+        Ok(StateChange::Luggage(Box::new(LuggageStep::Discard(id))))
     }
 
     /// Checks that neither the author nor all authors together ask for more packing and unpacking than a turn has

@@ -95,6 +95,7 @@ impl ActContext<'_> {
     fn build_request(&self, build: &Build) -> Result<(Right, ActTarget<'_>), Refusal> {
         let thing = |id: &ObjectId| self.thing_target(*id);
         let ground = |id: &ObjectId| {
+            self.thing(*id)?;
             let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
             Ok::<_, Refusal>(footprint_after(build, body).area())
         };
@@ -148,8 +149,9 @@ impl ActContext<'_> {
             | Build::Detach { object, .. }
             | Build::Upgrade { object, .. }
             | Build::Resume { object, .. } => Ok((Right::Script, thing(object)?)),
-            Build::Delete { object } => self.delete_request(*object),
-            Build::Give { object, .. }
+            Build::Discard { object } => self.discard_request(*object),
+            Build::Delete { object }
+            | Build::Give { object, .. }
             | Build::Recolor { object, .. }
             | Build::MakeOf { object, .. }
             | Build::Rename { object, .. }

@@ -82,7 +82,10 @@ impl State {
             Build::Fetch { object, .. } => {
                 return vec![(*object, ThingTrace { fetched: true, ..self.new_trace(by, None) })];
             }
-            Build::Copy { .. } | Build::Resume { .. } | Build::Stow { .. } => Vec::new(),
+            Build::Copy { .. }
+            | Build::Resume { .. }
+            | Build::Stow { .. }
+            | Build::Discard { .. } => Vec::new(),
             _ => build.object().map(|id| (id, false)).into_iter().collect(),
         };
         changed.into_iter().filter_map(|(id, makes)| self.trace_of(id, by, makes)).collect()

@@ -173,6 +173,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
         Build::Unite { .. } => ("unite", None),
         Build::Stow { object } => ("stow", Some(*object)),
         Build::Fetch { object, .. } => ("fetch", Some(*object)),
+        Build::Discard { object } => ("discard", Some(*object)),
         Build::Undo { .. } => ("undo", None),
     }
 }

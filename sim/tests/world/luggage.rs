@@ -345,7 +345,7 @@ fn what_is_in_luggage_is_deleted_by_its_owner_and_by_who_may_build_with_everythi
         build(&mut yard, ADA, Build::Stow { object });
     }
     assert_eq!(luggage(&yard.world, ADA), [lamp, wall]);
-    let discard = |object| Build::Delete { object };
+    let discard = |object| Build::Discard { object };
     assert_eq!(built(&mut yard, MODERATOR, discard(lamp)), refused(Refusal::NotYours));
     assert_eq!(
         built(&mut yard, PEST, discard(lamp)),
@@ -353,7 +353,7 @@ fn what_is_in_luggage_is_deleted_by_its_owner_and_by_who_may_build_with_everythi
         "a role lets her, and it is recorded"
     );
     let told = format!("{:?}", yard.world.orders().last().expect("an order").1.deed);
-    assert!(told.contains("delete"), "{told}");
+    assert!(told.contains("discard"), "{told}");
     assert_eq!(built(&mut yard, ADA, discard(wall)), Outcome::Ok);
     assert_eq!(built(&mut yard, ADA, discard(wall)), refused(Refusal::NoObject));
     assert_eq!((luggage(&yard.world, ADA).len(), yard.world.all_luggage().count()), (0, 0));
@@ -367,7 +367,29 @@ fn who_has_luggage_alone_is_not_forgotten_by_a_restored_server_either() {
     assert_eq!(stow(&mut yard, 1, id), Outcome::Ok);
     assert_eq!(yard.try_act(1, Act::Leave), Outcome::Ok);
     yard.check_leaves();
-    assert_eq!(built(&mut yard, ADMIN, Build::Delete { object: id }), Outcome::Ok);
+    assert_eq!(built(&mut yard, ADMIN, Build::Discard { object: id }), Outcome::Ok);
+    yard.check_leaves();
+}
+
+/// Somebody put a chair away and typed `delete chair` at once, which meant another one: the first was gone for good.
+#[test]
+fn to_delete_means_what_stands_there_and_to_discard_what_is_in_luggage() {
+    let mut yard = site(&mut Builder::new());
+    let chair = place(&mut yard, 1, crate_at(3, 0));
+    let discard = Build::Discard { object: chair };
+    assert_eq!(built(&mut yard, 1, discard.clone()), refused(Refusal::NoObject));
+    assert_eq!(stow(&mut yard, 1, chair), Outcome::Ok);
+    let position = vec2(3, 3);
+    for build in [
+        Build::Delete { object: chair },
+        Build::Copy { object: chair, position },
+        Build::PutDown { object: chair, position },
+        Build::Move { object: chair, position },
+    ] {
+        assert_eq!(built(&mut yard, 1, build), refused(Refusal::Away));
+    }
+    assert_eq!(built(&mut yard, 1, discard), Outcome::Ok);
+    assert_eq!(luggage(&yard.world, 1), []);
     yard.check_leaves();
 }
 

@@ -180,6 +180,11 @@ pub enum Build {
         /// Where its centre is from now on, in metres.
         position: Vec2,
     },
+    /// Deletes a thing in somebody's luggage for good. Its owner may, and whoever may build with everything.
+    Discard {
+        /// The object to delete.
+        object: ObjectId,
+    },
 }
 
 /// A material that builders make things of.
@@ -282,6 +287,7 @@ impl Build {
             | Self::Unjoin { object, .. }
             | Self::MakeOf { object, .. }
             | Self::Stow { object }
+            | Self::Discard { object }
             | Self::Fetch { object, .. } => Some(*object),
         }
     }

@@ -120,6 +120,10 @@ pub(super) enum BuildCommand {
         hy: PageNumber,
         movable: bool,
     },
+    /// Deletes a thing in luggage for good.
+    Discard {
+        object: ObjectId,
+    },
     /// Joins a thing to another one, or to the ground.
     Join {
         object: ObjectId,
@@ -352,6 +356,7 @@ impl ClientCore {
                 Build::PutDown { object, position: self.place_near(half, true) }
             }
             BuildCommand::Stow { object } => Build::Stow { object },
+            BuildCommand::Discard { object } => Build::Discard { object },
             BuildCommand::Fetch { object, hx, hy, movable } => {
                 let half = to_vec(hx, hy).ok_or(OUT_OF_RANGE)?;
                 Build::Fetch { object, position: self.place_near(half, movable) }

@@ -214,7 +214,7 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 24] = [
+const BUILDING: [&str; 25] = [
     "place",
     "move",
     "rotate",
@@ -238,6 +238,7 @@ const BUILDING: [&str; 24] = [
     "put_down",
     "stow",
     "fetch",
+    "discard",
     "undo",
 ];
 

@@ -382,6 +382,8 @@ fn what_is_fetched_from_luggage_is_put_where_there_is_room_for_its_size() {
     assert!(large > metatopia_math::Fx::from_int(2), "it does not reach to her: {large}");
     page.command(json!({ "do": "stow", "object": 77 }));
     assert_eq!(page.act().envelope.act, Act::Build(Build::Stow { object: ObjectId(77) }));
+    page.command(json!({ "do": "discard", "object": 77 }));
+    assert_eq!(page.act().envelope.act, Act::Build(Build::Discard { object: ObjectId(77) }));
     let bad = json!({ "do": "fetch", "object": 77, "hx": 1e30, "hy": 1, "movable": true });
     let bad = page.command(bad);
     assert_eq!(page.result(bad).expect("known")["code"], "OutOfRange");
