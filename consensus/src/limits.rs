@@ -46,8 +46,9 @@ pub const BASES_KEPT: u64 = 64;
 /// Rounds of one height that are counted for fast timers; later ones wait their full time.
 pub const ROUNDS_COUNTED_MAX: usize = 64;
 
-/// Set changes that a join pack may carry, and a server keeps.
-pub const LINKS_MAX: usize = 4_096;
+/// Set changes that a join pack may carry, and a server keeps: at most 40 MiB of sets of 31. Whoever follows the sim
+/// and missed more has to trust somebody again.
+pub const LINKS_MAX: usize = 10_000;
 
 /// Signatures remembered as good: a height of the largest set has 2 votes of each member, more
 /// with lost rounds.
@@ -57,7 +58,7 @@ pub const SIGNATURES_CACHED_MAX: usize = 4_096;
 pub const PROOF_BYTES_MAX: usize = VALIDATORS_MAX * (32 + 64 + 40) + 64;
 
 /// Largest encoded join pack: some 2,000 changes of sets of 31, of which a link has 4 KiB, and all
-/// [`LINKS_MAX`] of sets of a dozen.
+/// [`LINKS_MAX`] of sets of four.
 pub const JOIN_PACK_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
 /// Largest encoded message: a decision.

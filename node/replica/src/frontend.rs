@@ -326,7 +326,13 @@ impl Frontend {
                 let terms = terms.unwrap_or_else(|| self.ingress.login_terms(key));
                 Some(Answer::LoginTerms(terms))
             }
-            _ => self.publisher.answer(ctx, asker, question),
+            _ => {
+                let mut answer = self.publisher.answer(ctx, asker, question);
+                if let Some(Answer::Borders(borders)) = &mut answer {
+                    self.ingress.name_unheard(borders);
+                }
+                answer
+            }
         }
     }
 

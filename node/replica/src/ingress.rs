@@ -20,7 +20,8 @@ use metatopia_protocol::{
 };
 use metatopia_sim::{Anchor, FirstLogin, Register, Standing, Standings as _, World};
 use metatopia_types::{
-    Act, ActId, Evidence, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, limits,
+    Act, ActId, Evidence, HearRefusal, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
+    limits,
 };
 
 use self::{
@@ -70,6 +71,8 @@ pub(crate) struct Ingress {
     borders: Vec<BorderWatch>,
     /// What couriers brought while a turn was being applied: the newest of each border.
     unchecked: BTreeMap<SimId, Vec<u8>>,
+    /// Why what a neighbour said last was not heard, where it was not.
+    unheard: BTreeMap<SimId, HearRefusal>,
     /// The keys that handed in a dispatch since the last applied turn.
     handed_in: BTreeSet<PublicKey>,
 }
@@ -91,6 +94,7 @@ impl Ingress {
             own_seq: Seq(1),
             borders: Vec::new(),
             unchecked: BTreeMap::new(),
+            unheard: BTreeMap::new(),
             handed_in: BTreeSet::new(),
         }
     }

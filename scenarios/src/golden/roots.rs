@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "f50cfaa05c6677c55ef28557e56eea6339fa41a29620f81821a213d64dc80c8d"),
-    (Height(1), "3a0f15d382c0fd215ff9229d63c5322d86c8317fecbe1c17032004baa3678dfd"),
-    (Height(2), "879ffe5af38e14aa2870484e8f4ce911a2c27353e8a01c36a3cc5ee21efbf00b"),
-    (Height(10), "fd162d2515e7accd399df913e343d0fcb0df3f92d79d8ae27d636f36ae55c0e1"),
-    (Height(50), "f3977d8affeac42f878aea98d6f49c9cd978e193821b3d8ddec14cef5d254360"),
-    (Height(100), "1d8e00c46c348426b184e0715c2ee2598fcf35bf2c626437878bb2e404a6c46b"),
-    (Height(200), "00f054c6057dd3c0130a1692592559286561eeafb34a4b37c279ff54aa254b34"),
-    (Height(300), "dcc62659dc2376a6f135424a9d34f79df47893a68ed201aca605c110dd53dfce"),
-    (Height(499), "3e3ae5ce7c12a1609783ffb12d9219afbc174cdc62971b5e9a76874a39ab62af"),
-    (Height(500), "57f1787e81957b3380079e5237b6c58a8d187970946c2d74cfced52ab261d498"),
+    (Height(0), "c1337903c1946d1747d1133e0d511d38c039e13442cc4b983d4fcae1c353fd06"),
+    (Height(1), "4d7eccfd51a94c2b52e0b2ec2f8ae3236db0028e64609936e92e83769fadef4b"),
+    (Height(2), "b30e7e06a83a53797a651330beae4b8ba78da8cb402d5a6869a5010b7027e0d9"),
+    (Height(10), "e641d8924fc9bd661b18f485ed39163cf0672c0587f40329c3f0cf5f7fe2e8a0"),
+    (Height(50), "fcb82956892680a3bad53a99c069929ab1a3794150d494154ece839ded0ecbf1"),
+    (Height(100), "0130a3bb28f37d15268407b9d0d5ca1df46b23eca90e220e30f61ec15f111607"),
+    (Height(200), "1f9e7b46e29b1b7e792447bfa07cad6f6096193b197eb7efaaa0c3b122d874b8"),
+    (Height(300), "fce782b17a5e2ff6da545fce1e63fc4c6a0bbd12ab5c704c349241f125eaecb3"),
+    (Height(499), "e866bc14b225e88de2a20b44b52b43eefb36a8703c34dd17797cc689bdc15574"),
+    (Height(500), "c0bd02f60b140392a7ce95752eb69f66ba2ebb7ea47a9e90112c08ec1cc75729"),
 ];

@@ -60,6 +60,7 @@ pub(super) struct PlaceFile {
     pub(super) things_from_servers: Option<Spanned<Setting>>,
     pub(super) border_things: Option<Spanned<Setting>>,
     pub(super) border_bytes: Option<Spanned<Setting>>,
+    pub(super) border_gas: Option<Spanned<Setting>>,
     /// Packages that run as ports to Rust.
     pub(super) ports: Option<Spanned<Setting>>,
     /// Names that scripts ask for, each on from a height.

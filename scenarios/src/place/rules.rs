@@ -182,7 +182,7 @@ pub(super) fn written<T>(value: T) -> Spanned<T> {
 
 impl PlaceFile {
     /// Returns the settings that stand in no table, by their names.
-    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 19] {
+    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 20] {
         [
             ("objects_max", &mut self.objects_max),
             ("avatars_max", &mut self.avatars_max),
@@ -201,6 +201,7 @@ impl PlaceFile {
             ("things_from_servers", &mut self.things_from_servers),
             ("border_things", &mut self.border_things),
             ("border_bytes", &mut self.border_bytes),
+            ("border_gas", &mut self.border_gas),
             ("ports", &mut self.ports),
             ("flags", &mut self.flags),
         ]

@@ -136,6 +136,7 @@ impl PlaceFile {
             things_from_servers: None,
             border_things: None,
             border_bytes: None,
+            border_gas: None,
             ports: None,
             flags: None,
             ground: None,

@@ -247,6 +247,11 @@ impl ActContext<'_> {
         if thing.owner == Some(*to) {
             return Ok(None);
         }
+        // Whoever may build with things of others may keep what came over a border, but makes nobody its owner.
+        let came = thing.guest.is_some() || thing.birth.is_some();
+        if came && thing.owner != Some(self.author()) {
+            return Err(Refusal::NotYours);
+        }
         let more = self.state.quota_use(id, thing)?;
         self.state.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
         Ok(Some(ObjectEdit::Give(*to)))

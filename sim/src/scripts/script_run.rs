@@ -177,7 +177,7 @@ fn admit(
     let script = state.scripts.get(&id).expect("a script that waits is in the state");
     let (object, level) = (script.object, script.gas.level(tick, income));
     let payer = state.gas_payer(object);
-    let owner = state.owners.get(&payer).map(|pool| pool.level(tick, state.owner_income()));
+    let owner = state.owners.get(&payer).map(|pool| pool.level(tick, state.payer_income(payer)));
     if level <= 0 || owner.is_some_and(|level| level <= 0) {
         return None;
     }

@@ -43,7 +43,7 @@ const NO_WORLD: &str = "none";
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis. `world` is the land office that it follows.
-pub const AMENDABLE: [&str; 43] = [
+pub const AMENDABLE: [&str; 44] = [
     "name",
     "world",
     "lease_ticks",
@@ -85,6 +85,7 @@ pub const AMENDABLE: [&str; 43] = [
     "things_from_servers",
     "border_things",
     "border_bytes",
+    "border_gas",
     "ports",
     "flags",
 ];
@@ -216,6 +217,7 @@ impl Parameters {
             "things_from_servers" => AmendableValue::Count(&mut self.things_from_servers),
             "border_things" => AmendableValue::Count(&mut self.border_things),
             "border_bytes" => AmendableValue::Count(&mut self.border_bytes),
+            "border_gas" => AmendableValue::Count(&mut self.border_gas),
             "ports" => AmendableValue::Ports(&mut self.ports),
             "flags" => AmendableValue::Flags(&mut self.flags),
             _ => return None,

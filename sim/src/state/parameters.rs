@@ -87,6 +87,8 @@ pub struct Parameters {
     pub border_things: u32,
     /// Most bytes of the parcels in which they came.
     pub border_bytes: u32,
+    /// Gas that all their scripts have together, in percent of what an owner's scripts have.
+    pub border_gas: u32,
     /// Packages that run as ports to Rust.
     pub ports: AgreedPorts,
     /// Names that scripts ask for, each on from a height.
@@ -411,6 +413,7 @@ impl Default for Parameters {
             things_from_servers: THINGS_FROM_SERVERS,
             border_things: BORDER_THINGS,
             border_bytes: BORDER_BYTES,
+            border_gas: 100,
             ports: AgreedPorts::default(),
             flags: FeatureFlags::default(),
         }
@@ -543,6 +546,7 @@ impl Parameters {
             ("things_from_servers", u64::from(self.things_from_servers), 1, 31),
             ("border_things", u64::from(self.border_things), 0, 1_024),
             ("border_bytes", u64::from(self.border_bytes), 0, 1 << 24),
+            ("border_gas", u64::from(self.border_gas), 1, 1_000),
         ] {
             if value < low || value > high {
                 return Err(ParametersError::Count { name, value, low, high });

@@ -484,9 +484,21 @@ impl State {
         GasIncome { refill: gas.owner_refill, capacity: gas.owner_capacity }
     }
 
+    /// Returns the income of a payer of scripts: that of an owner, or the part of it that a border has.
+    pub(crate) fn payer_income(&self, payer: Owner) -> GasIncome {
+        let income = self.owner_income();
+        if !payer.is_some_and(|payer| self.borders.all.contains(&SimId(Digest(payer.0)))) {
+            return income;
+        }
+        let percent = u64::from(self.charter.parameters.border_gas);
+        // Both are 2^40 at most, and the percentage 1,000: no product reaches 2^64.
+        let share = |gas: u64| gas * percent / 100;
+        GasIncome { refill: share(income.refill), capacity: share(income.capacity) }
+    }
+
     /// Takes gas from a payer of scripts, at `tick`.
     pub(crate) fn pay(&mut self, payer: Owner, gas: u64, tick: Tick) {
-        let income = self.owner_income();
+        let income = self.payer_income(payer);
         if !self.owners.contains(&payer) {
             self.owners.insert(payer, GasPool::full(tick, income));
         }

@@ -16,7 +16,7 @@ use crate::{ENGINE, RULES};
 /// another way has a higher number there, and says how the old form becomes the new one.
 const FORMATS: [(&str, u32); 41] = [
     (kinds::CLOCK, 3),
-    (kinds::PARAMETERS, 5),
+    (kinds::PARAMETERS, 6),
     (kinds::GOVERNANCE, 3),
     (kinds::VALIDATORS, 1),
     (kinds::FIRST_LOGINS, 1),

@@ -347,9 +347,9 @@ fn whoever_votes_is_followed_by_links_that_come_with_a_word_or_before_it() {
     let word = town[0].dispatch(east, followed).expect("a word");
     assert_eq!((word.links.len(), town[0].links.len()), (2, 2));
     let unlinked = Dispatch { links: vec![], ..word.clone() };
-    assert_eq!(town[1].world.check_dispatch(west, &unlinked), Err(HearRefusal::NotCertified));
+    assert_eq!(town[1].world.check_dispatch(west, &unlinked), Err(HearRefusal::Unfollowed));
     let later = Dispatch { links: word.links[1..].to_vec(), ..word.clone() };
-    assert_eq!(town[1].world.check_dispatch(west, &later), Err(HearRefusal::NotCertified));
+    assert_eq!(town[1].world.check_dispatch(west, &later), Err(HearRefusal::Unfollowed));
     assert_eq!(town[1].world.check_dispatch(west, &word), Ok(Worth::Links));
 
     let first = Dispatch { links: word.links[..1].to_vec(), state: None };

@@ -445,7 +445,8 @@ fn what_came_over_and_was_restored_counts_in_the_quotas_of_its_owner() {
     assert_eq!(town[1].world.border_share(&west).0, 1);
     let object = found(&town, 1, origin).id;
     let here = town[1].place_of(&ada).expect("she is there");
-    let position = here.saturating_add(Vec2::new(Fx::from_int(2), Fx::ZERO));
+    // The admin of the east stands before her.
+    let position = here.saturating_add(at(0, -2));
     let put_down = Build::PutDown { object, position };
     for build in [put_down, Build::Delete { object }, Build::Undo { skip: 0 }] {
         let act = town[1].act(ada, 1, Act::Build(build));

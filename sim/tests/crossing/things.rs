@@ -325,6 +325,36 @@ fn a_source_that_comes_after_a_failed_upgrade_is_run_by_every_server() {
     check_roots(&town);
 }
 
+/// What rolls east once, and counts with much work.
+const BUSY: &str = "\
+fn on_start() { timer(\"roll\", 0.1); }
+fn on_timer(name) { self_.velocity = vec2(8, 0); }
+fn on_tick(dt) { for i in 0..100 { state.n += 1; } self_.text = \"\" + state.n; }
+";
+
+#[test]
+fn admins_set_how_much_gas_the_guests_of_a_border_have_together() {
+    let counted = |percent: u32| {
+        let busy = package("busy", BUSY);
+        let mut all = geneses(2, 1, 0);
+        for genesis in &mut all {
+            genesis.packages.insert(busy.id(), busy.encode());
+        }
+        all[0].objects.push(ball(at(29, 8), &[busy.id()], &way(1)));
+        all[1].parameters.border_gas = percent;
+        let mut town = rolling(all);
+        let origin = first(&town);
+        until(&mut town, origin, is_in(1, origin));
+        let count = |town: &[Place]| text(&town[1], origin).parse::<u64>().expect("a count");
+        let before = count(&town);
+        town[1].idle(60);
+        check_roots(&town);
+        count(&town) - before
+    };
+    let (whole, little) = (counted(100), counted(1));
+    assert!(little > 0 && 3 * little < whole, "{little} with a hundredth, {whole} with the whole");
+}
+
 /// Has the admin of the east, who stands beside it, push a thing back.
 fn roll_back(town: &mut [Place], object: ObjectId) {
     let stands = town[1].place_of(&public(ADMIN)).expect("the admin is there");
@@ -486,12 +516,17 @@ fn the_share_of_a_border_is_for_so_many_things_and_gifts_leave_it() {
         assert!(in_east(&town) <= 1);
     }
     assert_eq!(in_east(&town), 1);
-    // What is given away counts against its new owner's quotas.
+    // Nobody becomes its owner but by the owner's will, and not the admins of the sim either.
     let came = town[1].world.objects().find(|thing| thing.player.is_none()).expect("one came");
-    let give = Build::Give { object: came.id, to: public(ADMIN) };
-    let act = town[1].act(public(ADMIN), 1, Act::Build(give));
+    town[1].login(public(7));
     town[1].play(50);
-    assert_eq!(town[1].outcome(&act), Outcome::Ok);
+    for (giver, outcome) in [(ADMIN, Outcome::Refused(Refusal::NotYours)), (7, Outcome::Ok)] {
+        let give = Build::Give { object: came.id, to: public(ADMIN) };
+        let act = town[1].act(public(giver), 1, Act::Build(give));
+        town[1].play(50);
+        assert_eq!(town[1].outcome(&act), outcome);
+    }
+    // What is given away counts against its new owner's quotas.
     let share = town[1].world.border_share(&town[0].id());
     assert_eq!(share, (0, 0));
     assert_eq!(TravelRefusal::ShareFull.word(), "share full");

@@ -80,7 +80,10 @@ fn what_a_moderator_restored_is_restored_by_nobody_else_while_it_is_under_way_or
 fn what_was_given_back_to_its_sender_is_restored_by_no_moderator_of_who_had_it() {
     let mut town = rolling(geneses(2, 4, 1));
     let (origin, mover, admin) = (first(&town), public(3), public(ADMIN));
+    // Whose it is.
+    let owner = public(7);
     town[1].login(mover);
+    town[1].login(owner);
     while thing(&town[0], origin).is_some() {
         step(&mut town, 50);
     }
@@ -90,7 +93,7 @@ fn what_was_given_back_to_its_sender_is_restored_by_no_moderator_of_who_had_it()
     let object = thing(&town[1], origin).expect("it was taken").id;
     // Its new owner, who is no admin, deletes it in the east.
     for (author, build) in
-        [(admin, Build::Give { object, to: mover }), (mover, Build::Delete { object })]
+        [(owner, Build::Give { object, to: mover }), (mover, Build::Delete { object })]
     {
         let act = town[1].act(author, 1, Act::Build(build));
         town[1].play(50);

@@ -376,7 +376,7 @@ fn forged_dispatches_are_refused_with_their_reason() {
     let strangers: Vec<SigningKey> = (11..=14).map(key).collect();
     assert_eq!(
         prove(&dispatch(&seven(), &strangers, vec![]), 0, &four()),
-        Err(HearRefusal::NotCertified)
+        Err(HearRefusal::Unfollowed)
     );
     assert_eq!(broken(&|_, state| state.header.sim = sim(3)), HearRefusal::NotCertified);
     assert_eq!(broken(&|_, state| state.header.time = Millis(9)), HearRefusal::NotCertified);
@@ -401,8 +401,11 @@ fn forged_dispatches_are_refused_with_their_reason() {
     let link = Link { header, certificate, next: vec![] };
     let links = Dispatch { links: vec![link; DISPATCH_LINKS_MAX + 1], state: None };
     assert_eq!(prove(&links, 0, &four()), Err(HearRefusal::TooMuch));
-    // A link that leads to nobody, or that the known set did not sign.
-    let links = Dispatch { links: links.links[..1].to_vec(), state: None };
+    // A link that names validators to whom none leads, and one that leads to nobody.
+    let mut links = Dispatch { links: links.links[..1].to_vec(), state: None };
+    assert_eq!(prove(&links, 0, &four()), Err(HearRefusal::Unfollowed));
+    links.links[0].header.validators = set_of(&four()).id();
+    links.links[0].certificate = certify(&links.links[0].header, &four());
     assert_eq!(prove(&links, 0, &four()), Err(HearRefusal::NotCertified));
 }
 

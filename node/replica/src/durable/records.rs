@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::RECALL_HEIGHTS;
 
-/// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
+/// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 10,000
 /// of less than 5 KiB.
-pub const SNAPSHOT_BYTES_MAX: usize = metatopia_sim::SNAPSHOT_BYTES_MAX + 32 * 1_024 * 1_024;
+pub const SNAPSHOT_BYTES_MAX: usize = metatopia_sim::SNAPSHOT_BYTES_MAX + 64 * 1_024 * 1_024;
 
 const _: () = assert!(
     SNAPSHOT_BYTES_MAX as u64 <= metatopia_store::limits::SNAPSHOT_BYTES_MAX,

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use metatopia_protocol::{Answer, HandInRefusal, HandedDispatch};
+use metatopia_protocol::{Answer, BorderEntry, BorderStanding, HandInRefusal, HandedDispatch};
 use metatopia_sim::{BorderSummary, World};
 use metatopia_types::{
     Dispatch, HearRefusal, Height, Parcel, PublicKey, Said, SimId,
@@ -89,6 +89,7 @@ impl Ingress {
             };
             if let Some(height) = height.filter(|_| is_told) {
                 self.ledger.courier.told(neighbour, height);
+                self.unheard.remove(&neighbour);
             }
             match (checked, height) {
                 (Ok(_), Some(height)) => self.ledger.courier.keep(neighbour, height, bytes),
@@ -102,7 +103,20 @@ impl Ingress {
             }
         }
         for (neighbour, why) in refused {
+            self.unheard.insert(neighbour, why);
             ctx.emit(Effect::DispatchRefused { neighbour, why: why.to_string() });
+        }
+    }
+
+    /// Says of each border that is a wall why this server does not hear what the neighbour's nodes answer, if that is
+    /// so: of a neighbour that speaks in vain a sim knows only that it is silent.
+    pub(crate) fn name_unheard(&self, borders: &mut [BorderEntry]) {
+        for border in borders {
+            if let BorderStanding::Wall(why) = &mut border.standing
+                && let Some(refusal) = self.unheard.get(&border.neighbour)
+            {
+                why.push_str(&format!("; what its nodes answer is refused here: {refusal}"));
+            }
         }
     }
 
@@ -124,7 +138,9 @@ impl Ingress {
         };
         if watched != self.borders {
             self.borders.clone_from(&watched);
-            self.unchecked.retain(|sim, _| watched.iter().any(|one| one.neighbour == *sim));
+            let is_watched = |sim: &SimId| watched.iter().any(|one| one.neighbour == *sim);
+            self.unchecked.retain(|sim, _| is_watched(sim));
+            self.unheard.retain(|sim, _| is_watched(sim));
             ctx.emit(Effect::Borders(watched));
         }
     }

@@ -105,6 +105,11 @@ fn what_a_courier_brings_goes_into_the_next_turn_and_both_borders_open() {
     };
     assert!(!east.sent_to_all.iter().any(is_handed_on), "other servers have couriers of their own");
 
+    // A neighbour of a later release speaks, and is not understood.
+    west.courier_brings(east.sim, vec![255; 40]);
+    let BorderStanding::Wall(why) = standing(&mut west).1 else { panic!("nothing was heard") };
+    assert!(why.ends_with(&HearRefusal::NoDispatch.to_string()), "{why}");
+
     // Here nobody has heard of the other one yet; over there both have opened it.
     assert_eq!(standing(&mut east).1, BorderStanding::Open);
     let said = ask(&mut east, west.sim).dispatch;

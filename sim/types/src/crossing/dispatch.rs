@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::said::{Said, SaidError, said_key};
 use crate::{
-    Blob, Certificate, Digest, Header, Height, Link, Parcel, SimId, StateProof, ValidatorSet,
-    Verify, certified, follow, limits,
+    Blob, Certificate, Digest, Header, Height, Link, LinkError, Parcel, SimId, StateProof,
+    ValidatorSet, Verify, certified, follow, limits,
     wire::{self, DecodeError},
 };
 
@@ -90,6 +90,12 @@ pub enum HearRefusal {
     /// It is no later than what was heard last, or says the same too soon.
     #[error("it tells nothing that is not known here")]
     NothingNew,
+    /// It is of validators to whom no change leads: strangers, or the neighbour's servers have forgotten a change.
+    #[error(
+        "no change leads from the validators that this sim follows to those who signed; where the neighbour's servers \
+         have forgotten one, no border to it can be open"
+    )]
+    Unfollowed,
 }
 
 /// What a dispatch proves.
@@ -135,7 +141,10 @@ impl Dispatch {
         if self.links.len() > limits::DISPATCH_LINKS_MAX {
             return Err(HearRefusal::TooMuch);
         }
-        let bad = |_| HearRefusal::NotCertified;
+        let bad = |why| match why {
+            LinkError::Missing(_) => HearRefusal::Unfollowed,
+            _ => HearRefusal::NotCertified,
+        };
         let Some(state) = &self.state else {
             let last = self.links.last().ok_or(HearRefusal::NothingNew)?.header.height;
             if last <= known.0 {
