@@ -1,5 +1,5 @@
 //! Measures what a crossing costs the servers of both sims: `cargo run --release -p metatopia-sim --example
-//! crossing`, with `-- --json` one object a line. Exit code 1 when a figure is past twice its bound.
+//! crossing`, with `-- --json` one object a line. Exit code 1 when a figure is past its bound.
 //!
 //! Balls roll back and forth by their scripts between two sims of four servers, and the same balls roll against
 //! the line, because they may not travel. Both sims hear each other in each turn, so what remains between the
@@ -108,7 +108,7 @@ fn main() -> ExitCode {
         assert!(still.crossings == 0 && rolling.crossings > 100, "the ball rolls as it may");
         let both = rolling.time.as_secs_f64() - still.time.as_secs_f64();
         let each = both * 1e6 / rolling.crossings as f64 / 2.0;
-        is_slow |= each > 2.0 * BOUND;
+        is_slow |= each > BOUND;
         let turn = still.time.as_secs_f64() * 1e6 / f64::from(2 * TURNS);
         let Measured { parcel, crossings, .. } = rolling;
         if is_json {
