@@ -12,10 +12,10 @@ use std::{
 
 use metatopia_client_driver::{AskError, AskingSession, NodeEndpoint, NodeUrl, passing_key};
 use metatopia_protocol::{
-    Answer, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, Question,
+    Answer, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, Question, SignedAnnouncement,
 };
 use metatopia_replica::BorderWatch;
-use metatopia_types::{Digest, Height, SimId};
+use metatopia_types::{Digest, Ed25519, Height, SimId, limits::VALIDATORS_MAX};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep, timeout},
@@ -42,6 +42,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest such time.
 const PAUSE_MAX: Duration = Duration::from_secs(8);
+
+/// The time between two questions to one node where the neighbour's servers are: they move seldom.
+const SERVERS_AGAIN: Duration = Duration::from_secs(600);
 
 /// What a courier brings.
 #[derive(Debug)]
@@ -202,8 +205,16 @@ impl BorderCourier {
             Err(error) => return error.into(),
         };
         let (mut had, mut grown) = (None, (Height(0), Instant::now()));
+        let mut servers_at = Instant::now();
         loop {
             let began = Instant::now();
+            // What proves nothing of itself is asked of a node that said something.
+            if had.is_some() && servers_at <= began {
+                servers_at = began + SERVERS_AGAIN;
+                if let Err(error) = self.ask_servers(&mut session).await {
+                    return CourierError::Broken(Box::new(error.into()));
+                }
+            }
             match self.ask_once(&mut session, had).await {
                 Ok(Some(DispatchAnswer { news, dispatch })) => {
                     if complaint.take().is_some() {
@@ -231,6 +242,20 @@ impl BorderCourier {
             }
             sleep(BETWEEN.saturating_sub(began.elapsed())).await;
         }
+    }
+
+    /// Asks where the neighbour's servers are, and keeps what they announced.
+    async fn ask_servers(&self, session: &mut AskingSession) -> Result<(), AskError> {
+        // A busy node is asked again later.
+        if let Answer::Servers(signed) = session.ask(Question::Servers, SLACK).await?
+            && let Some(border) = self.border()
+        {
+            let nodes = announced(&signed, &border);
+            if !nodes.is_empty() {
+                self.book.hear(self.neighbour, nodes);
+            }
+        }
+        Ok(())
     }
 
     async fn open(&self, url: &NodeUrl) -> Result<AskingSession, AskError> {
@@ -275,8 +300,21 @@ impl BorderCourier {
     /// Returns how the border stands, or none if there is no such border any more.
     fn border(&self) -> Option<BorderWatch> {
         let borders = self.watched.borrow();
-        borders.iter().find(|border| border.neighbour == self.neighbour).copied()
+        borders.iter().find(|border| border.neighbour == self.neighbour).cloned()
     }
+}
+
+/// Returns where servers of a neighbour are, by announcements that those signed who vote there as far as the own sim
+/// follows them.
+fn announced(signed: &[SignedAnnouncement], border: &BorderWatch) -> Vec<NodeUrl> {
+    let is_of_server = |signed: &&SignedAnnouncement| {
+        let announcement = &signed.announcement;
+        announcement.sim == border.neighbour && border.validators.contains(&announcement.server)
+    };
+    // Whoever repeats one announcement has it checked no more often than all that there may be.
+    let of_servers = signed.iter().filter(is_of_server).take(VALIDATORS_MAX);
+    let proved = of_servers.filter(|signed| signed.verify(&Ed25519));
+    proved.filter_map(|signed| signed.announcement.http.parse().ok()).collect()
 }
 
 /// Says whether the own sim has taken in nothing of a neighbour for too long. `grown` is what it had taken in
@@ -300,11 +338,21 @@ async fn came_near(watched: &mut watch::Receiver<Vec<BorderWatch>>, neighbour: S
 
 #[cfg(test)]
 mod tests {
+    use metatopia_protocol::EndpointAnnouncement;
+    use metatopia_types::{Millis, Sign as _, SigningKey};
+
     use super::*;
 
     fn watch_of(n: u8, is_near: bool) -> BorderWatch {
         let neighbour = SimId(Digest([n; 32]));
-        BorderWatch { neighbour, followed: Height(0), judged: 0, reached: Height(0), is_near }
+        BorderWatch {
+            neighbour,
+            followed: Height(0),
+            validators: Vec::new(),
+            judged: 0,
+            reached: Height(0),
+            is_near,
+        }
     }
 
     /// The server of a neighbour was cut off from the others, and answered with its last state for ever: the
@@ -320,6 +368,30 @@ mod tests {
         assert!(!at(7, true, 4) && !at(8, true, 8) && !at(8, true, 13));
         assert!(at(8, true, 14) && !at(8, false, 33) && at(8, false, 34));
         assert!(!at(9, true, 34), "what grows is no longer stale");
+    }
+
+    #[test]
+    fn a_neighbours_servers_are_where_those_announce_whom_the_own_sim_follows() {
+        let keys: Vec<SigningKey> = (1..=3).map(|n| SigningKey::from_seed([n; 32])).collect();
+        let announcement = |n: usize, sim: u8| EndpointAnnouncement {
+            sim: SimId(Digest([sim; 32])),
+            server: keys[n].public(),
+            http: format!("http://192.0.2.{n}:8080"),
+            quic: String::new(),
+            certificates: Vec::new(),
+            issued: Millis(1),
+        };
+        let validators = vec![keys[0].public(), keys[1].public()];
+        let border = BorderWatch { validators, ..watch_of(1, true) };
+        let forged = announcement(1, 1).sign(&keys[2]);
+        let all = [
+            announcement(0, 1).sign(&keys[0]),
+            announcement(1, 2).sign(&keys[1]),
+            announcement(2, 1).sign(&keys[2]),
+            forged,
+        ];
+        let found: Vec<String> = announced(&all, &border).iter().map(NodeUrl::to_string).collect();
+        assert_eq!(found, ["http://192.0.2.0:8080/"]);
     }
 
     #[tokio::test]

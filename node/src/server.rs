@@ -239,6 +239,7 @@ fn couriers(settings: &Settings, sim: SimId, world: Option<&CurrentPlace>) -> Co
     let book = AddressBook {
         configured: settings.neighbours.clone(),
         file: NeighbourFile::at(&settings.data_dir),
+        announced: NeighbourFile::announced(&settings.data_dir),
         overlay: world.cloned(),
     };
     Couriers::start(sim, book)

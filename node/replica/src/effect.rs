@@ -40,12 +40,14 @@ pub enum Asker {
 }
 
 /// A border, as its courier must know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BorderWatch {
     /// The sim on the other side.
     pub neighbour: SimId,
     /// The validators of the neighbour are followed up to there.
     pub followed: Height,
+    /// Who votes there, as far as they are followed.
+    pub validators: Vec<PublicKey>,
     /// The number of the first thing that may come from there and was not judged yet.
     pub judged: u64,
     /// The height of the newest state or link of the neighbour that the own sim has taken in.

@@ -1,4 +1,4 @@
-//! Where a neighbour's servers are: what the operator says, and what the overlay knows.
+//! Where a neighbour's servers are: what the operator says, what they announced, and what the overlay knows.
 
 use std::{
     collections::BTreeMap,
@@ -23,6 +23,9 @@ pub const NEIGHBOUR_LINES_MAX: usize = 16 * NEIGHBOUR_NODES_MAX;
 
 /// The file in the data directory with a line `SIM URL` for each address.
 const FILE: &str = "neighbours";
+
+/// The file with such lines for what neighbours' servers announced.
+const ANNOUNCED_FILE: &str = "neighbours.announced";
 
 /// A node of a neighbour, as the operator writes it: `SIM=URL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +75,7 @@ fn one(text: &str, between: char) -> Result<NeighbourNode, NeighbourNodesError> 
     read().ok_or_else(|| NeighbourNodesError(text.chars().take(120).collect()))
 }
 
-/// The file of neighbours in a data directory. It is read whenever a neighbour is looked for, so a server
+/// A file of neighbours in a data directory. It is read whenever a neighbour is looked for, so a server
 /// need not be restarted.
 #[derive(Clone, Debug)]
 pub struct NeighbourFile(PathBuf);
@@ -84,10 +87,16 @@ impl fmt::Display for NeighbourFile {
 }
 
 impl NeighbourFile {
-    /// Returns the file in this data directory, which need not exist yet.
+    /// Returns the file of the operator in this data directory, which need not exist yet.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
         Self(data_dir.join(FILE))
+    }
+
+    /// Returns the file of what neighbours' servers announced, which need not exist yet.
+    #[must_use]
+    pub fn announced(data_dir: &Path) -> Self {
+        Self(data_dir.join(ANNOUNCED_FILE))
     }
 
     /// Returns the neighbours of the file. A line that is none is passed over.
@@ -130,17 +139,20 @@ impl NeighbourFile {
 pub struct AddressBook {
     /// What the configuration names.
     pub configured: NeighbourNodes,
-    /// What stands in the data directory.
+    /// What the operator wrote in the data directory.
     pub file: NeighbourFile,
+    /// What neighbours' servers announced.
+    pub announced: NeighbourFile,
     /// The place of this server in its world, if it takes part in one.
     pub overlay: Option<CurrentPlace>,
 }
 
 impl AddressBook {
-    /// Returns the nodes of a neighbour: what the operator says comes first, then what the neighbour says
-    /// of itself in the overlay.
+    /// Returns the nodes of a neighbour: what the operator says comes first, then what its servers announced, and
+    /// what it says of itself in the overlay.
     pub async fn nodes(&self, sim: SimId) -> Vec<NodeUrl> {
-        let said = self.configured.0.iter().cloned().chain(self.file.read());
+        let said = self.configured.0.iter().cloned();
+        let said = said.chain(self.file.read()).chain(self.announced.read());
         let mut nodes: Vec<NodeUrl> = Vec::new();
         let found = said.filter(|node| node.sim == sim).map(|node| node.url);
         for url in found.chain(self.in_overlay(sim).await) {
@@ -150,6 +162,29 @@ impl AddressBook {
             }
         }
         nodes
+    }
+
+    /// Keeps where a neighbour's servers announced that they are, before what they announced earlier: of servers that
+    /// one of them left out it is all that is known.
+    pub fn hear(&self, sim: SimId, announced: Vec<NodeUrl>) {
+        let before: Vec<NodeUrl> = self
+            .announced
+            .read()
+            .into_iter()
+            .filter(|node| node.sim == sim)
+            .map(|node| node.url)
+            .collect();
+        let mut nodes: Vec<NodeUrl> = Vec::new();
+        for url in announced.into_iter().chain(before.iter().cloned()) {
+            if nodes.len() < NEIGHBOUR_NODES_MAX && !nodes.contains(&url) {
+                nodes.push(url);
+            }
+        }
+        if nodes != before
+            && let Err(error) = self.announced.note(&BTreeMap::from([(sim, nodes)]))
+        {
+            tracing::warn!(file = %self.announced, %error, "addresses of a neighbour are not kept");
+        }
     }
 
     /// Returns the nodes that the site record of a sim names.
@@ -197,6 +232,7 @@ mod tests {
         let book = AddressBook {
             configured: format!("{}=http://127.0.0.1:9", sim(1)).parse().unwrap(),
             file: file.clone(),
+            announced: NeighbourFile::announced(&dir.0),
             overlay: None,
         };
         assert_eq!(book.nodes(sim(1)).await, [url(9).of(sim(1))]);
@@ -210,6 +246,34 @@ mod tests {
         file.note(&BTreeMap::from([(sim(2), vec![url(3)])])).unwrap();
         assert_eq!(book.nodes(sim(2)).await, [url(3).of(sim(2))]);
         assert_eq!(book.nodes(sim(1)).await.len(), 2);
+    }
+
+    /// Both sims were not in the overlay, and each knew one node of the other: when these moved, one after the other,
+    /// the border was a wall until somebody edited a file.
+    #[tokio::test]
+    async fn what_the_servers_of_a_neighbour_announced_is_tried_after_what_the_operator_says() {
+        let dir = crate::scratch::Scratch::made("announced");
+        let book = || AddressBook {
+            configured: format!("{}=http://127.0.0.1:9", sim(1)).parse().unwrap(),
+            file: NeighbourFile::at(&dir.0),
+            announced: NeighbourFile::announced(&dir.0),
+            overlay: None,
+        };
+        let known = async || {
+            let nodes = book().nodes(sim(1)).await;
+            nodes.iter().map(|node| node.node().to_string()).collect::<Vec<_>>()
+        };
+        let urls =
+            |ports: &[u16]| ports.iter().map(|port| url(*port).to_string()).collect::<Vec<_>>();
+        book().hear(sim(1), vec![url(1), url(2)]);
+        book().hear(sim(2), vec![url(7)]);
+        assert_eq!(known().await, urls(&[9, 1, 2]));
+        // A server that names itself alone takes no place from the others.
+        book().hear(sim(1), vec![url(3)]);
+        assert_eq!(known().await, urls(&[9, 3, 1, 2]));
+        book().hear(sim(1), (11..=40).map(url).collect());
+        assert_eq!(known().await, urls(&[9, 11, 12, 13, 14, 15, 16, 17]));
+        assert_eq!(book().nodes(sim(2)).await, [url(7).of(sim(2))]);
     }
 
     #[tokio::test]

@@ -81,6 +81,11 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     let heard = |border: &Value| border["heard"].as_u64().expect("a height");
     let first = heard(&border_until(&west, is_open));
     border_until(&west, |border| heard(border) > first);
+    // Before its second word the neighbour was asked where its servers are.
+    let announced = dir.join("sim-0-0").join("server-0").join("neighbours.announced");
+    let announced = fs::read_to_string(announced).expect("the file of what neighbours announced");
+    let origin = east.split("/w/").next().expect("an address");
+    assert_eq!(announced.trim(), format!("{at_east} {origin}/"));
 
     let admin = text(&dir.join("sim-0-0").join("admin.key"));
     let dry = |verb: &str, sim: &str| {

@@ -164,6 +164,7 @@ fn border_watch(world: &World, border: &BorderSummary) -> BorderWatch {
     BorderWatch {
         neighbour: border.neighbour,
         followed: border.followed,
+        validators: border.validators.clone(),
         judged: said.map_or(0, |said| said.in_next),
         reached: reached(border),
         is_near: border.near + border.under_way + border.verdicts + border.pinned > 0,

@@ -63,7 +63,7 @@ pub(super) struct VirtualCourier {
 }
 
 /// What the courier sees of the world in a moment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct CourierView {
     /// The time of the world.
     pub(super) now: Duration,
@@ -100,7 +100,7 @@ impl VirtualCourier {
     /// Looks at the world, and leaves a node that is gone, silent or stale. Returns a question to put, if it is
     /// time for one.
     pub(super) fn mind(&mut self, view: &CourierView, own: SimId, token: u64) -> Option<Question> {
-        let CourierView { now, border, .. } = *view;
+        let CourierView { now, ref border, .. } = *view;
         if self.life != view.life {
             *self = Self { life: view.life, next_at: now, ..Self::new(self.first) };
             // The view is one of the node that was asked before.
@@ -118,7 +118,7 @@ impl VirtualCourier {
         if self.question.is_some() || now < self.next_at {
             return None;
         }
-        if self.is_stale(now, &border) {
+        if self.is_stale(now, border) {
             self.go_on(now, view.nodes);
             return None;
         }
@@ -130,7 +130,7 @@ impl VirtualCourier {
         let expires = now + Duration::from_millis(wait.into()) + SLACK;
         let is_near = border.is_near;
         self.question = Some(CourierQuestion { token, life, began: now, expires, is_near });
-        let BorderWatch { followed, judged, .. } = border;
+        let BorderWatch { followed, judged, .. } = *border;
         let had = self.had;
         Some(Question::Dispatch(DispatchQuestion { neighbour: own, followed, judged, had, wait }))
     }
@@ -218,6 +218,7 @@ mod tests {
             border: BorderWatch {
                 neighbour,
                 followed: Height(0),
+                validators: Vec::new(),
                 judged: 0,
                 reached,
                 is_near: true,

@@ -100,7 +100,7 @@ impl CrossingRun {
         let other = beyond(sim);
         let Some(life) = self.life(sim, seat) else { return };
         let borders = self.stages[sim].world.cluster.borders.get(&seat);
-        let Some(border) = borders.and_then(|borders| borders.first().copied()) else { return };
+        let Some(border) = borders.and_then(|borders| borders.first().cloned()) else { return };
         let node = self.couriers[sim][seat].node(self.plan.seats());
         let is_apart = self.is_apart();
         let is_cut = is_apart
