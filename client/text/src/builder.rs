@@ -66,6 +66,11 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         Building::LetTravel(thing, travels) => {
             return joints::let_travel(room, thing, *travels).await;
         }
+        // Who puts a thing away and takes that back does not mean what she had built before.
+        Building::Undo(0) if let Some(way) = room.by_hand.take() => {
+            let told = format!("{way} `undo` again takes back what you built before that.");
+            return room.tell(LineKind::Refused, &told);
+        }
         Building::Undo(skip) => {
             return perform(room, Build::Undo { skip: *skip }, "You take it back.").await;
         }
@@ -180,7 +185,11 @@ fn moved(object: ObjectId, position: Vec2, name: &str) -> (Build, String) {
 
 /// Carries a deed out, and says what became of it; of a refusal, what can be done about it.
 pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> BuilderResult {
+    let by_hand = by_hand(&build);
     let fate = room.perform(Act::Build(build), Vec::new()).await?;
+    if matches!(fate, ActProgress::Done(Outcome::Ok | Outcome::Made(_))) {
+        room.by_hand = by_hand;
+    }
     match fate {
         ActProgress::Done(Outcome::Made(object)) => {
             room.it = Some(object);
@@ -193,6 +202,18 @@ pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> 
         }
         fate => super::deeds::conclude(room, fate, done),
     }
+}
+
+/// Returns what is done by hand in place of taking a step back, if nothing takes it back.
+const fn by_hand(build: &Build) -> Option<&'static str> {
+    Some(match build {
+        Build::Stow { .. } => "`fetch it` puts it down again.",
+        Build::Fetch { .. } => "`stow it` puts it away again.",
+        Build::Discard { .. } => "It is gone for good.",
+        Build::Take { .. } => "`put it down` puts it down again.",
+        Build::PutDown { .. } => "`take it` takes it in hand again.",
+        _ => return None,
+    })
 }
 
 async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {

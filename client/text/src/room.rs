@@ -74,6 +74,8 @@ pub(super) struct TextClient {
     proof: Result<ProvenSight, UnprovenSight>,
     /// What a builder calls `it`.
     pub(super) it: Option<ObjectId>,
+    /// What a builder does by hand in place of taking back what she did last, if that is taken back by nothing.
+    pub(super) by_hand: Option<&'static str>,
     output: Box<dyn TextOutput>,
     pub(super) desk: Box<dyn ScriptDesk>,
     pub(super) world: Box<dyn WorldDesk>,
@@ -123,6 +125,7 @@ impl TextClient {
             scene: None,
             proof: Err(UnprovenSight::NoneYet),
             it: None,
+            by_hand: None,
             output,
             desk,
             world,

@@ -30,6 +30,10 @@ fn a_person_builds_changes_gives_away_and_takes_back() {
         // People arrive somewhere else each time, and see so far; the wall is always near.
         ("attach bell to it", "It runs on seat now."),
         ("stow it", "`fetch seat` puts it down again."),
+        (
+            "undo",
+            "`fetch it` puts it down again. `undo` again takes back what you built before that.",
+        ),
         ("mine", "seat, in luggage, object"),
         ("mine", "1 of 50 things, 1 of 16 scripts"),
         ("fetch hat", "There is no hat in your luggage; `luggage` lists it."),
