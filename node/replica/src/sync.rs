@@ -216,7 +216,9 @@ impl Synchronizer {
 
     /// Remembers the state after a turn that was applied.
     pub(crate) fn turn_applied(&mut self, execution: &Execution) {
-        self.repair.remember(execution);
+        let world = execution.world();
+        let world = world.expect("a state is remembered with the world that a turn was applied to");
+        self.repair.remember(world);
     }
 
     /// Begins, continues or ends a fetch, if that is due. Returns the fetched state that takes the place

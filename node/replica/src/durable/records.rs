@@ -212,3 +212,64 @@ pub fn payloads_after<'a>(
     };
     Ok(records.map(|record| record.map(|record| record.payload)))
 }
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{
+        Act, Blob, Certificate, Digest, Envelope, Header, Lane, Round, Seq, Sign as _, SigningKey,
+        SimId, TurnBody,
+    };
+
+    use super::*;
+
+    /// Returns a turn of this height and body.
+    fn turn(height: u64, body: TurnBody) -> Turn {
+        Turn { header: Header { height: Height(height), ..Header::unstated() }, body }
+    }
+
+    /// Returns a body whose turn has so many bytes.
+    fn body(bytes: usize) -> TurnBody {
+        let author = SigningKey::from_seed([1; 32]);
+        let of = |last: usize| {
+            let lengths = (0..).zip([65_400, 65_400, 65_400, last]);
+            let blobs: Vec<Blob> = lengths.map(|(n, length)| Blob(vec![n; length])).collect();
+            let say = |(seq, blob): (u64, &Blob)| {
+                let act = Act::Say { channel: 1, body: blob.id() };
+                let (sim, author_key) = (SimId(Digest::ZERO), author.public());
+                let (lane, seq, last_valid) = (Lane(1), Seq(seq), Height(1_000));
+                Envelope { sim, author: author_key, lane, seq, last_valid, act }.sign(&author)
+            };
+            let acts = (1..).zip(&blobs).map(say).collect();
+            TurnBody::new(acts, blobs).expect("no more than a turn may have")
+        };
+        let body = of(30_000 + bytes - wire::length(&turn(1, of(30_000))));
+        assert_eq!(wire::length(&turn(1, body.clone())), bytes);
+        body
+    }
+
+    /// Returns the records of a turn that was decided.
+    fn decided(height: u64, body: &TurnBody) -> [Record; 2] {
+        let turn = turn(height, body.clone());
+        let (height, round, header) = (turn.header.height, Round(0), turn.id());
+        let certificate = Certificate { height, round, header, signatures: Vec::new() };
+        [Record::Turn(Arc::new(turn)), Record::Decided(certificate)]
+    }
+
+    #[test]
+    fn turns_are_read_until_they_have_so_many_bytes_and_then_one_more() {
+        const COUNT: u32 = 32;
+        let bytes = LOADED_BYTES_MAX / COUNT as usize;
+        let (long, longer) = (body(bytes), body(bytes + 1));
+        let read = |first: &TurnBody, most: u32| {
+            let rest = (2..=u64::from(COUNT) + 2).flat_map(|height| decided(height, &long));
+            find_decisions(decided(1, first).into_iter().chain(rest), Height(1), most).len()
+        };
+        assert_eq!(
+            read(&long, u32::MAX),
+            COUNT as usize + 1,
+            "the bound is reached, and not passed"
+        );
+        assert_eq!(read(&longer, u32::MAX), COUNT as usize, "it was passed by a byte");
+        assert_eq!(read(&long, COUNT), COUNT as usize, "no more are asked for");
+    }
+}

@@ -20,12 +20,12 @@ mod reapply;
 use std::{collections::VecDeque, time::Duration};
 
 use metatopia_consensus::{Agreement, Halt, Void};
-use metatopia_sim::{Frozen, StateDifference};
+use metatopia_sim::{Frozen, StateDifference, World};
 use metatopia_types::{Height, Millis, Now, Root, limits::ROOT_LAG};
 
 use self::reapply::Reapplying;
 use super::SyncContext;
-use crate::{Effect, execution::Execution};
+use crate::Effect;
 
 /// Repairs in an [`HOUR`] after which a server stops voting, until it is started anew and that hour
 /// is over. Its machine, or its program, cannot be trusted.
@@ -188,9 +188,7 @@ impl Repair {
     }
 
     /// Remembers the state after a turn that was applied.
-    pub(super) fn remember(&mut self, execution: &Execution) {
-        let world = execution.world();
-        let world = world.expect("a state is remembered with the world that a turn was applied to");
+    pub(super) fn remember(&mut self, world: &World) {
         if world.state_bytes() > RECENT_BYTES_MAX {
             return self.recent.clear();
         }
@@ -301,4 +299,72 @@ fn stated(agreement: &Agreement, height: Height) -> Option<Root> {
     let contested = agreement.contested().filter(|found| found.height() == stating);
     let decided = agreement.decision(stating).map(AsRef::as_ref);
     decided.or(contested).map(|found| found.turn.header.root)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use metatopia_math::{Fx, Vec2};
+    use metatopia_physics::{BodySpec, Motion, Shape};
+    use metatopia_sim::{Genesis, Introduction, ObjectSpec, Tools};
+    use metatopia_types::{
+        AssetLicence, Ed25519, Look, NodeContact, Sign as _, SigningKey,
+        limits::HOUSE_RULES_BYTES_MAX,
+    };
+
+    use super::*;
+
+    /// Returns a state with so many things, and house rules of so many bytes.
+    fn state(things: u64, rules: u64) -> World {
+        let thing = |n: u64| ObjectSpec {
+            kind: "thing".to_owned(),
+            name: "thing".to_owned(),
+            owner: None,
+            look: Look::default(),
+            text: "a".repeat(200),
+            body: BodySpec::new(
+                Shape::Circle { radius: Fx::ONE },
+                Motion::Static,
+                Vec2::new(Fx::from_int(n as i32 % 64), Fx::from_int(n as i32 / 64)),
+            ),
+            scripts: Vec::new(),
+            licence: AssetLicence::default(),
+            spawner: None,
+            seat: None,
+        };
+        let house_rules = "a".repeat(rules as usize);
+        let voter = SigningKey::from_seed([1; 32]).public();
+        let genesis = Genesis {
+            name: "yard".to_owned(),
+            validators: BTreeMap::from([(voter, NodeContact::default())]),
+            objects: (0..things).map(thing).collect(),
+            introduction: Introduction { house_rules, ..Introduction::default() },
+            licence: "AGPL-3.0-or-later".to_owned(),
+            asset_licence: "CC-BY-SA-4.0".to_owned(),
+            ..Genesis::empty()
+        };
+        World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a genesis")
+    }
+
+    /// Returns a state of so many bytes: things for most of them, and house rules for the rest.
+    fn state_of(bytes: u64) -> World {
+        let (few, more) = (state(200, 200).state_bytes(), state(400, 200).state_bytes());
+        let things = 200 + (bytes - few - 2_000) * 200 / (more - few);
+        let missing = bytes - state(things, 200).state_bytes();
+        assert!(200 + missing <= HOUSE_RULES_BYTES_MAX as u64, "{missing} bytes are missing");
+        let world = state(things, 200 + missing);
+        assert_eq!(world.state_bytes(), bytes);
+        world
+    }
+
+    #[test]
+    fn the_last_states_are_remembered_up_to_a_length_and_none_with_a_longer_one() {
+        let (fits, longer) = (state_of(RECENT_BYTES_MAX), state_of(RECENT_BYTES_MAX + 1));
+        let mut repair = Repair::default();
+        repair.remember(&fits);
+        assert!(repair.recent(Height(0)).is_some_and(|bytes| bytes == fits.snapshot()));
+        repair.remember(&longer);
+        assert!(repair.recent(Height(0)).is_none(), "the one before says nothing without it");
+    }
 }

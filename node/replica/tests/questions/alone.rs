@@ -109,12 +109,16 @@ impl Alone {
 
     /// Of a sim with this genesis.
     pub(crate) fn found(genesis: &Genesis) -> Self {
+        Self::configured(genesis, config(genesis))
+    }
+
+    /// Of a sim with this genesis, with this configuration.
+    pub(crate) fn configured(genesis: &Genesis, config: Config) -> Self {
         let world = World::genesis(genesis, &tools()).expect("a genesis");
         let set = world.validators(Height(1)).expect("the first set");
         let base = Base::genesis(Millis(0), world.root(), set);
         let now = Now { monotonic: Duration::ZERO, wall: NOON };
-        let replica =
-            Replica::open(config(genesis), base, world, [], [], now).expect("a log of its own");
+        let replica = Replica::open(config, base, world, [], [], now).expect("a log of its own");
         Self { sim: genesis.id(), ..Self::around(replica, now, Vec::new(), None) }
     }
 
@@ -161,6 +165,11 @@ impl Alone {
     /// What it logged.
     pub(crate) fn log(&self) -> &[Record] {
         &self.log
+    }
+
+    /// Did it write a snapshot?
+    pub(crate) fn has_state(&self) -> bool {
+        self.snapshot.is_some()
     }
 
     /// Its last snapshot.

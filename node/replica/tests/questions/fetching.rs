@@ -1,13 +1,23 @@
 //! A certified state, fetched from servers of which some lie, lag, or vanish.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
 use metatopia_consensus::Trust;
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_protocol::{Answer, LEAVES_PER_QUESTION_MAX, Question};
 use metatopia_replica::fetch::{
-    ANSWER, BUSIES_MAX, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState, SILENCES_MAX,
+    ANSWER, ASKED_MAX, BUSIES_MAX, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState,
+    SILENCES_MAX,
 };
-use metatopia_types::{Digest, Ed25519, Height, PublicKey, Root, Validator, ValidatorSet, wire};
+use metatopia_sim::{Genesis, ObjectSpec};
+use metatopia_types::{
+    AssetLicence, Digest, Ed25519, Height, Look, PublicKey, Root, Validator, ValidatorSet, wire,
+};
 
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
 
@@ -342,6 +352,59 @@ fn a_sim_without_a_snapshot_begins_at_genesis() {
     fetch.up(NOW, provider(1));
     let end = play(&mut fetch, |_, question| Some(server.ask(question.clone())));
     assert!(end.genesis && end.fetched.is_none());
+}
+
+/// A sim whose state takes several questions for leaves.
+fn large() -> Genesis {
+    let thing = |n: i32| ObjectSpec {
+        kind: "thing".to_owned(),
+        name: "thing".to_owned(),
+        owner: None,
+        look: Look::default(),
+        text: "a".repeat(250),
+        body: BodySpec::new(
+            Shape::Circle { radius: Fx::ONE },
+            Motion::Static,
+            Vec2::new(Fx::from_int(n % 64 * 8), Fx::from_int(n / 64 * 8)),
+        ),
+        scripts: Vec::new(),
+        licence: AssetLicence::default(),
+        spawner: None,
+        seat: None,
+    };
+    Genesis { objects: (0..3_000).map(thing).collect(), ..genesis() }
+}
+
+#[test]
+fn a_server_has_so_many_questions_to_answer_at_a_time_and_gets_the_next_for_an_answer() {
+    let genesis = large();
+    let mut server = Alone::found(&genesis);
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let trust = Trust { height: Height(0), validators: validators() };
+    let mut fetch = Fetch::new(genesis.id(), trust, Some(validators()), Arc::new(Ed25519));
+    fetch.up(NOW, provider(1));
+
+    let (mut unanswered, mut counts, mut is_done) = (VecDeque::new(), Vec::new(), false);
+    loop {
+        while let Some(effect) = fetch.poll() {
+            match effect {
+                FetchEffect::Ask { token, question, .. } => unanswered.push_back((token, question)),
+                FetchEffect::Done(_) => is_done = true,
+                FetchEffect::Keep { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        let Some((token, question)) = unanswered.pop_front() else { break };
+        if matches!(question, Question::Leaves { .. }) {
+            counts.push(1 + unanswered.len());
+        }
+        fetch.answer(NOW, provider(1), token, server.ask(question));
+    }
+
+    assert!(is_done, "{:?}", fetch.progress());
+    assert_eq!(counts.iter().max(), Some(&ASKED_MAX));
+    let full = counts.iter().filter(|count| **count == ASKED_MAX).count();
+    assert!(full > 1, "there was more to ask for: {counts:?}");
 }
 
 #[test]

@@ -6,14 +6,14 @@ use metatopia_protocol::{
     Answer, GENESIS_PART_BYTES, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
 };
 use metatopia_replica::{
-    OFFERS_MAX, base_of, encode_snapshot,
+    Config, OFFERS_MAX, base_of, encode_snapshot,
     keeper::{PassedOver, newest_state},
 };
 use metatopia_sim::{ENGINE, Genesis, LeafEntry, ObjectSpec, World};
 use metatopia_store::{FileKind, FileName, Snapshot, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{AssetLicence, Digest, Ed25519, Height, Look, limits::ROOT_LAG, wire};
 
-use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
+use super::alone::{Alone, SNAPSHOT_TURNS, config, genesis, tools};
 
 fn offer(server: &mut Alone) -> SnapshotOffer {
     match server.ask(Question::Snapshot) {
@@ -196,4 +196,20 @@ fn a_long_genesis_is_handed_out_in_parts_and_a_short_one_whole() {
     for part in beyond {
         assert_eq!(server.ask(Question::GenesisPart { part }), Answer::Unknown);
     }
+}
+
+#[test]
+fn a_server_that_is_not_told_otherwise_writes_its_state_every_half_a_minute() {
+    let (genesis, usual) = (genesis(), metatopia_replica::SNAPSHOT_TURNS);
+    let config = Config { snapshot_turns: usual, ..config(&genesis) };
+    assert_eq!(usual, 30 * u64::from(config.turns_per_second));
+    let mut server = Alone::configured(&genesis, config);
+    server.run_to(usual - 1);
+    assert!(!server.has_state());
+    server.run_to(usual);
+    assert_eq!(server.state().1.height(), Height(usual));
+    server.run_to(2 * usual - 1);
+    assert_eq!(server.state().1.height(), Height(usual));
+    server.run_to(2 * usual);
+    assert_eq!(server.state().1.height(), Height(2 * usual));
 }

@@ -91,6 +91,20 @@ fn a_tile_that_costs_more_than_a_second_comes_in_pieces() {
 }
 
 #[test]
+fn proofs_take_a_quarter_of_the_bytes_and_no_more() {
+    let mut town = Town::new(100, &[0]);
+    let mut person = Person::new(1, 8_000);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    let seconds = 10;
+    watch(&mut town, &mut person, seconds * 20);
+    // At first there are the bytes of a second. The last proof may cost more than there are.
+    let (share, last) = (2_000 * (seconds as usize + 1), 2_000);
+    assert!(person.proof_bytes > share - last, "{} bytes", person.proof_bytes);
+    assert!(person.proof_bytes <= share + last, "{} bytes", person.proof_bytes);
+}
+
+#[test]
 fn a_view_ends_where_it_is_full_and_the_next_goes_on() {
     let mut town = Town::new(576, &[0]);
     let mut person = Person::new(1, 400_000);

@@ -27,6 +27,8 @@ pub(crate) struct Person {
     pub(crate) inbox: VecDeque<Vec<u8>>,
     pub(crate) views: Vec<View>,
     pub(crate) bytes: usize,
+    /// Those of them that were proofs.
+    pub(crate) proof_bytes: usize,
     pub(crate) proven: usize,
     pub(crate) disproven: usize,
     /// Tiles without entries that were proved to have none.
@@ -54,6 +56,7 @@ impl Person {
             inbox: VecDeque::new(),
             views: Vec::new(),
             bytes: 0,
+            proof_bytes: 0,
             proven: 0,
             disproven: 0,
             emptied: 0,
@@ -103,7 +106,10 @@ impl Person {
                     assert_eq!(views.seen(self.client, view.number), Ok(()));
                     self.views.push(*view);
                 }
-                ServerMessage::ViewProof(proof) => self.check(&proof),
+                ServerMessage::ViewProof(proof) => {
+                    self.proof_bytes += frame.len();
+                    self.check(&proof);
+                }
                 other => panic!("{other:?}"),
             }
         }

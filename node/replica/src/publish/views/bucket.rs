@@ -121,4 +121,26 @@ mod tests {
         (0..2).for_each(|_| faster.turn());
         assert_eq!(faster.bytes(), 400);
     }
+
+    #[test]
+    fn what_is_near_and_proofs_get_a_quarter_of_the_bytes_each_and_no_more() {
+        for mut budget in [Budget::new(4_000, 20), Budget::new(9_000, 20).at_rate(4_000)] {
+            let (mut near, mut proofs) = (0, 0);
+            // A bucket begins with what a second brings, so this is the time of six seconds.
+            for _ in 0..=5 * 20 {
+                while budget.near.is_open() {
+                    budget.near.spend(50);
+                    near += 50;
+                }
+                while budget.proofs.is_open() {
+                    budget.spend_on_proof(50);
+                    proofs += 50;
+                }
+                budget.turn();
+            }
+            assert_eq!((near, proofs), (6 * 1_000, 6 * 1_000), "{SHARE} shares of 4,000 bytes");
+            // Only proofs were taken off the whole: a view takes itself off, with what is near in it.
+            assert_eq!(budget.all.bytes(), 4_000);
+        }
+    }
 }
