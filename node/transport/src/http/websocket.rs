@@ -9,7 +9,7 @@ use axum::{
 };
 
 use super::{ErrorAnswer, listener::Caller};
-use crate::gateway::{NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
+use crate::gateway::{GatewayLimits, NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
 
 /// The bytes of frames that are gathered for one connection before the system gets them, and that
 /// are read from it at once.
@@ -34,15 +34,22 @@ pub async fn upgrade(
         NotAdmitted::Full => ErrorAnswer::unavailable("there is no room for more clients"),
         NotAdmitted::Stopped => ErrorAnswer::unavailable("the node has stopped"),
     })?;
-    let limits = admitted.limits();
-    let upgrade = upgrade
+    let upgrade = bounded(upgrade, admitted.limits())
+        .on_failed_upgrade(|error| tracing::debug!(%error, "not upgraded"));
+    let meter = admitted.meter();
+    Ok(upgrade.on_upgrade(async move |socket| admitted.serve(socket, caller.leave(meter)).await))
+}
+
+/// Bounds what the session may receive, and what is held for it.
+fn bounded(upgrade: WebSocketUpgrade, limits: &GatewayLimits) -> WebSocketUpgrade {
+    upgrade
         .max_message_size(limits.frame_in_bytes_max)
         .max_frame_size(limits.frame_in_bytes_max)
         .read_buffer_size(BUFFER_BYTES)
         .write_buffer_size(BUFFER_BYTES)
         // One frame is handed over at a time, and the reason of a close.
         .max_write_buffer_size(2 * (BUFFER_BYTES + limits.frame_out_bytes_max))
-        .on_failed_upgrade(|error| tracing::debug!(%error, "not upgraded"));
-    let meter = admitted.meter();
-    Ok(upgrade.on_upgrade(async move |socket| admitted.serve(socket, caller.leave(meter)).await))
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,6 +56,14 @@ struct Behaviour {
     ping: ping::Behaviour,
 }
 
+/// Returns the part of the behaviour that counts connections.
+fn limits() -> connection_limits::Behaviour {
+    let most = Some(CONNECTIONS_PER_PEER_MAX);
+    connection_limits::Behaviour::new(
+        ConnectionLimits::default().with_max_established_per_peer(most),
+    )
+}
+
 /// Everything that the swarm's task owns.
 pub(super) struct PeerSwarm {
     swarm: Swarm<Behaviour>,
@@ -77,13 +85,11 @@ impl PeerSwarm {
         trips: Trips,
         metrics: Arc<TransportFigures>,
     ) -> Result<Self, StartPeersError> {
-        let limits = ConnectionLimits::default()
-            .with_max_established_per_peer(Some(CONNECTIONS_PER_PEER_MAX));
         let local = keypair.public().to_peer_id();
         let mesh = mesh::MeshBehaviour::new(local, PROTOCOL, config.redial, metrics.clone());
         let behaviour = Behaviour {
             handshakes: handshakes::HandshakeBehaviour::default(),
-            limits: connection_limits::Behaviour::new(limits),
+            limits: limits(),
             mesh,
             ping: ping::Behaviour::default(),
         };
@@ -191,3 +197,6 @@ impl PeerSwarm {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,13 +10,13 @@ use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
 use super::*;
 
-const GUARD: Duration = Duration::from_secs(30);
+pub(super) const GUARD: Duration = Duration::from_secs(30);
 
-fn key(n: u8) -> Keypair {
+pub(super) fn key(n: u8) -> Keypair {
     Keypair::ed25519_from_bytes([n; 32]).unwrap()
 }
 
-fn id(n: u8) -> PeerId {
+pub(super) fn id(n: u8) -> PeerId {
     key(n).public().to_peer_id()
 }
 
