@@ -51,9 +51,6 @@ use crate::{
     routes::{self, Query},
 };
 
-/// The most questions from HTTP that may wait for the loop.
-pub const QUERIES_MAX: usize = 256;
-
 /// The longest time between two publications of the status, also when no turn is decided.
 const PULSE: Duration = Duration::from_secs(1);
 
@@ -592,3 +589,6 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
 async fn order(orders: &mpsc::Sender<Order>, order: Order) -> Result<(), DriverError> {
     orders.send(order).await.map_err(|_| DriverError::Thread("storage"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,7 +72,7 @@ mod world;
 pub use genesis::GenesisBytes;
 pub use hosted::{HostedSim, HostedSims, SimEntry, SimsAnswer};
 pub(crate) use page::{PageFolder, module_warning, page_folder};
-pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
+pub use query::{Busy, QUERIES_MAX, QUERY, Query, Reply, RootUnknown, queries};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
 pub use status::{

@@ -46,7 +46,7 @@ use crate::{
     diagnostics::Diagnostics,
     disk::RealDisk,
     disk_thread::{self, ORDERS_MAX},
-    driver::{Driver, QUERIES_MAX},
+    driver::Driver,
     engine,
     executor::{self, Meddle, Pool},
     host,
@@ -188,7 +188,7 @@ pub(crate) async fn start(
     tracing::info!(http = %shared.http, %clients, %servers, "listening");
     let own_endpoint = own_endpoint(settings, shared.http, clients);
     let (status, told) = watch::channel(None);
-    let (asked, queries) = mpsc::channel(QUERIES_MAX);
+    let (asked, queries) = routes::queries();
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
     // The state before the first turn says no more than the genesis.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 use metatopia_tests::{root, tests_of};
 
 /// Rows of limits that no test reaches. The table says why; the number only falls.
-const ROWS_WITHOUT_A_TEST: usize = 9;
+const ROWS_WITHOUT_A_TEST: usize = 1;
 
 /// Files of constants, all of which are limits that the table lists.
 const FILES_OF_LIMITS: &[&str] = &[

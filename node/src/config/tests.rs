@@ -56,6 +56,13 @@ fn defaults_are_on_loopback() {
     assert!(settings.http_origins.is_empty());
 }
 
+#[test]
+fn snapshots_are_as_far_apart_as_usual_unless_it_is_configured() {
+    assert_eq!(settle([least()]).unwrap().snapshot_turns, SNAPSHOT_TURNS);
+    let other = file("snapshot_turns = 601\n").unwrap();
+    assert_eq!(settle([other, least()]).unwrap().snapshot_turns, 601);
+}
+
 /// A node of a neighbour.
 const NEIGHBOUR: &str =
     "1111111111111111111111111111111111111111111111111111111111111111=http://192.0.2.7:8080";

@@ -15,7 +15,10 @@ use metatopia_transport::http::ErrorAnswer;
 use metatopia_types::{Height, Root};
 use serde::Deserialize;
 use tokio::{
-    sync::{mpsc::error::TrySendError, oneshot},
+    sync::{
+        mpsc::{self, error::TrySendError},
+        oneshot,
+    },
     time::timeout,
 };
 
@@ -23,6 +26,15 @@ use super::{Node, status::FullStatus};
 
 /// Time that the node's loop has to answer.
 pub const QUERY: Duration = Duration::from_secs(5);
+
+/// The most questions that may wait for the node's loop.
+pub const QUERIES_MAX: usize = 256;
+
+/// Returns the way by which questions come to the node's loop.
+#[must_use]
+pub fn queries() -> (mpsc::Sender<Query>, mpsc::Receiver<Query>) {
+    mpsc::channel(QUERIES_MAX)
+}
 
 /// Where the answer to a question goes.
 pub type Reply<T> = oneshot::Sender<Result<T, Busy>>;
@@ -112,4 +124,35 @@ pub(super) async fn status(
         status.root_height = height;
     }
     Ok(Json(FullStatus { status, parent: node.session.parent.clone() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+    use tokio::sync::watch;
+
+    use super::{
+        super::tests::{a_node, a_session},
+        *,
+    };
+
+    #[tokio::test]
+    async fn so_many_questions_wait_for_a_loop_that_takes_none_and_one_more_is_refused() {
+        let (asked, mut taken) = queries();
+        let node = a_node(a_session("127.0.0.1:8081"), watch::channel(None).1, asked);
+        let ask = || Box::pin(node.ask(|reply| Query::Servers { reply }));
+        let mut waiting: Vec<_> = (0..QUERIES_MAX).map(|_| ask()).collect();
+        for question in &mut waiting {
+            assert_eq!(question.now_or_never(), None, "it waits");
+        }
+        let refused = Err(ErrorAnswer::unavailable("too many questions wait"));
+        assert_eq!(ask().now_or_never(), Some(refused));
+
+        // There is room for one as soon as the loop takes one, which need not answer it at once.
+        let Some(Query::Servers { reply }) = taken.recv().await else { panic!("no question") };
+        assert_eq!(ask().now_or_never(), None);
+        assert!(ask().now_or_never().is_some());
+        reply.send(Ok(Vec::new())).expect("somebody waits");
+        assert_eq!(waiting.remove(0).await, Ok(Vec::new()));
+    }
 }

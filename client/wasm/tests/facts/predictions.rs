@@ -2,8 +2,9 @@
 
 use metatopia_client::Sight;
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::{Act, Sign as _};
-use metatopia_wasm::{CallError, HeadingChange, Path, PredictedWalk, TICKS_MAX, foresee};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_types::{Act, Look, Sign as _};
+use metatopia_wasm::{CallError, HeadingChange, NEAR_MAX, Path, PredictedWalk, TICKS_MAX, foresee};
 
 use crate::stand::{Stand, Watcher};
 
@@ -119,4 +120,45 @@ fn walks_that_nobody_can_walk_are_faults() {
     assert_eq!(session.predict(&many).unwrap_err().code, "input");
     // Longer than 1 counts as 1.
     assert_eq!(ahead(&session, &walk([3 << 32, 0], 9)), ahead(&session, &walk(EAST, 9)));
+}
+
+/// Somebody who stands still, with so many small things behind her, each nearer than a wall before her.
+fn before_a_wall(behind: usize) -> Walk {
+    let mut genesis = Stand::genesis();
+    genesis.parameters.avatar.spawn_radius = Fx::ZERO;
+    let spawn = genesis.parameters.avatar.spawn;
+    let mut thing = genesis.objects[0].clone();
+    thing.scripts.clear();
+    // All numbers are eighths of a metre.
+    let eighths = |n: i64| Fx::from_ratio(n, 8);
+    let mut put = |(wide, high): (i64, i64), (east, north): (i64, i64)| {
+        let shape = Shape::Rect { half: Vec2::new(eighths(wide), eighths(high)) };
+        let (x, y) =
+            (spawn.x.saturating_add(eighths(east)), spawn.y.saturating_add(eighths(north)));
+        thing.body = BodySpec::new(shape, Motion::Static, Vec2::new(x, y));
+        thing.clone()
+    };
+    let behind = i64::try_from(behind).expect("few");
+    let mut objects = vec![put((1, 4), (24, 0))];
+    objects.extend((0..behind).map(|n| put((1, 1), (-6 - n % 5 * 2, n / 5 - 8))));
+    (genesis.objects, genesis.joints) = (objects, Vec::new());
+    let mut stand = Stand::of(&genesis);
+    stand.turn(&[Act::login("Ada".into(), Look::default())]);
+    let sight = Sight::of(Stand::visitor().public());
+    let mut walk = Walk { stand, watcher: Watcher::default(), sight };
+    walk.see();
+    walk
+}
+
+#[test]
+fn only_so_many_bodies_are_in_the_way_and_those_are_the_nearest() {
+    let travelled = |behind: usize| {
+        let session = before_a_wall(behind);
+        let path = ahead(&session, &walk(EAST, TICKS_MAX)).path;
+        f64::from(path[59].position[0] - place(&session)[0]) / f64::from(1 << 20)
+    };
+    // She herself is one of them, and the wall.
+    let (stopped, free) = (travelled(NEAR_MAX - 2), travelled(NEAR_MAX - 1));
+    assert!(stopped < 2.6, "her middle comes to 2.5 m: {stopped}");
+    assert!(free > 3.0, "the wall is the farthest of too many: {free}");
 }

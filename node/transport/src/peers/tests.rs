@@ -239,6 +239,40 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
     a.until(|event| *event == frame(id(3), b"fine")).await;
 }
 
+/// Frames of a busy peer beyond what may wait.
+const SURPLUS: u64 = 64;
+
+#[tokio::test]
+async fn behind_a_receiver_that_takes_nothing_so_many_events_wait_and_no_more_is_read() {
+    let config = PeersConfig::default();
+    let (mut a, mut b) = (Server::new(1, config).await, Server::new(2, config).await);
+    join(&mut a, &mut b).await;
+    let most = EVENTS_MAX as u64;
+    for _ in 0..most + SURPLUS {
+        b.handle.send(id(1), "more".into()).unwrap();
+    }
+    // One frame of the peer is in the hand of its session, and waits in line.
+    let filled = async {
+        while a.metrics.lane_frames_received_total.get() <= most {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(GUARD, filled).await.expect("so many frames are read");
+
+    // Meanwhile another peer comes through all of its handshake.
+    let mut c = Server::new(3, config).await;
+    a.handle.allow(id(3), vec![]).await;
+    c.handle.allow(id(1), a.here()).await;
+    c.until_up(id(1)).await;
+    assert_eq!(a.metrics.lane_frames_received_total.get(), most + 1);
+
+    // It waits in line behind that one frame, and not for all that the busy one has to say.
+    for _ in 0..=most {
+        assert_eq!(a.next().await, frame(id(2), b"more"));
+    }
+    while a.next().await == frame(id(2), b"more") {}
+}
+
 /// Starts a program that speaks the frame protocol, and does `misdeed` with its half of the
 /// session.
 async fn misbehave(misdeed: &[u8]) -> PeerEvent {

@@ -77,3 +77,40 @@ async fn a_client_whose_place_somebody_else_has_is_told_so() {
     assert!(here.is_err(), "its own address has no fewer than another");
     drop(elsewhere);
 }
+
+/// Frames of a busy client beyond what may wait.
+const SURPLUS: u64 = 64;
+
+#[tokio::test]
+async fn behind_a_receiver_that_takes_nothing_so_many_events_wait_and_no_more_is_read() {
+    let mut node = Node::new(GatewayLimits { frames_per_second: 4_096, ..limits() });
+    let (busy, mut carrier) = node.client().await;
+    let (most, before) = (EVENTS_MAX as u64, node.metrics.client_frames_received_total.get());
+    let read = |node: &Node| node.metrics.client_frames_received_total.get() - before;
+    for _ in 0..most + SURPLUS {
+        carrier.send.send(b"more").await.unwrap();
+    }
+    // One frame of the client is in its hand, and waits in line.
+    let filled = async {
+        while read(&node) <= most {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(GUARD, filled).await.expect("so many frames are read");
+
+    // Meanwhile another client comes through all of its handshake.
+    let _other = node.raw(ALPN).await.unwrap();
+    let came = async {
+        while node.handle.clients() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(GUARD, came).await.expect("it is let in");
+    assert_eq!(read(&node), most + 1);
+
+    // It waits in line behind that one frame, and not for all that the busy one has to say.
+    for _ in 0..=most {
+        assert_eq!(node.next().await, frame(busy, b"more"));
+    }
+    while node.next().await == frame(busy, b"more") {}
+}
