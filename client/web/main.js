@@ -182,7 +182,7 @@ export class Page {
 
   /** Draws while somebody looks. */
   watch() {
-    for (const engine of [this.client, this.border.ahead?.engine]) engine?.setPulse(document.hidden ? 'hidden' : 'active');
+    for (const { engine } of [{ engine: this.client }, ...this.border.all.values()]) engine.setPulse(document.hidden ? 'hidden' : 'active');
     if (document.hidden || this.drawing) return;
     this.drawing = true;
     const frame = (/** @type {number} */ now) => {

@@ -127,10 +127,12 @@ test('from two metres before the line on the heading is said in both sims', asyn
 test('a reason to refuse is told once it was given three times, and the announcement is made again', async () => {
   const there = engine({ me: null, answer: { ok: false, refusal: 'NotNear' } });
   const { told, step } = walk(engine(), there);
-  for (const now of [0, 200, 1_300]) await step(now);
-  assert.deepEqual([there.approached.length, told.refused], [2, []], 'at first the neighbour has not heard of her');
-  for (const now of [2_400, 3_500, 4_600]) await step(now);
-  assert.deepEqual([there.approached.length, told.refused], [5, ['NotNear']]);
+  for (const now of [0, 200, 400, 600, 800]) await step(now);
+  assert.deepEqual([there.approached.length, told.refused], [5, []], 'at first the neighbour has not heard of her: it is made again at once');
+  for (const now of [1_000, 1_200, 2_000]) await step(now);
+  assert.deepEqual([there.approached.length, told.refused], [7, []]);
+  for (const now of [2_200, 3_000, 4_000]) await step(now);
+  assert.deepEqual([there.approached.length, told.refused], [9, ['NotNear']]);
 });
 
 test('who has not agreed to the house rules is asked once, is not announced, and goes once she agrees', async () => {
@@ -173,6 +175,44 @@ test('whoever turns back leaves the neighbour, and a sim in no world is never as
   const alone = engine({ genesis: { introduction: { world: null } } });
   await walk(alone, there).step(0);
   assert.equal(alone.asked, 0);
+});
+
+test('at a corner all sims around it are looked after, also behind a wall, and none is left before she is away', async () => {
+  const north = { ...EAST, neighbour: 'na', open: false, gap: 3, edge: 'north', shift: { x: 0, y: -256 }, line: [{ x: -128, y: 128 }, { x: 128, y: 128 }], lookout: null };
+  const place = { x: 126.5, y: 125, vx: 4, vy: 0, angle: 0 };
+  const here = engine({ place, near: [{ ...EAST, gap: 1.5 }, north] });
+  here.sight.at = () => place;
+  const sims = { ea: engine({ me: null, sim: 'ea' }), na: engine({ me: null, sim: 'na' }), da: engine({ me: null, sim: 'da' }) };
+  const { border, told, step } = walk(here, sims.ea);
+  border.parts.open = ({ neighbour }) => (told.opened.push(neighbour), sims[neighbour]);
+  for (const now of [0, 200]) await step(now);
+  assert.deepEqual([told.opened, sims.na.approached, told.near.at(-1)], [['ea', 'na'], ['aa'], 'ea'], 'behind the corner it is heard that she comes');
+  await border.walk(1, 0);
+  assert.deepEqual([sims.ea.walked, sims.na.walked], [[[0, 0], [1, 0]], []], 'each of them hears where she heads from two metres on');
+  assert.deepEqual([border.ahead.engine, here.told.at(-1)], [sims.ea, ['may_pass', { to: 'ea' }]]);
+  [place.x, place.y] = [125, 127.5];
+  border.frame(300);
+  assert.deepEqual([border.ahead.engine, here.told.at(-1)], [sims.na, ['may_pass', { to: 'na' }]], 'the nearest one is in the picture');
+
+  // House rules of the one that is farther are not asked about.
+  sims.ea.rules = 'kind';
+  const asked = [];
+  border.parts.rules.agrees = async (there) => asked.push(there.sim);
+  await step(4_400);
+  assert.deepEqual(asked, []);
+  sims.ea.rules = undefined;
+
+  // In the sim to the north the one behind the corner is to the east.
+  Object.assign(sims.na, { me: 4, place: { ...place, y: -127 }, near: [{ ...EAST, neighbour: 'aa', gap: 1 }, { ...EAST, neighbour: 'da', gap: 3 }] });
+  sims.na.sight.objects = new Map([[4, { id: 4 }]]);
+  here.sight.objects.get(7).departed = true;
+  border.frame(4_500);
+  await drained();
+  assert.deepEqual([border.engine, [...border.all.keys()], told.opened.at(-1)], [sims.na, ['ea', 'aa', 'da'], 'da']);
+  assert.deepEqual([sims.ea.running, sims.ea.approached], [true, ['aa']], 'she comes there again, and not from here');
+  sims.na.near = [{ ...EAST, neighbour: 'aa', gap: 9 }];
+  await step(5_600);
+  assert.deepEqual([sims.ea.running, sims.da.running, here.running], [false, false, true]);
 });
 
 /** One side of a joined picture. @param {string} sim @param {any[]} things */
@@ -260,13 +300,13 @@ test('who agrees is not asked again for the same house rules, also where nothing
 
 test('at the line it is said that the house rules are not agreed to', () => {
   const body = withDialogs();
-  const page = { client: engine(), picture: {}, toasts: {}, border: { said: { why: 'HouseRules' } } };
+  const page = { client: engine(), picture: {}, toasts: {}, border: { ahead: { said: { why: 'HouseRules' } } } };
   const there = { status: { simName: 'garden' }, proof: { level: 'green' } };
   const walk = crossing(page);
   const said = () => body.all('p').map(({ textContent }) => textContent).join(' ');
   walk.parts.near(EAST, there, []);
   assert.ok(said().includes('garden does not let you over: you have not agreed to its house rules.'), said());
-  page.border.said.why = null;
+  page.border.ahead.said.why = null;
   walk.parts.near(EAST, there, []);
   assert.ok(said().endsWith('Walk on to go there.'), said());
 });

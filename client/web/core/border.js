@@ -1,168 +1,170 @@
-/**
- * Walking over a border. Near one, a second engine opens a session with the neighbour, shows what is there, and
- * announces who comes; once the avatar is there, that engine is the one of the page.
- */
+/** Walking over a border. Near one, a second engine opens a session with the neighbour, shows what is there, and announces who comes; once the avatar is there, that engine is the one of the page. At a corner there is one for each sim. */
 import { JoinedSight } from './joined.js';
 
-/** Milliseconds between two questions how the borders stand. */
-const ASK_MS = 1_000;
-/** An announcement is made again after this, and sooner where it was refused: the neighbour may not have heard. */
-const APPROACH_MS = 4_000;
-const REFUSED_MS = 1_000;
-/** So often the neighbour gives a reason before it is told: at first it has not heard that somebody is near. */
-const REFUSED_TIMES = 3;
+/** Milliseconds between two questions how the borders stand, until an announcement is made again, or again where it was refused, and until who did not agree to house rules is asked again once she was away from the line. */
+const [ASK_MS, APPROACH_MS, REFUSED_MS, DECLINED_MS] = [1_000, 4_000, 1_000, 30_000];
+/** So often it is made again at once: at first the neighbour has not heard that somebody is near. After that it gives a reason so often before that is told. */
+const [AT_ONCE_TIMES, REFUSED_TIMES] = [5, 3];
 /** Why an announcement is held back before anything is signed: she has not agreed to the neighbour's house rules. */
 export const HELD = 'HouseRules';
-/** Who did not agree is asked again once she was away from the line for so long. */
-const DECLINED_MS = 30_000;
-/** From so many metres before the line on a heading is said in both sims. */
-const BOTH_METRES = 2;
+/** From so many metres before the line on a heading is said in both sims, and the neighbour behind a line is looked after although another one is nearer. */
+const [BOTH_METRES, CORNER_METRES] = [2, 8];
 
 /** @typedef {{x: number, y: number}} Point */
-
-/**
- * A border: the edge as a point of the compass, or the middle of the portal that leads there, the gap in metres, whether that is too far to go over yet, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why.
- * @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, far: boolean, edge: string, portal: Point | null, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[], back: string | null}} Border
- */
-
-/**
- * What the walk needs of an engine.
- * @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>} Walker
- */
+/** A border: the edge as a point of the compass, or the middle of the portal that leads there, the gap in metres, whether that is too far to go over yet, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why. @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, far: boolean, edge: string, portal: Point | null, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[], back: string | null}} Border */
+/** What the walk needs of an engine. @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>} Walker */
+/** A neighbour that is looked after: whether its border is near, and lets her over; when she is announced anew, how often that is done at once, why she was refused, and whether it was told of the heading. @typedef {{border: Border, engine: Walker, sight: JoinedSight, near: boolean, ok: boolean, due: number, atOnce: number, said: {why: string | null, times: number}, told: boolean}} Beside */
 
 /** Is the own avatar of an engine under way to a neighbour? @param {Walker} engine */
 const departed = ({ me, sight }) => me !== null && sight.objects.get(me)?.departed === true;
+/** Metres from a place to the line of a border, or to its portal. @param {Point} at @param {Border} border @param {Point[]} [ends] */
+const gapTo = (at, { line, portal }, [from, to] = line ?? [portal ?? at, portal ?? at]) =>
+  Math.hypot(Math.max(from.x - at.x, 0, at.x - to.x), Math.max(from.y - at.y, 0, at.y - to.y));
 const OPPOSITE = /** @type {Record<string, string>} */ ({ east: 'west', west: 'east', north: 'south', south: 'north' });
 
 export class BorderWalk {
   /**
-   * @param {object} parts @param {Walker} parts.engine where the avatar is
-   * @param {() => {name: string, look: any}} parts.person who walks
+   * @param {object} parts @param {Walker} parts.engine where the avatar is @param {() => {name: string, look: any}} parts.person who walks
    * @param {{agreed: () => string[], agrees: (there: Walker) => Promise<unknown>}} parts.rules digests of the house rules that she agreed to, and what asks her to agree to others
-   * @param {(border: Border) => Walker} parts.open makes the neighbour's
-   * @param {(there: Walker, border: Border) => void} parts.arrived the avatar is there
+   * @param {(border: Border) => Walker} parts.open makes the neighbour's @param {(there: Walker, border: Border) => void} parts.arrived the avatar is there
    * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
    * @param {(border: Border | null, there: Walker | null, portals: Border[], left?: Border) => void} parts.near a border is near, or none is any more, these portals are in sight, and from that border one came home
    */
   constructor({ engine, ...parts }) {
     [this.engine, this.parts] = [engine, parts];
-    this.ahead = /** @type {{border: Border, engine: Walker, sight: JoinedSight} | null} */ (null);
-    /** When the borders were asked for, and when it is announced again. */
-    [this.asked, this.due] = [-Infinity, -Infinity];
-    this.said = { why: /** @type {string | null} */ (null), times: 0 };
+    /** By their sims, and the one in the picture. Around a corner she comes to each again, so none is left before she is away from it. */
+    [this.all, this.ahead] = [/** @type {Map<string, Beside>} */ (new Map()), /** @type {Beside | null} */ (null)];
+    /** When the borders were asked for, whether she is at a corner, where that is done all the time, and where she heads. */
+    [this.asked, this.corner, this.heading] = [-Infinity, false, { x: 0, y: 0 }];
     /** House rules that she did not agree to, and until when she is not asked about them. */
-    this.declined = { rules: /** @type {string | null} */ (null), until: -Infinity };
-    /** The heading, and whether the neighbour was told of it. */
-    this.heading = { x: 0, y: 0, both: false };
+    this.declined = /** @type {Map<string, number>} */ (new Map());
   }
 
   /** Walks this way; near the line the neighbour is told as well. @param {number} x @param {number} y */
   walk(x, y) {
-    this.heading = { x, y, both: false };
+    this.heading = { x, y };
+    for (const beside of this.all.values()) beside.told = false;
     this.#sayBoth(performance.now());
     return this.engine.walk(x, y);
   }
 
-  /** Looks after the border that is nearest; called a few times a second. @param {number} now milliseconds */
+  /** Looks after the borders that are near; called a few times a second. @param {number} now milliseconds */
   update(now) {
-    const { engine, ahead } = this;
+    const { engine } = this;
     if (!engine.genesis?.introduction?.world) return;
     this.frame(now);
     const at = engine.me === null ? null : engine.sight.at(engine.me, now);
-    if (at && now - this.asked >= ASK_MS) {
-      this.asked = now;
-      engine.borders(at.x, at.y).then((list) => engine === this.engine && this.#look(list)).catch(() => {});
-    }
-    if (ahead && now >= this.due && ahead.engine.status.phase === 'open') this.#announce(ahead, now);
+    const asks = at !== null && (this.corner || now - this.asked >= ASK_MS);
+    if (asks) engine.borders(at.x, at.y).then((list) => engine === this.engine && this.#look(list, now)).catch(() => {});
+    if (asks) this.asked = now;
+    for (const beside of this.all.values()) this.#announce(beside, now);
   }
 
   /** Goes over once the avatar is on the other side; called before each frame. @param {number} now milliseconds */
   frame(now) {
-    const { engine, ahead } = this;
+    const { engine } = this;
     this.#sayBoth(now);
-    const there = ahead?.engine;
-    if (!ahead || !there || there.me === null || !there.sight.objects.has(there.me) || (engine.me !== null && !departed(engine))) return;
-    const { x, y } = ahead.border.shift;
+    const next = [...this.all.values()].find(({ engine: there }) => there.me !== null && there.sight.objects.has(there.me) && !departed(there));
+    if (!next || (engine.me !== null && !departed(engine))) return;
+    const { border, engine: there } = next;
+    const { x, y } = border.shift;
     const shown = engine.me === null ? null : engine.sight.at(engine.me, now);
     // Behind a portal one stands where its other end is.
-    if (shown && !ahead.border.portal) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
+    if (shown && !border.portal) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
     there.port.tell('arrive', this.parts.person());
     engine.port.tell('let_go');
-    const { border } = ahead;
     const moved = (/** @type {Point} */ at) => ({ x: at.x + x, y: at.y + y });
     const back = { ...border, neighbour: engine.sim ?? '', back: null, shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map(moved) ?? null, portal: border.portal && moved(border.portal) };
     this.engine = there;
-    this.#lookOver(back, engine);
-    [this.asked, this.due] = [-Infinity, now + REFUSED_MS];
+    this.all.delete(border.neighbour);
+    for (const beside of this.all.values()) beside.near = false;
+    [this.ahead, this.asked] = [this.#lookOver(back, engine, now + REFUSED_MS), -Infinity];
     this.parts.arrived(there, border);
     this.parts.near(back, engine, back.portal ? [back] : []);
     this.walk(this.heading.x, this.heading.y);
+    this.update(now);
   }
 
-  /** @param {number} now */
+  /** Shows the nearest neighbour, and tells those that are near where she heads. @param {number} now */
   #sayBoth(now) {
-    const { engine, ahead, heading } = this;
+    const { engine, heading, ahead } = this;
     const at = engine.me === null ? null : engine.sight.at(engine.me, now);
-    if (heading.both || !ahead?.border.line || !at) return;
-    const [from, to] = ahead.border.line;
-    const gap = Math.hypot(Math.max(from.x - at.x, 0, at.x - to.x), Math.max(from.y - at.y, 0, at.y - to.y));
-    if (gap > BOTH_METRES && !departed(engine)) return;
-    heading.both = true;
-    // It counts from the arrival on, and is refused before.
-    ahead.engine.walk(heading.x, heading.y).catch(() => {});
-  }
-
-  /** @param {Border} border @param {Walker} engine of the neighbour */
-  #lookOver(border, engine) {
-    this.ahead = { border, engine, sight: new JoinedSight(this.engine, engine, border.shift, border) };
-    [this.due, this.said] = [-Infinity, { why: null, times: 0 }];
-    engine.port.tell('expect', { expected: true });
-  }
-
-  /** @param {Border[]} all nearest first */
-  #look(all) {
-    const near = all.filter(({ far }) => !far);
-    const next = near.find(({ open, nodes }) => open && nodes.length > 0);
-    const same = next?.neighbour === this.ahead?.border.neighbour;
-    this.parts.near(next ?? near[0] ?? null, same ? this.ahead?.engine ?? null : null, all.filter(({ portal }) => portal), all.find(({ back }) => back));
-    if (next && same && this.ahead) {
-      this.ahead.border = next;
-      if (next.lookout) this.ahead.engine.port.tell('look_at', next.lookout);
+    if (!at) return;
+    const near = [...this.all.values()].filter((beside) => beside.near).map((beside) => ({ beside, gap: gapTo(at, beside.border) })).sort((a, b) => a.gap - b.gap);
+    const first = near.at(0)?.beside ?? null;
+    if (first !== ahead && !departed(engine)) this.#show(first);
+    for (const { beside, gap } of near) {
+      if (beside.told || !beside.border.line || (gap > BOTH_METRES && !departed(engine))) continue;
+      beside.told = true;
+      // It counts from the arrival on, and is refused before.
+      beside.engine.walk(heading.x, heading.y).catch(() => {});
     }
-    if (same || departed(this.engine)) return;
-    this.ahead?.engine.stop();
-    this.ahead = null;
-    this.engine.port.tell('may_pass', { to: null });
-    if (!next) return;
-    const engine = this.parts.open(next);
-    this.#lookOver(next, engine);
-    engine.start();
   }
 
-  /** Once, as what a new key has to show there may take seconds. @param {{border: Border, engine: Walker}} ahead @param {number} now */
-  #announce({ border, engine: there }, now) {
-    const { engine, said } = this;
-    this.due = Infinity;
-    there.approach(engine.sim ?? '', this.parts.rules.agreed()).catch(({ code }) => ({ ok: false, refusal: code })).then(({ ok, refusal }) => {
-      if (engine !== this.engine || there !== this.ahead?.engine) return;
-      engine.port.tell('may_pass', { to: ok ? border.neighbour : null });
-      this.due = now + (ok ? APPROACH_MS : REFUSED_MS);
-      if (ok) return void (said.why = null);
-      if (refusal === HELD) this.#agree(there);
-      [said.why, said.times] = [refusal, refusal === said.why ? said.times + 1 : 1];
+  /** Has this one in the picture. @param {Beside | null} beside */
+  #show(beside) {
+    this.ahead = beside;
+    this.engine.port.tell('may_pass', { to: beside?.ok ? beside.border.neighbour : null });
+  }
+
+  /** @param {Border} border @param {Walker} engine of the neighbour @param {number} [due] when she is announced there @returns {Beside} */
+  #lookOver(border, engine, due = -Infinity) {
+    const beside = { border, engine, sight: new JoinedSight(this.engine, engine, border.shift, border), near: true, ok: false, due, atOnce: AT_ONCE_TIMES, said: { why: null, times: 0 }, told: false };
+    this.all.set(border.neighbour, beside);
+    engine.port.tell('expect', { expected: true });
+    engine.start();
+    return beside;
+  }
+
+  /** @param {Border[]} all nearest first @param {number} now */
+  #look(all, now) {
+    const near = all.filter(({ far }) => !far);
+    this.corner = near.filter(({ gap, portal }) => !portal && gap < CORNER_METRES).length > 1;
+    // Behind a corner nobody was near, so nothing is heard from there until she is announced.
+    const wanted = near.filter(({ open, nodes }) => (open || this.corner) && nodes.length > 0).filter(({ gap, portal }, i) => i === 0 || (!portal && gap < CORNER_METRES));
+    const next = wanted.find(({ open }) => open) ?? near.at(0) ?? null;
+    this.parts.near(next, (next && this.all.get(next.neighbour)?.engine) ?? null, all.filter(({ portal }) => portal), all.find(({ back }) => back));
+    for (const border of wanted) {
+      const known = this.all.get(border.neighbour);
+      if (known && border.lookout) known.engine.port.tell('look_at', border.lookout);
+      if (known?.near) known.border = border;
+      else if (!departed(this.engine)) this.#announce(this.#lookOver(border, known?.engine ?? this.parts.open(border)), now);
+    }
+    if (departed(this.engine)) return;
+    for (const [sim, beside] of this.all) {
+      beside.near = wanted.some(({ neighbour }) => neighbour === sim);
+      if (beside.near || this.corner) continue;
+      beside.engine.stop();
+      this.all.delete(sim);
+    }
+    this.#sayBoth(now);
+  }
+
+  /** Once, as what a new key has to show there may take seconds. @param {Beside} beside @param {number} now */
+  #announce(beside, now) {
+    const { border: { neighbour }, engine: there, said } = beside;
+    if (!beside.near || now < beside.due || there.status.phase !== 'open') return;
+    beside.due = Infinity;
+    there.approach(this.engine.sim ?? '', this.parts.rules.agreed()).catch(({ code }) => ({ ok: false, refusal: code })).then(({ ok, refusal }) => {
+      if (beside !== this.all.get(neighbour)) return;
+      if (!ok && refusal !== HELD && beside.atOnce-- > 0) return void (beside.due = now);
+      [said.why, said.times, beside.ok] = [ok ? null : refusal, !ok && refusal === said.why ? said.times + 1 : 1, ok];
+      beside.due = now + (ok ? APPROACH_MS : REFUSED_MS);
+      if (beside === this.ahead) this.#show(beside);
+      if (refusal === HELD && beside === this.ahead) this.#agree(beside);
       // Once is enough while the reason stays.
-      if (said.times === REFUSED_TIMES) this.parts.refused(refusal ?? '', there);
+      if (!ok && said.times === REFUSED_TIMES && beside.border.open) this.parts.refused(refusal ?? '', there);
     });
   }
 
-  /** Asks whether she agrees to the house rules of the neighbour, unless she said no to them just now. @param {Walker} there */
-  async #agree(there) {
-    const rules = there.genesis?.introduction.houseRulesDigest;
-    if (rules !== this.declined.rules || performance.now() >= this.declined.until) {
-      this.due = Infinity;
-      await this.parts.rules.agrees(there);
-      [this.declined.rules, this.due] = [rules, -Infinity];
+  /** Asks whether she agrees to the house rules of the neighbour, unless she said no to them just now. @param {Beside} beside */
+  async #agree(beside) {
+    const rules = beside.engine.genesis?.introduction.houseRulesDigest ?? '';
+    if (performance.now() >= (this.declined.get(rules) ?? -Infinity)) {
+      beside.due = Infinity;
+      await this.parts.rules.agrees(beside.engine);
+      beside.due = -Infinity;
     }
-    this.declined.until = performance.now() + DECLINED_MS;
+    this.declined.set(rules, performance.now() + DECLINED_MS);
   }
 }

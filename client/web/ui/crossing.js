@@ -37,7 +37,7 @@ export function crossing(page) {
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
       const words = { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' };
       const told = [border.portal ? t(border.open ? 'portal.open' : 'portal.wall', words) : t(border.open ? 'border.open' : 'border.wall', words)];
-      const held = page.border?.said.why === HELD ? refusal(HELD) : null;
+      const held = page.border?.ahead?.said.why === HELD ? refusal(HELD) : null;
       if (border.open && (border.refused ?? held)) told.push(t('border.refused', { sim, why: border.refused ?? held }));
       const stays = border.stays.map(({ id, why }) => t('border.stays', { thing: page.client.sight.objects.get(id)?.name ?? `#${id}`, why }));
       if (border.open) told.push(...stays.filter((line) => stayed.includes(line)));
@@ -45,9 +45,7 @@ export function crossing(page) {
       put(sign, told.join(' '));
       sign.dataset.level = /** @type {Engine | null} */ (there)?.proof.level ?? '';
     },
-    refused(code, { status }) {
-      toasts.say(t('border.refused', { sim: status.simName, why: refusal(code) }), 'bad');
-    },
+    refused: (code, { status }) => void toasts.say(t('border.refused', { sim: status.simName, why: refusal(code) }), 'bad'),
   });
 }
 
