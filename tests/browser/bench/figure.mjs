@@ -8,6 +8,7 @@
  * @property {string} unit
  * @property {number} [at_most]
  * @property {number} [at_least]
+ * @property {boolean} [strict] fails past its bound, and not only past twice of it
  */
 
 /**
@@ -23,8 +24,9 @@ export function holds({ value, at_most, at_least }) {
 }
 
 /** @param {Figure} figure is it past twice the bound? Machines differ, but not by that */
-export function fails({ value, at_most, at_least }) {
+export function fails({ value, at_most, at_least, strict }) {
   if (value === null) return false;
+  if (strict) return !holds({ figure: '', unit: '', value, at_most, at_least });
   return (at_most !== undefined && value > 2 * at_most) || (at_least !== undefined && 2 * value < at_least);
 }
 
@@ -43,6 +45,9 @@ export function line(figure) {
   const shown = value === null ? '-' : String(value);
   return `${figure.figure.padEnd(44)}${shown.padStart(9)} ${unit.padEnd(12)}${bound.padEnd(16)}${verdict(figure)}`.trimEnd();
 }
+
+/** To three decimals. @param {number} value */
+export const thousandth = (value) => Math.round(value * 1_000) / 1_000;
 
 /** To one decimal. @param {number} value */
 export const tenth = (value) => Math.round(value * 10) / 10;
