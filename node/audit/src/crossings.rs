@@ -40,6 +40,8 @@ pub enum DepartureEnd {
 pub struct SeenDeparture {
     /// The departure itself.
     pub departure: BorderDeparture,
+    /// How many bytes its parcel has.
+    pub bytes: u64,
     /// What became of it; `None` while it is under way.
     pub end: Option<DepartureEnd>,
 }
@@ -128,7 +130,7 @@ impl TurnObserver for CrossingObserver {
             if let Some(border) = world.border(&summary.neighbour) {
                 let under_way = self.under_way.entry(summary.neighbour).or_default();
                 let end = self.ends.entry(summary.neighbour).or_default();
-                end.see(border, under_way);
+                end.see(border, world.parcels(summary.neighbour), under_way);
                 end.see_frame(border, world.time(), known.get(&summary.neighbour));
                 self.turn.add_to(&mut end.hearing, summary.neighbour, border);
             }
@@ -140,7 +142,13 @@ impl TurnObserver for CrossingObserver {
 impl BorderEnd {
     /// Takes in the border as it is after a turn. What is under way takes several turns, because a header
     /// two turns later proves it to the neighbour: so each departure and each verdict is seen.
-    fn see(&mut self, border: &Border, under_way: &mut BTreeSet<u64>) {
+    /// The parcels are those of the departures that are under way, in the order of their numbers.
+    fn see<'a>(
+        &mut self,
+        border: &Border,
+        mut parcels: impl Iterator<Item = &'a [u8]>,
+        under_way: &mut BTreeSet<u64>,
+    ) {
         let (said, heard) = (&border.crossing.said, border.crossing.heard.as_ref());
         let verdicts = heard.map_or(&[][..], |heard| &heard.said.verdicts);
         under_way.retain(|number| {
@@ -157,7 +165,8 @@ impl BorderEnd {
             is_listed
         });
         for departure in &said.departures {
-            let seen = SeenDeparture { departure: *departure, end: None };
+            let bytes = parcels.next().map_or(0, |parcel| parcel.len() as u64);
+            let seen = SeenDeparture { departure: *departure, bytes, end: None };
             self.departures.entry(departure.number).or_insert(seen);
             under_way.insert(departure.number);
         }

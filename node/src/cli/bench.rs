@@ -9,6 +9,7 @@ mod logins;
 mod overlay;
 mod past;
 mod plaza;
+mod yard;
 
 use std::{
     env, fs,
@@ -21,6 +22,7 @@ use metatopia_client_driver::NodeUrl;
 use metatopia_load::{figure::Figure, machine::MachineSpec, thousand};
 use serde::Serialize;
 
+use self::{crossing::CrossingLoad, yard::ParcelSize};
 use super::{
     arguments,
     console::Console,
@@ -76,11 +78,12 @@ pub(super) enum BenchCommand {
         Metatopia."
     )]
     Overlay(BenchOverlayArgs),
-    /// Let bots walk over the border between two sims and back, each with a ball in hand, and measure how
+    /// Let bots walk over the border between two sims and back, each with a thing in hand, and measure how
     /// long they are nowhere. The logs of both sims are verified after it.
     #[command(after_help = "Examples:\n  \
         metatopia bench crossing                           20 bots for a minute\n  \
         metatopia bench crossing --servers 4 --count 50 --duration 10m --json\n  \
+        metatopia bench crossing --count 4 --parcel 48KiB  the largest parcels\n  \
         metatopia bench crossing --west http://10.0.0.1:8080 --east http://10.0.0.2:8080\n\n\
         Sims that run already need an open border between them. In the western one, people come in a few \
         metres\nbefore it. Their logs are not verified. Between sims that the bench starts, nobody comes for the \
@@ -117,6 +120,10 @@ pub(super) struct BenchCrossingArgs {
     /// How many servers each of the two sims has.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4))]
     servers: u32,
+    /// How large the parcels are, 1KiB to 48KiB: each bot carries a thing whose scripts remember so much, instead of a
+    /// ball.
+    #[arg(long, value_parser = yard::parcel_size, value_name = "SIZE", conflicts_with = "west")]
+    parcel: Option<ParcelSize>,
     /// Nodes of a sim that runs, instead of starting two: the bots log in to it, and walk over its eastern edge.
     #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',')]
     #[arg(requires = "east", conflicts_with = "servers")]
@@ -239,7 +246,8 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         BenchCommand::Find(args) => find::measure(&scratch.0, args.points, console).await?,
         BenchCommand::Overlay(args) => overlay::measure(args.members as usize, console).await?,
         BenchCommand::Crossing(args) => {
-            let load = (args.count, args.duration);
+            let (bots, duration, parcel) = (args.count, args.duration, args.parcel);
+            let load = CrossingLoad { bots, duration, parcel };
             match args.west.is_empty() {
                 true => crossing::measure(&scratch.0, args.servers as usize, load, console).await?,
                 false => crossing::measure_running([args.west, args.east], load, console).await?,

@@ -1,4 +1,4 @@
-//! Bots that cross a border back and forth, each with a ball in hand, and what became of them.
+//! Bots that cross a border back and forth, each with a thing in hand, and what became of them.
 
 mod burden;
 
@@ -17,6 +17,7 @@ use tokio::{
 };
 
 use self::burden::Burden;
+pub use self::burden::{BurdenKind, MODEL_KIND, MODEL_LADEN};
 use crate::{LoadError, bots::bot_name};
 
 /// The time between two headings of a bot.
@@ -57,7 +58,7 @@ pub struct CrossingSummary {
     pub doubled: u64,
     /// Bots that never crossed.
     pub stuck: u64,
-    /// Bots that have no ball in hand after the end.
+    /// Bots that have nothing in hand after the end.
     pub empty_handed: u64,
 }
 
@@ -83,7 +84,8 @@ impl CrossingSummary {
     }
 }
 
-/// Lets so many bots walk from the western sim into the eastern one and back, for this time.
+/// Lets so many bots walk from the western sim into the eastern one and back, for this time, each with such a thing in
+/// hand.
 ///
 /// # Errors
 /// See [`LoadError`].
@@ -91,12 +93,13 @@ pub async fn cross(
     west: &CrossedSim,
     east: &CrossedSim,
     (count, duration): (u32, Duration),
+    burden: BurdenKind,
 ) -> Result<CrossingSummary, LoadError> {
     let mut bots = JoinSet::new();
     for index in 0..count {
         let sims = [west.clone(), east.clone()];
         bots.spawn(async move {
-            let bot = timeout(ENTER, CrossingBot::enter(sims, index)).await;
+            let bot = timeout(ENTER, CrossingBot::enter(sims, index, burden)).await;
             let bot = bot.map_err(|_| LoadError::Late(ENTER))??;
             bot.play(Instant::now() + duration).await
         });
@@ -121,8 +124,8 @@ struct CrossingBot {
     key: PublicKey,
     /// Whether its avatar is in sight in each of them.
     is_in: [bool; 2],
-    /// The ball in its hand, in the sim that saw it last.
-    ball: Option<ObjectId>,
+    /// The thing in its hand, in the sim that saw it last.
+    held: Option<ObjectId>,
     /// The sim that it is in, or was in last: 0 is the western one.
     here: usize,
     departed: Option<Instant>,
@@ -133,7 +136,11 @@ struct CrossingBot {
 
 impl CrossingBot {
     /// Opens both sessions, and logs in at the western sim.
-    async fn enter(sims: [CrossedSim; 2], index: u32) -> Result<Self, LoadError> {
+    async fn enter(
+        sims: [CrossedSim; 2],
+        index: u32,
+        burden: BurdenKind,
+    ) -> Result<Self, LoadError> {
         let key = passing_key();
         let open = |sim: &CrossedSim| {
             ClientDriver::open(sim.nodes.clone(), sim.trust.clone(), key.clone())
@@ -150,7 +157,7 @@ impl CrossingBot {
             sims,
             key: key.public(),
             is_in: [false; 2],
-            ball: None,
+            held: None,
             here: 0,
             departed: None,
             approach: None,
@@ -161,14 +168,14 @@ impl CrossingBot {
             let news = bot.drivers[0].news().await;
             bot.note(0, news)?;
         }
-        bot.take_a_ball().await?;
+        bot.take_up(burden).await?;
         Ok(bot)
     }
 
-    /// Makes a ball, and takes it in hand.
-    async fn take_a_ball(&mut self) -> Result<(), LoadError> {
-        let mut burden = Burden::default();
-        while self.ball.is_none() {
+    /// Makes such a thing, and takes it in hand.
+    async fn take_up(&mut self, burden: BurdenKind) -> Result<(), LoadError> {
+        let mut burden = Burden::of(burden);
+        while self.held.is_none() {
             let news = self.drivers[0].news().await;
             match &news {
                 DriverEvent::Scene(scene) => {
@@ -206,9 +213,9 @@ impl CrossingBot {
         self.summary.lost = u64::from(places == 0);
         self.summary.doubled = u64::from(places == 2);
         self.summary.stuck = u64::from(self.summary.times.is_empty());
-        self.summary.empty_handed = u64::from(self.ball.is_none());
+        self.summary.empty_handed = u64::from(self.held.is_none());
         // A sim that ran before is as it was.
-        if let Some(object) = self.ball {
+        if let Some(object) = self.held {
             self.submit(self.here, Act::Build(Build::Delete { object })).await?;
         }
         for driver in &mut self.drivers {
@@ -263,7 +270,7 @@ impl CrossingBot {
     /// Takes in what it holds, where it sees itself.
     fn look_at_hands(&mut self, scene: &Scene) {
         if let Some(me) = scene.me {
-            self.ball = scene.in_hands_of(me).first().map(|thing| thing.id);
+            self.held = scene.in_hands_of(me).first().map(|thing| thing.id);
         }
     }
 

@@ -98,6 +98,9 @@ pub struct CrossingVerdict {
     pub there: DirectionCount,
     /// What departed from the second to the first, and what the second heard.
     pub back: DirectionCount,
+    /// How many bytes the parcels of all departures had, ascending; in JSON the median and the largest.
+    #[serde(rename = "parcel_bytes", serialize_with = "sizes")]
+    pub parcels: Vec<u64>,
     /// How old border frames were when the other sim had them, in milliseconds, ascending; in JSON their median and the
     /// one that 95 of 100 are no older than.
     #[serde(rename = "ghost_lag_ms", serialize_with = "lags")]
@@ -112,19 +115,30 @@ impl CrossingVerdict {
     /// no older. There are none if no frame moved a ghost.
     #[must_use]
     pub fn ghost_lag(&self, percent: usize) -> Option<u64> {
-        lag(&self.frame_ages, percent)
+        share(&self.frame_ages, percent)
+    }
+
+    /// Returns the bytes that so many of a hundred parcels do not exceed. There are none if nothing departed.
+    #[must_use]
+    pub fn parcel_bytes(&self, percent: usize) -> Option<u64> {
+        share(&self.parcels, percent)
     }
 }
 
-/// Returns the age that so many of a hundred do not exceed.
-fn lag(ages: &[u64], percent: usize) -> Option<u64> {
-    let place = (ages.len() * percent).div_ceil(100).max(1) - 1;
-    ages.get(place).copied()
+/// Returns the number that so many of a hundred do not exceed, of numbers in order.
+fn share(ascending: &[u64], percent: usize) -> Option<u64> {
+    let place = (ascending.len() * percent).div_ceil(100).max(1) - 1;
+    ascending.get(place).copied()
 }
 
 /// Writes the median and the 95th percentile of ages.
 fn lags<S: Serializer>(ages: &[u64], serializer: S) -> Result<S::Ok, S::Error> {
-    [50, 95].map(|percent| lag(ages, percent)).serialize(serializer)
+    [50, 95].map(|percent| share(ages, percent)).serialize(serializer)
+}
+
+/// Writes the median and the largest of sizes.
+fn sizes<S: Serializer>(sizes: &[u64], serializer: S) -> Result<S::Ok, S::Error> {
+    [50, 100].map(|percent| share(sizes, percent)).serialize(serializer)
 }
 
 /// One of two sims at a border.
@@ -150,9 +164,12 @@ pub fn compare(
     let frames = [one, other].into_iter().flat_map(|side| side.end.frames.values());
     let mut frame_ages: Vec<u64> = frames.copied().collect();
     frame_ages.sort_unstable();
+    let departures = [one, other].into_iter().flat_map(|side| side.end.departures.values());
+    let mut parcels: Vec<u64> = departures.map(|seen| seen.bytes).collect();
+    parcels.sort_unstable();
     let (there, back) = (direction(one, other)?, direction(other, one)?);
     let hearing = [one.end.hearing, other.end.hearing];
-    Ok(CrossingVerdict { border, there, back, frame_ages, hearing })
+    Ok(CrossingVerdict { border, there, back, parcels, frame_ages, hearing })
 }
 
 /// Compares what departed from one sim to the other, and what the first heard of the second.
@@ -231,6 +248,10 @@ impl fmt::Display for CrossingVerdict {
             if count.heard_one_sided > 0 {
                 write!(f, ", and {} that it does not reach", count.heard_one_sided)?;
             }
+        }
+        let [median, largest] = [50, 100].map(|percent| self.parcel_bytes(percent));
+        if let (Some(median), Some(largest)) = (median, largest) {
+            write!(f, "\n  parcels have {median} / {largest} bytes (median, largest)")?;
         }
         let [median, p95] = [50, 95].map(|percent| self.ghost_lag(percent));
         if let (Some(median), Some(p95)) = (median, p95) {

@@ -13,7 +13,7 @@ fn header(height: u64) -> HeaderId {
 fn departed(number: u64, end: Option<DepartureEnd>) -> (u64, SeenDeparture) {
     let (traveller, parcel) = (Traveller::Person(PublicKey([7; 32])), Digest([number as u8; 32]));
     let departure = BorderDeparture { number, traveller, until: Millis(9), parcel };
-    (number, SeenDeparture { departure, end })
+    (number, SeenDeparture { departure, bytes: 1_000 + number, end })
 }
 
 /// Two ends of a border: one taken, one refused, one late, one under way. Both logs have forty turns.
@@ -56,6 +56,7 @@ fn ends_that_agree_count_what_became_of_each_departure() {
     assert_eq!(verdict.back, DirectionCount::default());
     let words = verdict.to_string();
     assert!(words.contains("4 departed, 1 taken, 2 came home, 1 under way"), "{words}");
+    assert!(words.contains("parcels have 1001 / 1003 bytes (median, largest)"), "{words}");
     assert!(verdict.ghost_lag(50).is_none() && !words.contains("ghosts"), "{words}");
 }
 

@@ -1,6 +1,6 @@
 //! Measures bots that cross the border between two sims back and forth.
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use metatopia_audit::crossings::{CrossingVerdict, DirectionCount, HearingCost};
 use metatopia_client_driver::{GenesisTrust, NodeUrl};
@@ -11,6 +11,7 @@ use metatopia_load::{
 use metatopia_types::SimId;
 use tokio::time::sleep;
 
+use super::yard::{self, ParcelSize};
 use crate::cli::{Failure, console::Console, log::verified_borders, up::grid::on_grid};
 
 /// The promised turns from departure to arrival.
@@ -20,9 +21,11 @@ const P95_TURNS: u64 = 10;
 /// The promised turns by which ghosts lag, for half of all border frames.
 const GHOST_TURNS: u64 = 8;
 
-/// The promised crossings a second through one border, and the bots that walk back and forth so often.
+/// The promised crossings a second through one border with parcels of 1 KiB. With parcels of 48 KiB it is one.
 const CROSSINGS_PER_SECOND: u64 = 20;
-const BUSY_BOTS: u32 = 40;
+
+/// So many bots walk back and forth once a second together, however late turns come.
+const BOTS_PER_CROSSING: u64 = 2;
 
 /// The promised bytes of log a second by which a sim hears its neighbour, with nobody near and with somebody.
 const QUIET_BYTES: u64 = 300;
@@ -34,21 +37,37 @@ const QUIET: Duration = Duration::from_secs(30);
 /// The milliseconds of a turn.
 const TURN_MS: u64 = 50;
 
-/// A place without anything, whose people come in some metres before the eastern line.
-const PLACE: &str = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
-    asset_licence = \"CC-BY-SA-4.0\"\nspawn = [112, 0]\nspawn_radius = 12\n";
+/// How the bots walk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CrossingLoad {
+    /// The number of bots.
+    pub(super) bots: u32,
+    /// How long they walk.
+    pub(super) duration: Duration,
+    /// How large their parcels are to be; without it each has a ball.
+    pub(super) parcel: Option<ParcelSize>,
+}
+
+impl CrossingLoad {
+    /// Returns how many crossings a second are promised, if the bots are so many that they walk back and forth so
+    /// often. Parcels of more than 1 KiB have as many bytes a second at most as the largest one has.
+    fn pace(self) -> Bound {
+        let pace = self.parcel.map_or(CROSSINGS_PER_SECOND, ParcelSize::in_the_largest);
+        let pace = pace.min(CROSSINGS_PER_SECOND);
+        let is_busy = u64::from(self.bots) >= pace * BOTS_PER_CROSSING;
+        if is_busy { Bound::AtLeast(pace) } else { Bound::None }
+    }
+}
 
 /// Starts two sims side by side, and lets bots walk between them.
 pub(super) async fn measure(
     path: &Path,
     servers: usize,
-    load: (u32, Duration),
+    load: CrossingLoad,
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
     let place = path.join("place");
-    let failed = |error| Failure::failed(format!("{}: {error}", place.display()));
-    fs::create_dir_all(&place).map_err(failed)?;
-    fs::write(place.join("place.toml"), PLACE).map_err(failed)?;
+    yard::write(&place, load.parcel)?;
     console.note("starting two sims");
     let setup = (Some(place.clone()), servers);
     let world = path.join("world");
@@ -70,7 +89,7 @@ pub(super) async fn measure(
 /// Lets bots walk between two sims that run already, whose logs lie elsewhere.
 pub(super) async fn measure_running(
     nodes: [Vec<NodeUrl>; 2],
-    load: (u32, Duration),
+    load: CrossingLoad,
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
     walk(nodes.map(|nodes| (None, nodes)), load, console).await
@@ -79,23 +98,26 @@ pub(super) async fn measure_running(
 /// Lets bots walk from the first sim into the second and back. Without its id, a sim is who its nodes say.
 async fn walk(
     sims: [(Option<SimId>, Vec<NodeUrl>); 2],
-    load: (u32, Duration),
+    load: CrossingLoad,
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
     let [west, east] = sims;
     let (west, east) = (sim(west).await?, sim(east).await?);
-    console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
-    Ok(figures(&cross(&west, &east, load).await?, load))
+    let CrossingLoad { bots, duration, parcel } = load;
+    console.note(&format!("{bots} bots walk over the border for {duration:?}"));
+    let summary = cross(&west, &east, (bots, duration), yard::carried(parcel)).await?;
+    Ok(figures(&summary, load))
 }
 
 /// Returns what the logs of both sims say of the border together.
-fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 6] {
+fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 8] {
     let both = [verdict.there, verdict.back];
     let sum = |of: fn(&DirectionCount) -> u64| both.iter().map(of).sum();
     let most = |of: fn(&HearingCost) -> Option<u64>| {
         verdict.hearing.iter().filter_map(of).max().map(|bytes| bytes * 10)
     };
     let (quiet, busy) = (most(|cost| cost.quiet.per_second()), most(|cost| cost.busy.per_second()));
+    let parcel = |percent| verdict.parcel_bytes(percent).map(|bytes| bytes * 10);
     let lag = |percent| verdict.ghost_lag(percent).map(|age| age * 10 / TURN_MS);
     [
         Figure::new("taken, by both logs", sum(|count| count.taken), "parcels", Bound::None),
@@ -105,6 +127,8 @@ fn by_both_logs(verdict: &CrossingVerdict) -> [Figure; 6] {
             "parcels",
             Bound::None,
         ),
+        Figure::tenths("parcels p50, by both logs", parcel(50), "bytes", Bound::None),
+        Figure::tenths("largest parcel, by both logs", parcel(100), "bytes", Bound::None),
         Figure::tenths(
             "ghosts' lag p50, by both logs",
             lag(50),
@@ -122,26 +146,45 @@ async fn sim((sim, nodes): (Option<SimId>, Vec<NodeUrl>)) -> Result<CrossedSim, 
     Ok(CrossedSim { nodes, trust })
 }
 
-fn figures(summary: &CrossingSummary, (bots, duration): (u32, Duration)) -> Vec<Figure> {
+fn figures(summary: &CrossingSummary, load: CrossingLoad) -> Vec<Figure> {
     let crossings = summary.times.len() as u64;
-    let pace = (crossings * 10).checked_div(duration.as_secs());
-    let pace_bound = match bots {
-        BUSY_BOTS.. => Bound::AtLeast(CROSSINGS_PER_SECOND),
-        _ => Bound::None,
-    };
+    let pace = (crossings * 10).checked_div(load.duration.as_secs());
     let turns = |figure, percent, bound| {
         Figure::tenths(figure, summary.turns(percent), "turns", Bound::AtMost(bound))
     };
     let none = |figure, count| Figure::new(figure, count, "bots", Bound::AtMost(0));
     vec![
         Figure::new("crossings", crossings, "times", Bound::None),
-        Figure::tenths("crossings a second", pace, "times/s", pace_bound),
+        Figure::tenths("crossings a second", pace, "times/s", load.pace()),
         turns("departure to arrival p50", 50, MEDIAN_TURNS),
         turns("departure to arrival p95", 95, P95_TURNS),
         Figure::new("came back", summary.returned, "times", Bound::None),
         none("in no sim after the end", summary.lost),
         none("in both sims after the end", summary.doubled),
         none("never crossed", summary.stuck),
-        none("without their ball after the end", summary.empty_handed),
+        none("with empty hands after the end", summary.empty_handed),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::bench::yard::parcel_size;
+
+    #[test]
+    fn the_pace_of_a_border_is_promised_by_the_size_of_parcels_to_bots_that_are_enough() {
+        let pace = |bots, size: Option<&str>| {
+            let parcel = size.map(|text| parcel_size(text).expect("a size"));
+            CrossingLoad { bots, duration: Duration::from_secs(60), parcel }.pace()
+        };
+        let least = |bound| match bound {
+            Bound::AtLeast(least) => Some(least),
+            Bound::AtMost(_) | Bound::None => None,
+        };
+        let paces = [(40, None), (40, Some("1KiB")), (4, Some("24KiB")), (2, Some("48KiB"))];
+        let paces = paces.map(|(bots, size)| least(pace(bots, size)));
+        assert_eq!(paces, [Some(20), Some(20), Some(2), Some(1)]);
+        let few = [(39, None), (39, Some("2KiB")), (3, Some("24KiB")), (1, Some("48KiB"))];
+        assert_eq!(few.map(|(bots, size)| least(pace(bots, size))), [None; 4]);
+    }
 }

@@ -90,7 +90,7 @@ pub(super) fn crossing(border: &mut LabBorder<'_>, length: Length) -> StoryResul
         turns("departure to arrival, p95", "departure to arrival p95", P95_TURNS)?,
         people("in no sim after the end", "in no sim after the end")?,
         people("in both sims after the end", "in both sims after the end")?,
-        people("without their ball", "without their ball after the end")?,
+        people("with empty hands", "with empty hands after the end")?,
         people("never crossed", "never crossed")?,
         StoryFigure::new("taken, by both logs", both_ways(&logs, "taken")?, "parcels", crossings),
         StoryFigure::new(
