@@ -2,6 +2,7 @@
 
 mod ahead;
 mod bugs;
+mod catching_up;
 mod cluster;
 mod core;
 mod crashes;
@@ -11,6 +12,7 @@ mod judge;
 mod keys;
 mod limits;
 mod muted;
+mod opening;
 mod pace;
 mod smoke;
 mod wire;

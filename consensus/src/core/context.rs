@@ -306,3 +306,22 @@ impl malachite::Context for Ctx {
         CoreVote { kind: VoteType::Precommit, ..self.new_prevote(height, round, value, voter) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::malachite::SigningScheme;
+    use super::*;
+
+    #[test]
+    fn a_key_and_a_signature_are_read_back_as_they_were_written() {
+        let key = PublicKey([7; 32]);
+        let written = CoreScheme::encode_public_key(&key);
+        assert_eq!(CoreScheme::decode_public_key(&written), Ok(key));
+        assert!(CoreScheme::decode_public_key(&written[1..]).is_err());
+
+        let signature = Signature::from_bytes([9; 64]);
+        let written = CoreScheme::encode_signature(&signature);
+        assert_eq!(CoreScheme::decode_signature(&written), Ok(signature));
+        assert!(CoreScheme::decode_signature(&written[1..]).is_err());
+    }
+}
