@@ -47,12 +47,17 @@ const ENDINGS: [&str; 21] = [
 ];
 
 /// Files of the source whose names have no end.
-const UNENDED: [&str; 13] = [
+const UNENDED: [&str; 18] = [
+    ".ci/aarch64",
     ".ci/advisories",
     ".ci/browser",
+    ".ci/digests",
     ".ci/module",
+    ".ci/mutants",
+    ".ci/mutants-equal.txt",
     ".ci/network",
     ".ci/run",
+    ".ci/test-runner",
     ".ci/wasm",
     ".ci/wasm-toolchain",
     ".ci/words",
