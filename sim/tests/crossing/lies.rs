@@ -25,7 +25,11 @@ const ADA: u8 = 1;
 impl Liar {
     /// Both have heard of one another, and Ada has a pass of the east.
     pub(crate) fn new() -> Self {
-        let mut town = town(2, 4);
+        Self::of(town(2, 4))
+    }
+
+    /// The same in these two sims.
+    pub(crate) fn of(mut town: Vec<Place>) -> Self {
         town[0].login(public(ADA));
         for _ in 0..5 {
             step(&mut town, 50);
@@ -71,6 +75,14 @@ impl Liar {
         let act = self.town[1].hear(west, &dispatch);
         self.town[1].play(50);
         self.town[1].outcome(&act)
+    }
+
+    /// Has the east hear what the west says with this change.
+    pub(crate) fn says(&mut self, change: impl FnOnce(&mut Said)) -> Outcome {
+        self.said.height = self.said.height.plus(1);
+        self.said.time = self.said.time.plus(50);
+        change(&mut self.said);
+        self.hears(self.said.encode())
     }
 
     /// Lists a departure of somebody with these bytes for a parcel.

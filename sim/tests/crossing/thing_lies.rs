@@ -1,17 +1,19 @@
 //! Parcels of things that lie about what they are: a named refusal, and nothing else changes.
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Compound, CompoundPart, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
 use metatopia_sim::limits::{BORDER_BYTES, BORDER_COMPOUNDS_MAX, BORDER_THINGS, HANDS_MAX};
 use metatopia_types::{
-    Act, AssetLicence, BroughtThing, Build, Companions, Digest, Look, ObjectId, Origin, Outcome,
-    PackageId, Parcel, SimId, TravelRefusal, Traveller, TravellingPerson, TravellingScript,
-    TravellingThing, wire,
+    Act, AssetLicence, Blueprint, BroughtThing, Build, Companions, Digest, Look, ObjectId, Origin,
+    Outcome, Outline, OutlineParts, PackageId, Parcel, PublicKey, Refusal, SimId, TravelRefusal,
+    Traveller, TravellingPerson, TravellingScript, TravellingThing, wire,
 };
 
 use crate::{
+    hands::OWN_THINGS,
     lies::Liar,
+    things::amend,
     town::{ADMIN, at, public},
 };
 
@@ -278,6 +280,95 @@ fn what_somebody_brings_finds_room_together_or_she_is_refused_with_all() {
     };
     assert_eq!(share("2"), Some(TravelRefusal::ShareFull));
     assert_eq!(share("3"), None);
+}
+
+/// What another person of the east builds, a ball beside her.
+fn builds(liar: &mut Liar, person: PublicKey) -> Outcome {
+    let place = liar.town[1].place_of(&person).expect("she is there");
+    let blueprint = Blueprint {
+        kind: "ball".into(),
+        name: "a ball".into(),
+        text: String::new(),
+        color: 0,
+        outline: Outline::Disc { radius: Fx::HALF },
+        movable: true,
+        position: place.saturating_add(at(2, 0)),
+        angle: Angle::ZERO,
+        licence: AssetLicence::Cc0,
+        parts: OutlineParts::default(),
+    };
+    let act = liar.town[1].act(person, 1, Act::Build(Build::Place(blueprint)));
+    liar.town[1].play(50);
+    liar.town[1].outcome(&act)
+}
+
+/// A liar, and Ben in the east, who like everybody may have one thing there that can be pushed.
+fn with_ben() -> (Liar, PublicKey) {
+    let (mut liar, ben) = (Liar::new(), public(2));
+    liar.town[1].login(ben);
+    amend(&mut liar.town[1], OWN_THINGS, "1");
+    (liar, ben)
+}
+
+/// Checks that Ben has room for exactly one thing, as if nothing had come that is said to be his.
+fn check_room_of(liar: &mut Liar, ben: PublicKey) {
+    assert!(matches!(builds(liar, ben), Outcome::Ok | Outcome::Made(_)));
+    assert_eq!(builds(liar, ben), Outcome::Refused(Refusal::TooManyMovable));
+}
+
+/// Things of these owners, with numbers from 10 on.
+fn owned(owners: &[Option<PublicKey>]) -> Vec<TravellingThing> {
+    let things = held(10..10 + owners.len() as u64);
+    let owned = things.into_iter().zip(owners);
+    owned.map(|(thing, owner)| TravellingThing { owner: *owner, ..thing }).collect()
+}
+
+#[test]
+fn a_parcel_that_lies_about_its_owner_spends_nobodys_quota_but_only_the_share_of_its_border() {
+    let (ben, unknown) = (public(2), public(99));
+    for owner in [ben, unknown, public(ADMIN), public(1)] {
+        let (mut liar, ben) = with_ben();
+        amend(&mut liar.town[1], "border_things", "3");
+        let west = liar.town[0].id();
+        let things = owned(&[Some(owner); 4]);
+        for (n, thing) in things.into_iter().enumerate() {
+            let before = liar.town[1].world.objects().count();
+            let (origin, is_over) = (thing.origin, n == 3);
+            let refused = refusal(&mut liar, thing);
+            assert_eq!(refused, is_over.then_some(TravelRefusal::ShareFull), "{owner}");
+            let world = &liar.town[1].world;
+            assert_eq!(world.objects().count(), before + usize::from(!is_over));
+            let came = world.objects().find(|came| came.origin == origin);
+            assert_eq!(came.map(|came| came.owner), (!is_over).then_some(Some(owner)));
+            assert_eq!(world.border_share(&west).0, (n + 1).min(3));
+        }
+        assert!(liar.town[1].world.player(&unknown).is_none(), "nobody is made up");
+        check_room_of(&mut liar, ben);
+        assert_eq!(liar.town[1].world.root(), liar.town[1].world.rehash());
+        liar.town[1].restore();
+    }
+}
+
+#[test]
+fn of_what_somebody_brings_that_is_said_to_be_others_spends_the_share_and_hers_her_own_quota() {
+    let (mut liar, ben) = with_ben();
+    let (ada, west) = (public(1), liar.town[0].id());
+    // Her quota has room for one of the two that are said to be hers.
+    let owners = [Some(ben), Some(public(99)), Some(ada), Some(ada)];
+    assert_eq!(brings(&mut liar, owned(&owners)), None);
+    let world = &liar.town[1].world;
+    let avatar = world.avatar(&ada).expect("she was taken");
+    let told: Vec<_> = world
+        .in_hands_of(avatar)
+        .map(|id| world.object(id).expect("it is there"))
+        .map(|thing| (thing.owner, thing.guest))
+        .collect();
+    let guests = [Some(west), Some(west), None, Some(west)];
+    assert_eq!(told, owners.into_iter().zip(guests).collect::<Vec<_>>());
+    assert_eq!(world.border_share(&west).0, 3);
+    check_room_of(&mut liar, ben);
+    assert_eq!(builds(&mut liar, ada), Outcome::Refused(Refusal::TooManyMovable));
+    assert_eq!(liar.town[1].world.root(), liar.town[1].world.rehash());
 }
 
 #[test]

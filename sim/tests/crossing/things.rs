@@ -17,7 +17,11 @@ use crate::{
 };
 
 /// Plays until something is so.
-fn until(town: &mut [Place], origin: Origin, mut is_so: impl FnMut(&[Place]) -> bool) -> u64 {
+pub(crate) fn until(
+    town: &mut [Place],
+    origin: Origin,
+    mut is_so: impl FnMut(&[Place]) -> bool,
+) -> u64 {
     for turns in 0..400 {
         if is_so(town) {
             return turns;
@@ -29,19 +33,19 @@ fn until(town: &mut [Place], origin: Origin, mut is_so: impl FnMut(&[Place]) -> 
     panic!("that never happens: {:?}", seen.collect::<Vec<_>>());
 }
 
-fn is_in(n: usize, origin: Origin) -> impl Fn(&[Place]) -> bool {
+pub(crate) fn is_in(n: usize, origin: Origin) -> impl Fn(&[Place]) -> bool {
     move |town: &[Place]| thing(&town[n], origin).is_some()
 }
 
-fn is_away(origin: Origin) -> impl Fn(&[Place]) -> bool {
+pub(crate) fn is_away(origin: Origin) -> impl Fn(&[Place]) -> bool {
     move |town: &[Place]| town.iter().all(|place| thing(place, origin).is_none())
 }
 
-fn text(place: &Place, origin: Origin) -> String {
+pub(crate) fn text(place: &Place, origin: Origin) -> String {
     thing(place, origin).map(|thing| thing.text).unwrap_or_default()
 }
 
-fn amend(place: &mut Place, name: &str, value: &str) {
+pub(crate) fn amend(place: &mut Place, name: &str, value: &str) {
     let act = Act::Amend { name: name.into(), value: value.into() };
     let act = place.act(public(ADMIN), 1, act);
     place.play(50);
