@@ -22,12 +22,12 @@ use crate::{
 const ADA: u8 = 1;
 const BEN: u8 = 2;
 
-fn fx(hundredths: i64) -> Fx {
+pub(crate) fn fx(hundredths: i64) -> Fx {
     Fx::from_ratio(hundredths, 100)
 }
 
 /// A box of one metre at a place.
-fn crate_at(place: Vec2, motion: Motion) -> ObjectSpec {
+pub(crate) fn crate_at(place: Vec2, motion: Motion) -> ObjectSpec {
     let shape = Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) };
     let body = BodySpec::new(shape, motion, place);
     ObjectSpec {
@@ -46,7 +46,7 @@ fn rolling_ball(place: Vec2, speed: Vec2) -> ObjectSpec {
 }
 
 /// The geneses of two sims side by side.
-fn two() -> Vec<Genesis> {
+pub(crate) fn two() -> Vec<Genesis> {
     (0..2).map(|column| genesis(column, 1)).collect()
 }
 

@@ -4,6 +4,7 @@ mod borders;
 mod chaos;
 mod corners;
 mod ghosts;
+mod halves;
 mod hands;
 mod lies;
 mod luggage;
