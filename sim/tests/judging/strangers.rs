@@ -82,6 +82,20 @@ fn a_new_key_shows_work_with_its_first_announcement_at_a_border_and_with_no_late
     assert_eq!(admission.check(&approach(1, 2, None)), Ok(()), "the lane is open");
 }
 
+/// Work does not replace a ticket: whoever is new there logs in by one, and is announced from then on.
+#[test]
+fn whoever_is_announced_at_the_border_of_a_sim_that_asks_for_tickets_is_told_so() {
+    let register = sim(FirstLogin::Invite);
+    let approach = |author: PublicKey, work: Option<Work>| {
+        let act = Act::Approach { from: SIM, work };
+        Envelope { act, ..envelope(author, 1, 1, 100) }
+    };
+    for shown in [None, Some(work(&register, &ADA))] {
+        assert_eq!(check(&register, 1, &approach(ADA, shown)), Err(ActFault::NoTicket));
+    }
+    assert_eq!(check(&register, 1, &approach(ADMIN, None)), Ok(()), "she is known");
+}
+
 /// A login and an announcement in one new lane were two first logins in one order, and one in another. So a turn with
 /// four first logins was void for whoever judged it, and every proposer made the same one again.
 #[test]
