@@ -85,9 +85,10 @@ impl Quiet {
             asset_licence: "CC-BY-SA-4.0".to_owned(),
             ..Genesis::empty()
         };
-        let trust = TrustedGenesis::new(genesis.id(), &genesis.encode()).unwrap();
-        let replica = ClientReplica::new(trust, genesis.encode(), StartPoint::Genesis).unwrap();
-        let world = World::genesis(&genesis, &tools()).unwrap();
+        let trust = TrustedGenesis::new(genesis.id(), &genesis.encode()).expect("its own id");
+        let replica = ClientReplica::new(trust, genesis.encode(), StartPoint::Genesis)
+            .expect("a replica of a sound genesis");
+        let world = World::genesis(&genesis, &tools()).expect("a sound genesis");
         let roots = vec![world.root()];
         Self { world, last: HeaderId::BEFORE_FIRST, roots, turns: Vec::new(), replica }
     }
@@ -95,7 +96,7 @@ impl Quiet {
     /// The next turn. All of the same body have as many bytes.
     fn turn(&self, body: TurnBody) -> Turn {
         let height = self.world.height().plus(1);
-        let set = |height: Height| self.world.validators(height).unwrap().id();
+        let set = |height: Height| self.world.validators(height).expect("a set that is known").id();
         let stated = height.minus(ROOT_LAG).unwrap_or_default();
         let header = Header {
             sim: self.world.sim(),

@@ -74,6 +74,10 @@ pub(super) struct TripLedger {
     stowed: [u64; 2],
     /// People whom a neighbour had taken when she was given up: she has an avatar in both sims, until one ends.
     doubled: BTreeSet<Traveller>,
+    /// The sim in which each person had an avatar last.
+    last: BTreeMap<Traveller, usize>,
+    /// People who were banned where they had their avatars, and have none since.
+    thrown_out: BTreeSet<Traveller>,
     /// Who and what has to be somewhere.
     known: BTreeSet<Traveller>,
     /// Steps that the states show for the first time, by the sim that was left.
@@ -95,6 +99,8 @@ impl TripLedger {
             epochs: [0; 2],
             stowed: [0; 2],
             doubled: BTreeSet::new(),
+            last: BTreeMap::new(),
+            thrown_out: BTreeSet::new(),
             known: BTreeSet::new(),
             steps: Vec::new(),
             counts: CrossingCounts::default(),
@@ -151,6 +157,7 @@ impl TripLedger {
                 self.note_ends(now, sim, border);
             }
         }
+        self.note_bans(states);
         if self.is_cut(states) {
             self.counts.looks += 1;
             self.check(now, states);
@@ -251,6 +258,8 @@ impl TripLedger {
                 continue;
             }
             trip.fate = TripFate::Taken(state.height());
+            let arrived = people(&trip.travellers).map(|person| (person, sim));
+            self.last.extend(arrived);
             self.steps.push((beyond(sim), BorderStep::Arrival));
             self.counts.turns.push(state.height().0.saturating_sub(trip.there.0));
             match trip.travellers.first() {

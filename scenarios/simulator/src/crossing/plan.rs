@@ -169,6 +169,8 @@ pub enum BorderTrouble {
     Close,
     /// The admin opens it again.
     Open,
+    /// The admin bans the next one who is about to come over the border, and lets her in again seconds later.
+    Ban,
     /// The admin lets another server vote, and then one of the others no more.
     Rotate,
     /// A day passes without a word between the sims, and the admin gives the neighbour up.
@@ -351,8 +353,9 @@ mod tests {
         let some = |is: fn(&CrossingPlan) -> bool| plans.iter().any(is);
         assert!(some(|plan| plan.narrow.is_some()) && some(|plan| plan.is_ambushed));
         assert!(some(|plan| plan.liars.iter().any(|it| it.deed == ByzantineBehaviour::ForgeHears)));
-        let kinds: [fn(&BorderTrouble) -> bool; 6] = [
+        let kinds: [fn(&BorderTrouble) -> bool; 7] = [
             |one| matches!(one, BorderTrouble::Close),
+            |one| matches!(one, BorderTrouble::Ban),
             |one| matches!(one, BorderTrouble::Rotate),
             |one| matches!(one, BorderTrouble::SilentDay(_)),
             |one| matches!(one, BorderTrouble::Lie(DepartureLie::NoPass)),

@@ -2,6 +2,7 @@
 
 mod admin;
 mod ambush;
+mod bans;
 mod lies;
 mod road;
 mod setup;
@@ -16,6 +17,7 @@ use metatopia_types::{Act, Build, Digest, ObjectId, SimId};
 
 use self::admin::AdminWishes;
 use self::ambush::StepAmbush;
+use self::bans::AdminBans;
 use self::lies::ToldLies;
 pub use self::road::RoadCounts;
 use self::road::RoadEvent;
@@ -111,6 +113,7 @@ struct CrossingRun {
     thinks_at: Duration,
     admin_at: Duration,
     admin: AdminWishes,
+    bans: AdminBans,
     /// A day on which the sims do not reach each other.
     silence: Option<Silence>,
     /// A crash that waits for a step of a crossing.
@@ -167,6 +170,7 @@ impl CrossingRun {
             thinks_at: Duration::ZERO,
             admin_at: Duration::ZERO,
             admin: AdminWishes::new(plan.seed),
+            bans: AdminBans::default(),
             silence: None,
             ambush: None,
             ledger: TripLedger::new(&states),
@@ -224,6 +228,7 @@ impl CrossingRun {
         if is_new {
             let steps = self.ledger.look(self.now, &self.states);
             self.spring(&steps);
+            self.ban_comers();
         }
     }
 
@@ -262,6 +267,7 @@ impl CrossingRun {
             BorderTrouble::Reach(seat) => drop(self.cut_off.remove(&(sim, seat))),
             BorderTrouble::Close => self.admin.closed[sim] = true,
             BorderTrouble::Open => self.admin.closed[sim] = false,
+            BorderTrouble::Ban => self.bans.wanted[sim] = true,
             BorderTrouble::Rotate => self.rotate(sim),
             BorderTrouble::SilentDay(day) => self.fall_silent(sim, day),
             BorderTrouble::HoldUp(span) => self.held_up[sim] = span,
@@ -298,13 +304,15 @@ impl CrossingRun {
         self.admin.closed = [false; 2];
         self.conditions = DispatchRoad::calm(self.conditions.delay);
         self.stop_rotating();
+        self.stop_bans();
         for sim in SIMS {
             self.stages[sim].world.heal();
             self.start_members(sim);
         }
         let (began, limit) = (self.now, self.now + STOP + SETTLE);
         let (mut orders_at, mut settled) = (self.now, Duration::ZERO);
-        while self.now < limit && !(self.now >= began + STOP && is_quiet(&self.states)) {
+        let is_over = |run: &Self| is_quiet(&run.states) && run.is_everybody_in();
+        while self.now < limit && !(self.now >= began + STOP && is_over(&self)) {
             if self.now >= orders_at {
                 orders_at = self.now + Duration::from_millis(500);
                 self.let_travel(false);

@@ -21,8 +21,10 @@ const APPROACH: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct BorderWalker {
     pub(super) key: PublicKey,
-    /// The number of the person in both stages.
-    person: usize,
+    /// Which player it is.
+    pub(super) number: u64,
+    /// The number of the person in each stage.
+    pub(super) persons: [usize; 2],
     /// The sim to which she goes.
     goal: usize,
     /// How deep into a sim she goes before she turns round, in metres.
@@ -41,10 +43,20 @@ struct WalkerView {
 }
 
 impl BorderWalker {
-    /// Returns somebody who is this person of both stages, and goes to a sim.
-    pub(super) fn new(key: PublicKey, person: usize, goal: usize) -> Self {
+    /// Returns somebody who is this player, and these persons of both stages, and goes to a sim.
+    pub(super) fn new(key: PublicKey, number: u64, persons: [usize; 2], goal: usize) -> Self {
         let (depth, approached) = (Fx::from_int(6), Duration::ZERO);
-        Self { key, person, goal, depth, steered: None, approached }
+        Self { key, number, persons, goal, depth, steered: None, approached }
+    }
+
+    /// Says whether she is about to walk over the line out of a sim.
+    pub(super) fn is_leaving(&self, sim: usize, state: &World) -> bool {
+        let seen = state.avatar(&self.key).and_then(|avatar| state.object(avatar));
+        seen.is_some_and(|seen| {
+            let far = ground::reached(sim, seen.position);
+            let is_near = far > Fx::from_int(LINE - 2) && far <= Fx::from_int(LINE);
+            is_near && ground::reached(sim, seen.velocity) > Fx::from_int(4)
+        })
     }
 
     fn view(&self, states: &[World; 2]) -> Option<WalkerView> {
@@ -76,7 +88,7 @@ impl BorderWalker {
         if self.goal != view.sim && now >= self.approached + APPROACH {
             self.approached = now;
             let from = ids[view.sim];
-            self.act(&mut stages[beyond(view.sim)], Act::Approach { from, work: None });
+            self.act(stages, beyond(view.sim), Act::Approach { from, work: None });
         }
         self.handle(stages, &states[view.sim], view, dice);
     }
@@ -99,7 +111,7 @@ impl BorderWalker {
             .is_some_and(|(where_, last, at)| (where_, last) == (sim, heading) && now < at + STEER);
         if !is_signed {
             // Whoever has no session at this moment signs it when she thinks again.
-            let is_signed = self.act(&mut stages[sim], Act::Walk { heading });
+            let is_signed = self.act(stages, sim, Act::Walk { heading });
             self.steered = is_signed.then_some((sim, heading, now));
         }
     }
@@ -129,7 +141,7 @@ impl BorderWalker {
             },
             _ => return,
         };
-        self.act(&mut stages[sim], Act::Build(build));
+        self.act(stages, sim, Act::Build(build));
     }
 
     /// Returns a ball of hers that she reaches and nobody holds.
@@ -144,7 +156,8 @@ impl BorderWalker {
     }
 
     /// Has her sign something. Says whether she could.
-    fn act(&self, stage: &mut ReplicaStage, act: Act) -> bool {
-        stage.prompt(self.person, |person, now| person.act(now, act, None)).is_some()
+    fn act(&self, stages: &mut [ReplicaStage; 2], sim: usize, act: Act) -> bool {
+        let person = self.persons[sim];
+        stages[sim].prompt(person, |person, now| person.act(now, act, None)).is_some()
     }
 }

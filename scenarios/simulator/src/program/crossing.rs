@@ -9,6 +9,7 @@ use metatopia_simulator::crossing::{
     DepartureLie, HOMECOMINGS, NamedCounts, RoadCounts, play_crossing,
 };
 use metatopia_simulator::survive;
+use metatopia_types::TravelRefusal;
 use serde::Serialize;
 
 use super::campaign::{self, CampaignProgress};
@@ -25,6 +26,17 @@ const KINDS_WORLDS: u64 = 24;
 
 /// How long people walk in worlds that are to have all kinds of trouble.
 const KINDS_SECONDS: u64 = 20;
+
+/// Why [`STEPS_WORLDS`] such worlds refuse somebody or something, besides what sims lie of.
+const REASONS: [TravelRefusal; 7] = [
+    TravelRefusal::Banned,
+    TravelRefusal::Late,
+    TravelRefusal::Closed,
+    TravelRefusal::Full,
+    TravelRefusal::ShareFull,
+    TravelRefusal::FewServers,
+    TravelRefusal::TooLarge,
+];
 
 /// So many such worlds have all ways to come home among them, and crashes and set changes between all steps.
 const STEPS_WORLDS: u64 = 100;
@@ -211,6 +223,8 @@ fn never(figures: &CrossingFigures) -> Vec<String> {
             let none = names.iter().filter(|name| !counts.contains_key(*name));
             none.map(|name| format!("faulty: no {kind}: {name}")).collect::<Vec<_>>()
         };
+        let reasons = REASONS.map(TravelRefusal::word);
+        never.extend(missing("refusal", &figures.refused, &reasons));
         never.extend(missing("homecoming", &figures.came_home, &HOMECOMINGS));
         never.extend(missing("crash after a step", &figures.ambushes, &CRASH_STEPS));
         never.extend(missing("set change amid a crossing", &figures.changes_amid, &CHANGE_STEPS));
@@ -353,7 +367,7 @@ mod tests {
 
     use super::{
         CALM_TURNS_MAX, CHANGE_STEPS, CRASH_STEPS, CrossingFigures, CrossingTally, GHOST_TURNS_MAX,
-        HOMECOMINGS, KINDS_WORLDS, NamedCounts, STEPS_WORLDS, never, shortfalls,
+        HOMECOMINGS, KINDS_WORLDS, NamedCounts, REASONS, STEPS_WORLDS, never, shortfalls,
     };
 
     #[test]
@@ -371,14 +385,22 @@ mod tests {
         let mut many = tally(STEPS_WORLDS);
         (many.counts.severings, many.counts.set_changes, many.counts.stowed) = (1, 1, 1);
         (many.road.forged, many.unheard_acts) = (1, 1);
-        many.counts.refused = all(&["here", "no pass", "bad parcel"]);
+        let lies = ["here", "no pass", "bad parcel"];
+        let reasons = REASONS.map(|why| why.word());
+        let refused = [&lies[..], &reasons[..]].concat();
+        many.counts.refused = all(&refused);
         many.counts.ambushes = all(&CRASH_STEPS);
         many.counts.changes_amid = all(&CHANGE_STEPS);
         many.counts.came_home = all(&HOMECOMINGS[1..]);
         assert_eq!(never(&many.figures()), ["faulty: no homecoming: refused"]);
         many.counts.came_home = all(&HOMECOMINGS);
         assert!(never(&many.figures()).is_empty());
-        many.counts.refused = all(&["here", "no pass"]);
+        for why in reasons {
+            many.counts.refused.remove(why);
+            assert_eq!(never(&many.figures()), [format!("faulty: no refusal: {why}")]);
+            many.counts.refused.insert(why, 1);
+        }
+        many.counts.refused.remove("bad parcel");
         let bad = format!("faulty: no refusals for `bad parcel` in {STEPS_WORLDS} worlds");
         assert_eq!(never(&many.figures()), [bad]);
     }

@@ -28,13 +28,41 @@ impl TripLedger {
                 // One of her avatars has ended.
                 self.doubled.remove(&traveller);
             }
-            if found != 1 && !(found == 2 && self.doubled.contains(&traveller)) {
+            let is_out = found == 0 && self.thrown_out.contains(&traveller);
+            if found != 1 && !is_out && !(found == 2 && self.doubled.contains(&traveller)) {
                 let heights = SIMS.map(|sim| states[sim].height().0);
                 let what = format!("{traveller:?} is in {found} places after turns {heights:?}");
                 self.blame(now, &what);
                 self.known.remove(&traveller);
             }
         }
+    }
+
+    /// Notes who is banned where she has her avatar, or had it last: she is thrown out, and nowhere until she logs in
+    /// again.
+    pub(super) fn note_bans(&mut self, states: &BothStates) {
+        for traveller in &self.known {
+            let Traveller::Person(key) = traveller else { continue };
+            for sim in SIMS.into_iter().filter(|sim| states[*sim].avatar(key).is_some()) {
+                self.last.insert(*traveller, sim);
+                self.thrown_out.remove(traveller);
+            }
+            let last = self.last.get(traveller);
+            if last.is_some_and(|sim| states[*sim].ban(key).is_some()) {
+                self.thrown_out.insert(*traveller);
+            }
+        }
+    }
+
+    /// Says whether nobody is thrown out.
+    pub(in crate::crossing) fn is_everybody_in(&self) -> bool {
+        self.thrown_out.is_empty()
+    }
+
+    /// Says whether somebody or something has departed and has not been judged.
+    pub(in crate::crossing) fn is_under_way(&self, traveller: &Traveller) -> bool {
+        let mut trips = self.trips.values().filter(|trip| !trip.is_over);
+        trips.any(|trip| trip.travellers.contains(traveller))
     }
 
     /// Returns what is still here and came home to the neighbour when this sim was given up: it is given back with

@@ -97,6 +97,10 @@ impl CrossingPlan {
         if closings.below(2) == 0 {
             self.draw_closings(&mut closings);
         }
+        let mut bans = dice("crossing bans");
+        if bans.below(2) == 0 {
+            self.draw_bans(&mut bans);
+        }
         let mut changes = dice("crossing set changes");
         if changes.below(2) == 0 {
             self.draw_rotations(&mut changes);
@@ -171,6 +175,16 @@ impl CrossingPlan {
         while at < self.life {
             let both = [BorderTrouble::Close, BorderTrouble::Open];
             self.plan((at, dice.index(2)), dice.within(Span::ms(200, 4_000)), both);
+            at += dice.within(apart);
+        }
+    }
+
+    /// Plans that an admin shuts out somebody who is about to come, now and then.
+    fn draw_bans(&mut self, dice: &mut Dice) {
+        let apart = Span::ms(2_000, 9_000);
+        let mut at = dice.within(apart);
+        while at < self.life {
+            self.troubles.push((at, dice.index(2), BorderTrouble::Ban));
             at += dice.within(apart);
         }
     }

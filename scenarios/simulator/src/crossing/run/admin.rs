@@ -74,6 +74,7 @@ impl CrossingRun {
             self.keep_border(sim);
             self.change_members(sim);
         }
+        self.lift_bans();
         self.switch_off();
         self.watch_silence();
     }

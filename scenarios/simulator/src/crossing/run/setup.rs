@@ -10,7 +10,7 @@ use crate::crossing::beyond;
 use crate::replica::{Person, PersonProfile};
 
 /// Whoever is driven from outside does nothing of their own accord.
-const DRIVEN: PersonProfile = PersonProfile {
+pub(super) const DRIVEN: PersonProfile = PersonProfile {
     pace: Span::ms(500, 500),
     until: Duration::ZERO,
     proves: false,
@@ -58,15 +58,14 @@ impl CrossingRun {
     fn invite_walkers(&mut self) {
         for number in 1..=self.plan.walkers {
             let home = usize::from(number % 2 == 1);
-            let mut place = 0;
-            for sim in SIMS {
+            let persons = SIMS.map(|sim| {
                 let stage = &mut self.stages[sim];
                 let node = number as usize % self.plan.servers;
                 let person = Person::new(stage.setting(), number, node, DRIVEN);
                 let person = if sim == home { person } else { person.walking_in() };
-                place = stage.invite(self.now, person);
-            }
-            let walker = BorderWalker::new(self.plan.walker(number), place, beyond(home));
+                stage.invite(self.now, person)
+            });
+            let walker = BorderWalker::new(self.plan.walker(number), number, persons, beyond(home));
             self.walkers.push(walker);
         }
     }
