@@ -17,8 +17,8 @@ use crate::{
 /// What is told of contacts over a line and of nothing else.
 const COUNTER: &str = "fn on_hit_beyond(what, speed) { state.last = what; }\n";
 
-/// Has a ball of the west roll against a box beyond the line, while words are lost or not. Gives the steps in which each of the two is told of it,
-/// and at what speed.
+/// Has a ball of the west roll against a box beyond the line, while words are lost or not. Gives the steps in which
+/// each of the two is told of it, and at what speed.
 fn one_contact(seed: u64, loses: impl Fn(&mut Stream) -> bool) -> [Vec<(Tick, Fx)>; 2] {
     let mut dice = Stream::new(&[9; 32], "halves", &[seed]);
     let counter = package("counter", COUNTER);

@@ -242,7 +242,7 @@ fn under_way(room: [(&str, &str); 2]) -> (Vec<Place>, Vec<PublicKey>, Vec<Origin
     let people: Vec<PublicKey> = [1, 2].map(public).to_vec();
     people.iter().for_each(|person| town[0].login(*person));
     // All of them have a pass before the first one departs.
-    for _ in 0..4 {
+    for _ in 0..8 {
         people.iter().for_each(|person| drive(&mut town, *person, Vec2::ZERO));
         tell(&mut town, 0, 1);
         town[1].play(50);

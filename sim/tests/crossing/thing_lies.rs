@@ -284,6 +284,14 @@ fn what_somebody_brings_finds_room_together_or_she_is_refused_with_all() {
 
 /// What another person of the east builds, a ball beside her.
 fn builds(liar: &mut Liar, person: PublicKey) -> Outcome {
+    // Others may stand beside her: on one side there is room.
+    let sides = [at(2, 0), at(0, 2), at(-2, 0), at(0, -2)];
+    let mut outcomes = sides.into_iter().map(|side| builds_beside(liar, person, side));
+    let is_free = |outcome: &Outcome| *outcome != Outcome::Refused(Refusal::Occupied);
+    outcomes.find(is_free).expect("room beside her")
+}
+
+fn builds_beside(liar: &mut Liar, person: PublicKey, side: Vec2) -> Outcome {
     let place = liar.town[1].place_of(&person).expect("she is there");
     let blueprint = Blueprint {
         kind: "ball".into(),
@@ -292,7 +300,7 @@ fn builds(liar: &mut Liar, person: PublicKey) -> Outcome {
         color: 0,
         outline: Outline::Disc { radius: Fx::HALF },
         movable: true,
-        position: place.saturating_add(at(2, 0)),
+        position: place.saturating_add(side),
         angle: Angle::ZERO,
         licence: AssetLicence::Cc0,
         parts: OutlineParts::default(),
