@@ -204,8 +204,9 @@ impl BorderCourier {
             Ok(session) => session,
             Err(error) => return error.into(),
         };
+        let Some(border) = self.border() else { return CourierError::Stopped };
         let (mut had, mut grown) = (None, (Height(0), Instant::now()));
-        let mut servers_at = Instant::now();
+        let (first, mut servers_at) = (border.reached, Instant::now());
         loop {
             let began = Instant::now();
             // What proves nothing of itself is asked of a node that said something.
@@ -238,7 +239,7 @@ impl BorderCourier {
             }
             let Some(border) = self.border() else { return CourierError::Stopped };
             if is_stale(&mut grown, &border, Instant::now()) {
-                return CourierError::Stale;
+                return gone_stale(border.reached > first);
             }
             sleep(BETWEEN.saturating_sub(began.elapsed())).await;
         }
@@ -326,6 +327,16 @@ fn is_stale(grown: &mut (Height, Instant), border: &BorderWatch, now: Instant) -
     now.duration_since(grown.1) > if border.is_near { STALE_NEAR } else { STALE }
 }
 
+/// Returns why a stale node is left. Of one of which the own sim had taken in something it may be the own sim that stood
+/// still, so it is asked again soon: where a neighbour has one node, there is no other one.
+fn gone_stale(had_grown: bool) -> CourierError {
+    if had_grown {
+        CourierError::Broken(Box::new(CourierError::Stale))
+    } else {
+        CourierError::Stale
+    }
+}
+
 /// Waits until somebody is near a border. Returns as well when there is no such border any more.
 async fn came_near(watched: &mut watch::Receiver<Vec<BorderWatch>>, neighbour: SimId) {
     let is_it = |borders: &Vec<BorderWatch>| {
@@ -368,6 +379,14 @@ mod tests {
         assert!(!at(7, true, 4) && !at(8, true, 8) && !at(8, true, 13));
         assert!(at(8, true, 14) && !at(8, false, 33) && at(8, false, 34));
         assert!(!at(9, true, 34), "what grows is no longer stale");
+    }
+
+    /// On a busy machine a sim stood still for some seconds now and then. Its courier left the only node of the
+    /// neighbour each time, paused for twice as long as the last time, and people were held at the line.
+    #[test]
+    fn a_node_that_brought_something_new_before_it_is_stale_is_asked_again_soon() {
+        assert!(matches!(gone_stale(true), CourierError::Broken(_)));
+        assert!(matches!(gone_stale(false), CourierError::Stale));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub(super) struct VirtualCourier {
     next_at: Duration,
     /// What the own sim had taken in of the neighbour when that grew last; none before this node is asked.
     grown: Option<(Height, Duration)>,
+    /// What it had taken in when this node was asked first; none before that.
+    began_at: Option<Height>,
 }
 
 /// What the courier sees of the world in a moment.
@@ -89,6 +91,7 @@ impl VirtualCourier {
             question: None,
             next_at: Duration::ZERO,
             grown: None,
+            began_at: None,
         }
     }
 
@@ -119,6 +122,10 @@ impl VirtualCourier {
             return None;
         }
         if self.is_stale(now, border) {
+            // Of a node that brought something new it may be the own sim that stood still.
+            if self.began_at.is_some_and(|began_at| border.reached > began_at) {
+                self.pause = PAUSE;
+            }
             self.go_on(now, view.nodes);
             return None;
         }
@@ -139,6 +146,7 @@ impl VirtualCourier {
     fn is_stale(&mut self, now: Duration, border: &BorderWatch) -> bool {
         let Some(grown) = &mut self.grown else {
             self.grown = Some((Height(0), now));
+            self.began_at = Some(border.reached);
             return false;
         };
         if border.reached > grown.0 {
@@ -186,7 +194,7 @@ impl VirtualCourier {
 
     /// Goes on with the next node, after a pause when all were tried.
     fn go_on(&mut self, now: Duration, nodes: usize) {
-        (self.question, self.had, self.grown) = (None, None, None);
+        (self.question, self.had, self.grown, self.began_at) = (None, None, None, None);
         self.left += 1;
         self.next_at = now + BETWEEN;
         if self.left == nodes {
@@ -307,5 +315,13 @@ mod tests {
         assert!(answer(&mut courier, 200, 3).is_some());
         let pauses = [(); 2].map(|()| pause_after_round(&mut courier));
         assert_eq!(pauses, [1, 2]);
+
+        // One that brought something new before it was stale is asked again soon.
+        assert!(courier.mind(&view(300, 1), OWN, 6).is_some());
+        assert!(answer(&mut courier, 300, 4).is_some());
+        assert!(courier.mind(&view(301, 2), OWN, 7).is_some());
+        assert!(answer(&mut courier, 301, 5).is_some());
+        assert!(courier.mind(&view(307, 2), OWN, 8).is_none());
+        assert_eq!(pause_after_round(&mut courier), 1);
     }
 }
