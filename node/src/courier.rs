@@ -327,8 +327,8 @@ fn is_stale(grown: &mut (Height, Instant), border: &BorderWatch, now: Instant) -
     now.duration_since(grown.1) > if border.is_near { STALE_NEAR } else { STALE }
 }
 
-/// Returns why a stale node is left. Of one of which the own sim had taken in something it may be the own sim that stood
-/// still, so it is asked again soon: where a neighbour has one node, there is no other one.
+/// Returns why a stale node is left. Where the own sim had taken in something of it, the own sim may have stood still,
+/// and the node is asked again soon: it may be the only one that the neighbour has.
 fn gone_stale(had_grown: bool) -> CourierError {
     if had_grown {
         CourierError::Broken(Box::new(CourierError::Stale))
