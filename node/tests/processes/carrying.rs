@@ -30,7 +30,10 @@ impl Apart {
     fn start(dirs: &[PathBuf]) -> Self {
         let alone = |dir: &PathBuf| {
             let own = dir.join("server-0");
-            drop(fs::remove_file(own.join("neighbours")));
+            // Neither what the operator said of neighbours nor what their servers announced.
+            for file in ["neighbours", "neighbours.announced"] {
+                drop(fs::remove_file(own.join(file)));
+            }
             let layer = config::read(&own.join("metatopia.toml")).expect("its settings");
             let settings = config::settle([layer]).expect("its settings");
             let neighbours = NeighbourNodes::default();
