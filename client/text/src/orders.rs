@@ -32,7 +32,9 @@ pub(super) async fn obey(room: &mut TextClient, what: TypedOrder) -> Result<(), 
         TypedOrder::Return(thing) => match meant(room, &thing).await? {
             Some(thing) => {
                 let name = printable(&thing.name);
-                let done = format!("{name} is with its owner: on her ground, or in her luggage.");
+                let done = format!(
+                    "{name} is with its owner: on her ground, or in her luggage; what luggage does not take is gone."
+                );
                 (GovernOrder::Return { object: thing.id }, done)
             }
             None => return Ok(()),

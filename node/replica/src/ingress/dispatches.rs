@@ -109,11 +109,13 @@ impl Ingress {
     }
 
     /// Says of each border that is a wall why this server does not hear what the neighbour's nodes answer, if that is
-    /// so: of a neighbour that speaks in vain a sim knows only that it is silent.
+    /// so: of a neighbour that speaks in vain a sim knows only that it is silent. Of one that signed two states the
+    /// wall itself says so.
     pub(crate) fn name_unheard(&self, borders: &mut [BorderEntry]) {
         for border in borders {
             if let BorderStanding::Wall(why) = &mut border.standing
                 && let Some(refusal) = self.unheard.get(&border.neighbour)
+                && *refusal != HearRefusal::Frozen
             {
                 why.push_str(&format!("; what its nodes answer is refused here: {refusal}"));
             }
