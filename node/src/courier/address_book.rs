@@ -153,15 +153,8 @@ impl AddressBook {
     pub async fn nodes(&self, sim: SimId) -> Vec<NodeUrl> {
         let said = self.configured.0.iter().cloned();
         let said = said.chain(self.file.read()).chain(self.announced.read());
-        let mut nodes: Vec<NodeUrl> = Vec::new();
         let found = said.filter(|node| node.sim == sim).map(|node| node.url);
-        for url in found.chain(self.in_overlay(sim).await) {
-            let url = url.of(sim);
-            if nodes.len() < NEIGHBOUR_NODES_MAX && !nodes.contains(&url) {
-                nodes.push(url);
-            }
-        }
-        nodes
+        first_ones(found.chain(self.in_overlay(sim).await).map(|url| url.of(sim)))
     }
 
     /// Keeps where a neighbour's servers announced that they are, before what they announced earlier: of servers that
@@ -174,12 +167,7 @@ impl AddressBook {
             .filter(|node| node.sim == sim)
             .map(|node| node.url)
             .collect();
-        let mut nodes: Vec<NodeUrl> = Vec::new();
-        for url in announced.into_iter().chain(before.iter().cloned()) {
-            if nodes.len() < NEIGHBOUR_NODES_MAX && !nodes.contains(&url) {
-                nodes.push(url);
-            }
-        }
+        let nodes = first_ones(announced.into_iter().chain(before.iter().cloned()));
         if nodes != before
             && let Err(error) = self.announced.note(&BTreeMap::from([(sim, nodes)]))
         {
@@ -196,6 +184,17 @@ impl AddressBook {
         let endpoints = of_sim.flat_map(|signed| &signed.record.endpoints);
         endpoints.filter_map(|one| one.address.parse::<SiteAddress>().ok()?.clients).collect()
     }
+}
+
+/// Returns the first of these nodes, each once, and as many as are tried.
+fn first_ones(urls: impl Iterator<Item = NodeUrl>) -> Vec<NodeUrl> {
+    let mut nodes = Vec::new();
+    for url in urls {
+        if nodes.len() < NEIGHBOUR_NODES_MAX && !nodes.contains(&url) {
+            nodes.push(url);
+        }
+    }
+    nodes
 }
 
 #[cfg(test)]
