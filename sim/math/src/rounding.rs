@@ -1,12 +1,14 @@
 //! The one rounding rule of this crate, nearest with ties to even, over wide integers.
 
-/// Returns `value / 2^bits`, to the nearest integer, a tie to the even one. `bits` is 1 to 126.
+/// Returns `value / 2^bits`, to the nearest integer, a tie to the even one. `bits` is 1 to 126. A value that
+/// is within half a step of 2^127 is rounded down.
+#[inline]
 pub(crate) const fn shift_right(value: i128, bits: u32) -> i128 {
-    let floor = value >> bits;
-    // The shift is arithmetic, so the rest is not negative, also below zero.
-    let rest = value - (floor << bits);
+    // Just below a half carries for what lies above a half, and a tie needs one more: it has it where the
+    // number below is odd. Nothing branches, for products of scripts and bodies round both ways in turn.
     let half = 1_i128 << (bits - 1);
-    if rest > half || (rest == half && floor & 1 == 1) { floor + 1 } else { floor }
+    let is_odd = (value >> bits) & 1;
+    value.saturating_add(half - 1 + is_odd) >> bits
 }
 
 /// Returns `numerator / denominator`, to the nearest integer, a tie to the even one. The

@@ -7,6 +7,7 @@ use super::{FRACTION_BITS, Fx};
 use crate::rounding;
 
 /// Returns the rounded product, which may lie outside of the range. At most 2^94 in magnitude.
+#[inline]
 const fn product(a: Fx, b: Fx) -> i128 {
     rounding::shift_right(a.to_bits() as i128 * b.to_bits() as i128, FRACTION_BITS)
 }
@@ -42,6 +43,7 @@ impl Fx {
 
     /// Returns the rounded product; `None` if it is out of range.
     #[must_use]
+    #[inline]
     pub const fn checked_mul(self, other: Self) -> Option<Self> {
         Self::checked_from_wide(product(self, other))
     }
