@@ -6,8 +6,10 @@ mod changes;
 mod containers;
 mod convert;
 mod datum;
+mod frames;
 mod handler;
 mod loaded;
+mod loaded_op;
 mod machine;
 mod meter;
 mod operators;
@@ -18,7 +20,9 @@ mod places;
 )]
 mod ported;
 mod prices;
+mod slots;
 mod state;
+mod typed;
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -46,8 +50,8 @@ pub(crate) use ported::{
 /// # Errors
 /// See [`ProgramError`].
 pub(crate) fn priced(program: &ScriptProgram) -> Result<Vec<Vec<IrOp>>, ProgramError> {
-    let loaded = loaded::LoadedProgram::new(program)?;
-    Ok(loaded.functions.iter().map(|function| function.code.to_vec()).collect())
+    let (_, functions) = loaded::LoadedProgram::priced(program)?;
+    Ok(functions.into_iter().map(|function| function.code).collect())
 }
 
 /// Runs the first function of a program, which computes constants, and returns its first registers. It takes
@@ -58,7 +62,7 @@ pub(crate) fn evaluate_constants(
     time: &mut u64,
 ) -> Result<Vec<Value>, (SourcePoint, String)> {
     let unknown = |error: ProgramError| (SourcePoint::default(), format!("{error}"));
-    let loaded = loaded::LoadedProgram::new(program).map_err(unknown)?;
+    let loaded = loaded::LoadedProgram::plain(program).map_err(unknown)?;
     let mut machine = CallMachine::new(&loaded, None, ObjectId(0), *time);
     let registers = machine.registers_of(0).map_err(|fault| (fault.at, fault.message))?;
     let mut values = Vec::with_capacity(places.len());

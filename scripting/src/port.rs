@@ -11,7 +11,7 @@ mod print;
 mod samples;
 mod structure;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod window;
 
 use alloc::{string::String, sync::Arc, vec::Vec};

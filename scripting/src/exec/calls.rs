@@ -250,7 +250,7 @@ impl CallMachine<'_> {
     }
 
     /// Pays for handing arguments to the world.
-    fn pay_for(&mut self, arguments: &[Datum]) -> CallOutcome<()> {
+    pub(super) fn pay_for(&mut self, arguments: &[Datum]) -> CallOutcome<()> {
         for argument in arguments {
             if !matches!(argument, Datum::Int(_) | Datum::Fixed(_) | Datum::Vec2(_)) {
                 self.meter.pay(argument.size() * 2)?;

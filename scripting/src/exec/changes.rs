@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Properties that say where an object is.
-const POSE: [&str; 2] = ["pos", "angle"];
+pub(super) const POSE: [&str; 2] = ["pos", "angle"];
 
 /// What is done to an inner part.
 pub(super) enum PartChange<'a> {

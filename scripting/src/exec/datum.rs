@@ -99,6 +99,15 @@ impl Datum {
         }
     }
 
+    /// Drops it. Most values hold no memory, and need no call for that.
+    #[inline]
+    #[expect(clippy::mem_forget, reason = "a plain value has nothing that a drop would free")]
+    pub(super) fn release(self) {
+        if self.is_plain() {
+            core::mem::forget(self);
+        }
+    }
+
     /// Its kind; none for a whole error, which no script can name.
     pub(super) const fn kind(&self) -> Option<ValueKind> {
         Some(match self {

@@ -95,6 +95,20 @@ impl ScriptHandler {
         Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies: Vec::new() })
     }
 
+    /// Makes a handler of a program whose values all lie in registers, to compare with.
+    #[cfg(test)]
+    pub(crate) fn plain(program: &ScriptProgram) -> Result<Self, ProgramError> {
+        let (package, files) = (PackageId(metatopia_types::Digest::ZERO), [(0, "x".into())].into());
+        Ok(Self { package, files, program: LoadedProgram::plain(program)?, bodies: Vec::new() })
+    }
+
+    /// Says how many operations of the program's functions are on slots.
+    #[cfg(test)]
+    pub(crate) fn operations_on_slots(&self) -> usize {
+        let ops = self.program.functions.iter().flat_map(|function| &function.code);
+        ops.filter(|op| !matches!(op, super::loaded_op::LoadedOp::Plain(_))).count()
+    }
+
     /// Makes a handler of a port: of a program without operations, and of its functions in Rust.
     ///
     /// # Errors
@@ -199,6 +213,7 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
         machine.meter.take(value.size())?;
     }
     machine.call(&mut stack, function, 0)?;
+    stack.into_iter().for_each(Datum::release);
     machine.keep_state()
 }
 

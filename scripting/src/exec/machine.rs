@@ -10,7 +10,9 @@ use super::{
         put_int, row,
     },
     datum::{Datum, DatumClosure},
+    frames::{CallFrame, FrameStack},
     loaded::{LoadedFunction, LoadedProgram},
+    loaded_op::{LoadedOp, SlotWindow, WINDOW_SLOTS},
     meter::{CallFault, CallMeter, CallOutcome},
     operators,
     ported::PortedBody,
@@ -34,18 +36,8 @@ pub(crate) struct CallMachine<'p> {
     pub(super) scene: Option<ScriptContext>,
     pub(super) state: StateCache,
     pub(super) me: ObjectId,
-    pub(super) frames: Vec<CallFrame>,
+    pub(super) frames: FrameStack,
     catches: Vec<CatchFrame>,
-}
-
-/// A function under way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CallFrame {
-    function: u16,
-    /// The operation that comes next.
-    next: usize,
-    /// Its first register.
-    base: usize,
 }
 
 /// A `try` block under way.
@@ -59,7 +51,7 @@ struct CatchFrame {
 }
 
 /// Why the operations of one function are left.
-enum Leave {
+pub(super) enum Leave {
     Call { function: u16, base: usize },
     CallValue { closure: Arc<DatumClosure>, count: u16, base: usize },
     Return(Datum),
@@ -84,7 +76,7 @@ impl<'p> CallMachine<'p> {
         time: u64,
     ) -> Self {
         let meter = CallMeter::new(time);
-        let (frames, catches) = (Vec::with_capacity(4), Vec::new());
+        let (frames, catches) = (FrameStack::new(), Vec::new());
         let state = StateCache::new();
         Self { program, bodies: &[], meter, scene, state, me, frames, catches }
     }
@@ -174,7 +166,7 @@ impl<'p> CallMachine<'p> {
 
     /// Pays for a function, and begins it. Returns how many registers it uses.
     pub(super) fn enter_frame(&mut self, function: u16, base: usize) -> CallOutcome<usize> {
-        if self.frames.len() >= CALL_DEPTH_MAX {
+        if self.frames.len() == CALL_DEPTH_MAX {
             let words = format!("more than {CALL_DEPTH_MAX} calls deep");
             return Err(CallFault::new(ErrorKind::Depth, words));
         }
@@ -186,15 +178,32 @@ impl<'p> CallMachine<'p> {
 
     /// Runs until so many functions are left.
     pub(super) fn run(&mut self, stack: &mut Vec<Datum>, floor: usize) -> CallOutcome<Datum> {
+        // Most calls are of one function: its slots ask for no memory.
+        let mut first_window: Option<SlotWindow> = None;
+        let mut windows: Vec<SlotWindow> = Vec::new();
         loop {
-            let mut frame = *self.frames.last().expect("one was entered");
+            let mut frame = self.frames.last().expect("one was entered");
             let program: &'p LoadedProgram = self.program;
             let function = &program.functions[usize::from(frame.function)];
             let registers = &mut stack[frame.base..frame.base + function.registers];
-            let leave = self.operate(function, registers, &mut frame);
-            if let Some(last) = self.frames.last_mut() {
-                last.next = frame.next;
-            }
+            let depth = self.frames.len() - floor - 1;
+            let leave = if let Some(constants) = &function.slots {
+                if windows.len() < depth {
+                    windows.resize(depth, [0; WINDOW_SLOTS]);
+                }
+                let window = match depth.checked_sub(1) {
+                    Some(inner) => &mut windows[inner],
+                    None => first_window.get_or_insert([0; WINDOW_SLOTS]),
+                };
+                if frame.next == 0 {
+                    window[WINDOW_SLOTS - constants.len()..].copy_from_slice(constants);
+                }
+                self.operate(function, registers, window, &mut frame)
+            } else {
+                let leave = self.operate_plain(function, registers, &mut frame);
+                leave.expect("all of it is plain")
+            };
+            self.frames.set_next(frame.next);
             match leave {
                 Leave::Call { function, base } => {
                     if let Err(fault) = self.enter(stack, function, base) {
@@ -248,7 +257,7 @@ impl<'p> CallMachine<'p> {
             let function = &self.program.functions[usize::from(frame.function)];
             stack[frame.base..frame.base + function.registers].fill(Datum::Unit);
             if let Some(caller) = self.frames.last() {
-                fault.trace.push((frame.function, self.place(caller)));
+                fault.trace.push((frame.function, self.place(&caller)));
             }
         }
         let Some(catch) = catch else {
@@ -256,8 +265,8 @@ impl<'p> CallMachine<'p> {
             return Err(fault);
         };
         self.catches.pop();
-        let frame = self.frames.last_mut().expect("its try block is under way");
-        frame.next = catch.target;
+        self.frames.set_next(catch.target);
+        let frame = self.frames.last().expect("its try block is under way");
         let error = frame.base + catch.error;
         stack[error] = told;
         stack[error + 1] = Datum::Fault(Arc::new(*fault));
@@ -274,7 +283,7 @@ impl<'p> CallMachine<'p> {
         if fault.at == SourcePoint::default()
             && let Some(frame) = self.frames.last()
         {
-            fault.at = self.place(frame);
+            fault.at = self.place(&frame);
             let function = &self.program.functions[usize::from(frame.function)];
             let op = u16::try_from(frame.next.wrapping_sub(1)).unwrap_or(u16::MAX);
             let sign = function.signs.binary_search_by_key(&op, |(op, _)| *op);
@@ -284,24 +293,27 @@ impl<'p> CallMachine<'p> {
         }
     }
 
-    /// Runs operations of one function until it is left.
+    /// Runs operations of the program until the function is left, or until one on slots comes. It stands
+    /// alone, for beside it the loop over slots has no processor registers left for what it needs each time.
+    #[inline(never)]
     #[expect(
         clippy::too_many_lines,
         reason = "one arm for each operation: parts would hide the loop"
     )]
-    fn operate(
+    pub(super) fn operate_plain(
         &mut self,
         function: &LoadedFunction,
         registers: &mut [Datum],
         frame: &mut CallFrame,
-    ) -> Leave {
+    ) -> Option<Leave> {
         let program: &'p LoadedProgram = self.program;
         let code = &function.code[..];
-        let depth = self.frames.len() - 1;
         let mut next = frame.next;
         let leave = loop {
-            // Only what an operation needs is read of it: a copy of the whole took a quarter of the loop.
-            let op = &code[next];
+            let LoadedOp::Plain(op) = &code[next] else {
+                frame.next = next;
+                return None;
+            };
             next += 1;
             match *op {
                 IrOp::Charge(price) => get!(self.meter.pay(u64::from(price))),
@@ -413,7 +425,7 @@ impl<'p> CallMachine<'p> {
                     get!(self.store(registers, (root, path), value, at));
                 }
                 IrOp::Method { root, path, call, first } => {
-                    self.frames[depth].next = next;
+                    self.frames.set_next(next);
                     let at = function.places[next - 1];
                     get!(self.method(registers, (root, path), (call, first), at));
                 }
@@ -529,7 +541,7 @@ impl<'p> CallMachine<'p> {
                 IrOp::Host { call, first } => {
                     let call = &program.calls[usize::from(call)];
                     let row = &mut registers[usize::from(first)..][..call.count.max(1)];
-                    self.frames[depth].next = next;
+                    self.frames.set_next(next);
                     let result = get!(self.host(call, &mut row[..call.count]));
                     row.iter_mut().for_each(|register| register.put(Datum::Unit));
                     row[0].put(result);
@@ -558,6 +570,6 @@ impl<'p> CallMachine<'p> {
             }
         };
         frame.next = next;
-        leave
+        Some(leave)
     }
 }

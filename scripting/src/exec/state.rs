@@ -91,6 +91,9 @@ impl CallMachine<'_> {
 
     /// Keeps what was written; the first fault says where that was.
     pub(super) fn keep_state(&mut self) -> CallOutcome<()> {
+        if self.state.is_empty() {
+            return Ok(());
+        }
         let written = core::mem::take(&mut self.state);
         let mut last = SourcePoint::default();
         for (name, StateVariable { value, written }) in written {

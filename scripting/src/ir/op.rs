@@ -89,6 +89,31 @@ pub(crate) enum IrOp {
     Rethrow { error: u16 },
 }
 
+impl IrOp {
+    /// Returns where a jump goes, to be changed.
+    pub(crate) const fn target_mut(&mut self) -> Option<&mut u16> {
+        match self {
+            Self::Jump { target }
+            | Self::JumpIf { target, .. }
+            | Self::JumpUnlessLess { target, .. }
+            | Self::JumpIfUnit { target, .. }
+            | Self::JumpUnlessCase { target, .. }
+            | Self::JumpUnlessWithin { target, .. }
+            | Self::Next { target, .. }
+            | Self::Try { target, .. } => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Returns where a jump goes.
+    pub(crate) const fn target(mut self) -> Option<u16> {
+        match self.target_mut() {
+            Some(target) => Some(*target),
+            None => None,
+        }
+    }
+}
+
 /// An operator on two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum BinaryOp {

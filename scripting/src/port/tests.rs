@@ -1,6 +1,6 @@
 //! A port does what its source does, in all that can be seen of it.
 
-mod town;
+pub(crate) mod town;
 mod walk;
 
 #[path = "../../tests/oracle"]

@@ -194,17 +194,8 @@ impl Lowering {
 
     pub(super) fn bind_to(&mut self, jumps: &[usize], here: u16) {
         for place in jumps {
-            match &mut self.body.code[*place] {
-                IrOp::Jump { target }
-                | IrOp::JumpIf { target, .. }
-                | IrOp::JumpUnlessLess { target, .. }
-                | IrOp::JumpIfUnit { target, .. }
-                | IrOp::JumpUnlessCase { target, .. }
-                | IrOp::JumpUnlessWithin { target, .. }
-                | IrOp::Next { target, .. }
-                | IrOp::Try { target, .. } => *target = here,
-                other => unreachable!("{other:?} is no jump"),
-            }
+            let op = &mut self.body.code[*place];
+            *op.target_mut().expect("only jumps go on elsewhere") = here;
         }
     }
 }

@@ -60,7 +60,7 @@ impl WorldView for Town {
 }
 
 /// Has a handler answer one event there.
-pub(super) fn answer(
+pub(crate) fn answer(
     handler: &dyn Handler,
     event: &Event,
     state: &Arc<ScriptState>,
@@ -72,7 +72,7 @@ pub(super) fn answer(
 }
 
 /// Plays events one after the other with both, and says how many failed. The state is that of the source.
-pub(super) fn play(source: &dyn Handler, port: &dyn Handler, events: &[(Event, u64)]) -> usize {
+pub(crate) fn play(source: &dyn Handler, port: &dyn Handler, events: &[(Event, u64)]) -> usize {
     let (mut state, mut failed) = (Arc::new(ScriptState::default()), 0);
     for (event, gas) in events {
         let expected = answer(source, event, &state, *gas);
@@ -86,17 +86,17 @@ pub(super) fn play(source: &dyn Handler, port: &dyn Handler, events: &[(Event, u
 }
 
 /// Returns events with all gas.
-pub(super) fn with_all_gas(events: Vec<Event>) -> Vec<(Event, u64)> {
+pub(crate) fn with_all_gas(events: Vec<Event>) -> Vec<(Event, u64)> {
     events.into_iter().map(|event| (event, GAS_PER_CALL_MAX)).collect()
 }
 
 /// Returns a package of these files, the first of which is its entry.
-pub(super) fn package(name: &str, version: &str, author: &str, files: &[(&str, &str)]) -> Package {
+pub(crate) fn package(name: &str, version: &str, author: &str, files: &[(&str, &str)]) -> Package {
     Package::build(draft(name, version, author, files)).expect("a package in order")
 }
 
 /// Returns the draft of such a package.
-pub(super) fn draft(name: &str, version: &str, author: &str, files: &[(&str, &str)]) -> Draft {
+pub(crate) fn draft(name: &str, version: &str, author: &str, files: &[(&str, &str)]) -> Draft {
     let bytes = |(path, text): &(&str, &str)| (String::from(*path), text.as_bytes().to_vec());
     Draft {
         name: name.into(),
