@@ -13,12 +13,12 @@ const TASK = { object: 1, script: null, author: 'ab', draft: {} };
 const status = (over) => ({ phase: 'following', height: 9, tick: 27, checked: 7, ownRoot: 'aa', statedRoot: 'aa', received: 0, bytes: 0, ...over });
 
 /** A replica that is off, with what a try on it said. */
-function begun({ starts = true } = {}) {
+function begun({ starts = true, task = TASK } = {}) {
   const stage = { said: [] };
   stage.mode = new ReplicaMode({ changed: () => {}, height: () => 9, askRaw: () => new Promise(() => {}) });
   const ear = (name) => (what) => void stage.said.push([name, what]);
   if (!starts) stage.mode.start('compiled', new Uint8Array(3), 'ab');
-  stage.trial = new Trial(stage.mode, starts, TASK, { waits: ear('waits'), told: ear('told'), failed: ear('failed') });
+  stage.trial = new Trial(stage.mode, starts, task, { waits: ear('waits'), told: ear('told'), failed: ear('failed') });
   if (starts) stage.mode.start('compiled', new Uint8Array(3), 'ab');
   stage.worker = FakeWorker.last;
   return stage;
@@ -69,6 +69,17 @@ test('a try fails when the worker refuses it, ends, or is switched off; the repl
   const off = begun();
   off.mode.stop();
   assert.deepEqual(off.said.map(([, { code: why }]) => why).at(-1), 'NoState');
+});
+
+test('a script is watched in a state of any size, because nothing of it is copied', () => {
+  const watched = { ...TASK, script: 7, draft: null };
+  const { said, worker, trial } = begun({ starts: false, task: watched });
+  worker.say({ type: 'status', status: status({ phase: 'snapshot', received: 1, bytes: STATE_BYTES_MAX + 1 }) });
+  assert.equal(said.at(-1)[0], 'waits');
+  worker.say({ type: 'status', status: status({ bytes: STATE_BYTES_MAX + 1 }) });
+  assert.deepEqual(worker.tries, [{ type: 'try', task: watched }]);
+  trial.end();
+  assert.deepEqual(worker.tries.at(-1), { type: 'try-end' });
 });
 
 /** A workshop's card of a draft for this thing, and a client that tries nothing. */

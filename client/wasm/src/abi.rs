@@ -289,6 +289,18 @@ pub extern "C" fn replica_status(handle: u32) -> u32 {
     run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.status()))?)))
 }
 
+/// Exports [`ClientReplica::watch`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_watch(handle: u32) -> u32 {
+    run(|script| with_replica(handle, |replica| replica.watch(script)).map(|()| Vec::new()))
+}
+
+/// Exports [`ClientReplica::watched`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_watched(handle: u32) -> u32 {
+    run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.watched()))?)))
+}
+
 /// See [`ClientReplica::capsule`]; encoded.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_capsule(handle: u32) -> u32 {

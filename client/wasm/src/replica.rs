@@ -9,11 +9,12 @@ use std::sync::Arc;
 use metatopia_client::{Distrust, DownloadError, LightClient, SnapshotDownload};
 use metatopia_protocol::{Answer, ServerMessage, SnapshotOffer, ValidatorSetLink, decode_server};
 use metatopia_sim::{Capsule, GenesisError, Tools, World};
-use metatopia_types::{Certificate, Ed25519, Height, Turn};
+use metatopia_types::{Certificate, Ed25519, Height, ObjectId, ScriptId, Turn};
+use serde::Deserialize;
 
 use self::follower::TurnFollower;
 pub use self::status::{ClientPhase, ClientRequest, ClientStatus, Followed};
-use crate::{CallError, TrustedGenesis};
+use crate::{CallError, TrialReport, TrustedGenesis};
 
 /// Where a replica begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,13 @@ pub struct ClientReplica {
     stage: SyncStage,
     /// Offers by servers that do not vote by what is known, since set changes were last followed.
     doubts: u32,
+}
+
+/// A script that somebody watches.
+#[derive(Debug, Deserialize)]
+struct WatchedScript {
+    object: ObjectId,
+    script: ScriptId,
 }
 
 /// The set may change while an offer is on its way; that it does so twice in a row is a lie.
@@ -203,6 +211,31 @@ impl ClientReplica {
                 ..ClientStatus::waiting(ClientPhase::Snapshot, &self.beginning)
             },
             SyncStage::Following(follower) => ClientStatus::following(follower),
+        }
+    }
+
+    /// Takes down what a script does from now on. The input is JSON: the thing and the script on it, or `null` for
+    /// none.
+    ///
+    /// # Errors
+    /// `NoState` while there is no state, `NoScript` if no such script is in it.
+    pub fn watch(&mut self, script: &[u8]) -> Result<(), CallError> {
+        let script: Option<WatchedScript> =
+            serde_json::from_slice(script).map_err(CallError::input)?;
+        match &mut self.stage {
+            SyncStage::Following(follower) => {
+                follower.watch(script.map(|watched| (watched.object, watched.script)))
+            }
+            _ if script.is_none() => Ok(()),
+            _ => Err(CallError::new("NoState", "the replica has no state yet")),
+        }
+    }
+
+    /// Returns what the script that is watched did since the last call; nothing if none is.
+    pub fn watched(&mut self) -> Option<TrialReport> {
+        match &mut self.stage {
+            SyncStage::Following(follower) => follower.watched(),
+            _ => None,
         }
     }
 

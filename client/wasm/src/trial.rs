@@ -3,7 +3,7 @@
 //! The copy is that of a replica. Turns that nobody decided are applied to it by the rules of the sim: the
 //! author comes, publishes the draft, and puts it on a thing. Nothing of it leaves this module.
 
-mod news;
+pub(crate) mod news;
 
 use metatopia_sim::{Applied, ENGINE, Serial, World};
 use metatopia_types::{

@@ -192,6 +192,14 @@ export class Engine extends Commanded {
     return trial;
   }
 
+  /** Watches a script of the sim in the replica, which goes on if it is off. @param {number} object @param {number} script @param {import('./trial.js').Trial['ears']} ears */
+  watchScript(object, script, ears) {
+    const trial = new Trial(this.replicaMode, false, { object, script, author: this.identity.public, draft: null }, ears);
+    if (this.replica.on) trial.look();
+    else this.setReplica(true);
+    return trial;
+  }
+
   /** Tries a draft in a sketch of the sim. @param {import('./trial.js').TrialTask} task @param {any} ears */
   async #sketch(task, ears) {
     // First whoever asked gets the try that failed.

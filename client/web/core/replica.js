@@ -5,21 +5,7 @@ const AGAIN_MS = 500;
 /** Farther behind than this, it is still catching up. */
 const FOLLOWING_TURNS = 40;
 
-/**
- * @typedef {object} ReplicaState
- * @property {boolean} on
- * @property {'off'|'snapshot'|'replaying'|'following'|'mismatch'} phase
- * @property {number} height of its own state
- * @property {number} certified the newest height whose roots were compared
- * @property {string|null} ownRoot after that height
- * @property {string|null} certifiedRoot
- * @property {number} equal turns that were compared, and equal
- * @property {number} behind turns
- * @property {number} received of a snapshot under way, in bytes
- * @property {number} bytes
- * @property {Blob|null} capsule
- * @property {string|null} why it went off by itself, as a code
- */
+/** @typedef {import('../../shapes.js').ReplicaState} ReplicaState */
 
 /** @type {() => ReplicaState} */
 const off = () => ({

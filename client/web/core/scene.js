@@ -2,59 +2,9 @@
 import { Predictor } from './predict.js';
 import { Timeline, Track } from './timeline.js';
 
-/** The sim of a thing's birth, and its number there. @typedef {{sim: string, number: number}} Origin */
-/** What is worn on a body. @typedef {{shape: string, color: number}} Wearable */
-/** How somebody looks. @typedef {{color: number, shape: string, head?: Wearable | null, hands?: Wearable | null, hat?: Wearable | null}} Look */
-
-/**
- * @typedef {object} Thing
- * @property {number} id
- * @property {string} kind
- * @property {string} name
- * @property {string|null} owner key, in hexadecimal digits; null is the sim's own
- * @property {string|null} player whose avatar it is
- * @property {Look} look
- * @property {string} text
- * @property {{script: number, package: string|null}[]} scripts
- * @property {string} licence 'Cc0', 'CcBy', 'CcBySa' or 'Reserved'
- * @property {string|null} author key of who made it, or made what it is a copy of
- * @property {{by: string, word: string, height: number, time: number}|null} changed who changed it last
- * @property {Origin|null} birth where it was born; null for here, under its number
- * @property {string|null} home the sim to which it can be sent home, if it came over a border
- * @property {Origin|null} parent what it is a copy of
- * @property {boolean} travels may it leave for another sim?
- * @property {number|null} held the avatar that has it in hand
- * @property {boolean} seat can somebody sit on it?
- * @property {boolean} round a disc; a rectangle otherwise
- * @property {boolean} [rod] with round ends
- * @property {number} hx half its width in metres, or its radius
- * @property {number} hy
- * @property {[number, number][][] | null} [corners] of each part in metres, counter-clockwise; `thin` if it is a line
- * @property {'static'|'kinematic'|'dynamic'} motion
- * @property {boolean} movable
- * @property {boolean} sensor lets others through
- * @property {string|null} gesture 'wave', 'nod', 'dance', 'bow', 'laugh'
- * @property {boolean} far seen from afar: it is not among the proven tiles
- * @property {boolean} departed it went over a border, and is drawn on until the other sim shows it
- */
-
-/**
- * In metres, radians, and metres a second.
- * @typedef {{x: number, y: number, angle: number, vx: number, vy: number}} Place
- */
-
-/**
- * What the core tells of a moment.
- * @typedef {object} View
- * @property {number} height
- * @property {number} tick
- * @property {number|null} me the own avatar
- * @property {boolean} reset everything else is out of sight
- * @property {number[]} gone
- * @property {(Thing & {place: Place})[]} put what is new or changed
- * @property {[number, number, number, number, number, number][]} moved id, x, y, angle, vx, vy
- * @property {[number, string][]} gestures all of this moment
- */
+/** @typedef {import('../../shapes.js').Origin} Origin @typedef {import('../../shapes.js').Look} Look */
+/** @typedef {import('../../shapes.js').Thing} Thing @typedef {import('../../shapes.js').Place} Place */
+/** @typedef {import('../../shapes.js').View} View */
 
 /** Metres from the middle of an avatar to its right hand. */
 const HAND = 0.45;

@@ -1,29 +1,14 @@
 /**
  * A try: a draft of a script runs in the worker of replica mode, on a copy of the state, before anybody
- * else sees it.
+ * else sees it. A watch: what a script logs and uses there, and where it fails, as the sim goes on.
  */
 import { CoreError } from './port.js';
 
 /** The largest state of which a copy is made, in bytes; the module has the same bound. */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024;
 
-/**
- * What happened: simulated seconds since the beginning, and what the module says of it.
- * @typedef {{at: number, kind: string, [more: string]: any}} TrialLine
- */
-
-/**
- * @typedef {object} TrialReport
- * @property {number} at simulated seconds since the beginning
- * @property {boolean} running more turns follow by themselves
- * @property {boolean} over nothing runs any more
- * @property {TrialLine[]} lines since the last report
- * @property {number} more lines that were left out
- * @property {Record<string, {calls: number, gas: number, most: number}>} gas by handler
- * @property {number} gas_max of one call
- */
-
-/** `name`: the author's in a sketch, which does not know her. @typedef {{object: number, script: number | null, author: string, draft: any, name?: string}} TrialTask */
+/** @typedef {import('../../shapes.js').TrialReport} TrialReport @typedef {import('../../shapes.js').TrialLine} TrialLine */
+/** Without a draft it only watches the script. `name`: the author's in a sketch, which does not know her. @typedef {{object: number, script: number | null, author: string, draft: any, name?: string}} TrialTask */
 
 export class Trial {
   /**
@@ -48,7 +33,7 @@ export class Trial {
   look() {
     const { state } = this.replica;
     if (this.begun || this.ended) return;
-    if (state.bytes > STATE_BYTES_MAX) {
+    if (state.bytes > STATE_BYTES_MAX && this.task.draft !== null) {
       this.fail('TooLarge');
       // Nobody else asked for the rest of so large a state.
       if (this.starts) this.replica.stop();

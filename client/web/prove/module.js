@@ -253,6 +253,12 @@ export class Replica extends Held {
   /** @returns {ReplicaStatus} */
   status = () => this.json("replica_status");
 
+  /** Takes down what a script does from now on. @param {{object: number, script: number} | null} script @throws {Refused} where it is not */
+  watch = (script) => this.bytes("replica_watch", text(script));
+
+  /** What it did since the last call. */
+  watched = () => report(this.json("replica_watched"));
+
   /** A snapshot and the turns after it, for anybody to replay: so a mismatch is shown. Can be had at any time. */
   capsule = () => this.bytes("replica_capsule");
 
@@ -275,8 +281,8 @@ export class Trial extends Held {
   act = (deed) => this.bytes("trial_act", text(deed));
 
   /** Lets turns go by. @param {number} turns @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} since the last call */
-  run(turns) {
-    const report = this.json("trial_run", NOTHING, turns);
-    return { ...report, lines: report.lines.map((/** @type {any} */ { at, what }) => ({ at, ...what })) };
-  }
+  run = (turns) => report(this.json("trial_run", NOTHING, turns));
 }
+
+/** A report as the page reads it. @param {any} told @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} */
+const report = (told) => ({ ...told, lines: told.lines.map((/** @type {any} */ { at, what }) => ({ at, ...what })) });

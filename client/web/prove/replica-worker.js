@@ -19,6 +19,8 @@ let until = 0;
 /** The simulated second that it has come to. */
 let reached = 0;
 let timer = /** @type {any} */ (0);
+/** A script of the sim is watched. */
+let watching = false;
 
 const tell = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer = []) =>
   /** @type {any} */ (globalThis).postMessage(message, transfer);
@@ -28,6 +30,7 @@ function go() {
   if (replica === null) return;
   const status = replica.status();
   tell({ type: 'status', status });
+  if (watching) tell({ type: 'tried', report: { ...replica.watched(), running: true } });
   if (status.phase === 'mismatch') {
     const capsule = replica.capsule();
     tell({ type: 'mismatch', status, capsule }, [capsule.buffer]);
@@ -69,7 +72,10 @@ function tried({ type, task, deed, seconds }) {
   }
   trial?.free();
   trial = null;
+  if (watching) replica?.watch(null);
+  watching = false;
   if (type !== 'try') return;
+  if (task.draft === null) return void (watching = !!replica?.watch(task));
   trial = replica?.trial(task) ?? null;
   [reached, until] = [0, TRIAL_SECONDS];
   slice();

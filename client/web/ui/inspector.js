@@ -2,6 +2,7 @@
 
 import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
+import { liveOf } from './live.js';
 import { askOrder, thingOrders } from './moderate.js';
 import { pushable, touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
@@ -132,6 +133,7 @@ async function card(/** @type {import('../main.js').Page} */ page, /** @type {an
   try {
     const source = await page.client.source(entry.package);
     const { manifest } = source;
+    const live = liveOf(page, entry);
     fill(box,
       el('h4', null, `${manifest.name} ${manifest.version ?? ''}`),
       el('p', { class: source.verified ? 'good' : 'bad' }, t(source.verified ? 'script.verified' : 'script.unverified')),
@@ -148,9 +150,11 @@ async function card(/** @type {import('../main.js').Page} */ page, /** @type {an
       el('p', { class: 'row' },
         button({ icon: 'source', text: t('script.read'), click: () => page.dock.show('source', { source, from: entry.object }) }),
         mine && button({ text: t('script.change'), click: () => page.dock.show('script', { object: entry.object, script: entry.script }) }),
+        live.button,
         button({ text: t('script.fork'), click: () => page.dock.show('script', { fork: entry.package }) }),
         mine && entry.suspended !== null && button({ text: t('script.resume'), click: () => page.toasts.watch('resume', page.client.build.resume(entry.object, entry.script)) }),
-        mine && button({ text: t('own.detach'), click: () => page.toasts.watch('detach', page.client.build.detach(entry.object, entry.script)) })));
+        mine && button({ text: t('own.detach'), click: () => page.toasts.watch('detach', page.client.build.detach(entry.object, entry.script)) })),
+      live.element);
   } catch (error) {
     fill(box, el('h4', null, entry.name), facts([[t('script.package'), short(entry.package)]]), el('p', { class: 'bad' }, t('failed', { why: why(error) })));
   }

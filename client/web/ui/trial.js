@@ -35,6 +35,33 @@ const WORDS = {
 /** What is bad news. */
 const BAD = new Set(['failed', 'refused', 'suspended', 'fell_back', 'gone']);
 
+/** What a script did, as it is told: lines, and gas by handler. @param {string} label */
+export function newsOf(label) {
+  const lines = el('ol', { class: 'trial-lines', tabindex: '0', 'aria-label': label });
+  const gas = el('dl', { class: 'facts' });
+  /** @param {import('../core/trial.js').TrialReport} report @param {(line: import('../core/trial.js').TrialLine, text: string) => HTMLElement} row */
+  const take = (report, row) => {
+    const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
+    for (const line of report.lines) {
+      const text = WORDS[line.kind]?.(line) ?? line.kind;
+      lines.append(el('li', { class: BAD.has(line.kind) ? 'bad' : '' }, el('small', null, t('try.at', { at: line.at.toFixed(1) })), row(line, text)));
+    }
+    if (report.more > 0) lines.append(el('li', { class: 'quiet' }, t('try.left', { n: report.more })));
+    while (lines.children.length > LINES_MAX) lines.firstChild?.remove();
+    if (atEnd) lines.scrollTop = lines.scrollHeight;
+    fill(gas, ...Object.entries(report.gas).flatMap(([handler, { calls, gas: all, most }]) => [
+      el('dt', null, el('code', null, handler)), el('dd', null, t('try.gas', { calls, mean: Math.round(all / Math.max(calls, 1)), most, max: report.gas_max })),
+    ]));
+  };
+  return { lines, gas, take };
+}
+
+/** Words for a replica that is not there yet. @param {import('../core/replica.js').ReplicaState} replica */
+export function waiting({ phase, received, bytes, behind }) {
+  const share = bytes ? Math.floor((100 * received) / bytes) : 0;
+  return phase === 'snapshot' ? t('try.fetches', { share }) : t('try.follows', { behind });
+}
+
 /**
  * @param {import('../main.js').Page} page @param {() => import('./drafts.js').ScriptDraft} draftOf
  * @param {(line: number, column: number) => void} goTo shows a place in the source
@@ -45,9 +72,9 @@ export function trialOf(page, draftOf, goTo) {
   /** The file that the editor shows. */
   let entry = '';
   const state = el('p', { class: 'quiet', role: 'status' });
-  const lines = el('ol', { class: 'trial-lines', tabindex: '0', 'aria-label': t('try.lines') });
+  const news = newsOf(t('try.lines'));
+  const { lines, gas } = news;
   const asked = el('div', { class: 'stack' });
-  const gas = el('dl', { class: 'facts' });
   const how = el('p', { class: 'quiet' });
   const words = el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
   const touch = button({ text: t('try.touch'), click: () => trial?.go({ do: 'touch' }, ANSWER_SECONDS) });
@@ -89,38 +116,22 @@ export function trialOf(page, draftOf, goTo) {
     for (const each of deeds) each.disabled = !can;
   }
 
-  /** @param {import('../core/replica.js').ReplicaState} replica */
-  function waits({ phase, received, bytes, behind }) {
-    const share = bytes ? Math.floor((100 * received) / bytes) : 0;
-    put(state, phase === 'snapshot' ? t('try.fetches', { share }) : t('try.follows', { behind }));
-  }
+  const waits = (/** @type {import('../core/replica.js').ReplicaState} */ replica) => put(state, waiting(replica));
 
   /** @param {import('../core/trial.js').TrialReport} report */
   function told(report) {
     const at = report.at.toFixed(1);
     put(state, t(report.over ? 'try.over' : report.running ? 'try.runs' : 'try.stands', { at }));
     allow(!report.over);
-    const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
-    for (const line of report.lines) {
-      lines.append(row(line));
-      if (line.kind === 'form') fill(asked, form(line));
-    }
-    if (report.more > 0) lines.append(el('li', { class: 'quiet' }, t('try.left', { n: report.more })));
-    while (lines.children.length > LINES_MAX) lines.firstChild?.remove();
-    if (atEnd) lines.scrollTop = lines.scrollHeight;
-    const handlers = Object.entries(report.gas);
-    fill(gas, ...handlers.flatMap(([handler, { calls, gas: all, most }]) => [
-      el('dt', null, el('code', null, handler)), el('dd', null, t('try.gas', { calls, mean: Math.round(all / Math.max(calls, 1)), most, max: report.gas_max })),
-    ]));
+    news.take(report, row);
+    for (const line of report.lines) if (line.kind === 'form') fill(asked, form(line));
     if (!report.running && !report.over && report.lines.length === 0 && lines.children.length === 0) put(state, t('try.silent', { at }));
   }
 
-  /** @param {import('../core/trial.js').TrialLine} line */
-  function row(line) {
-    const text = WORDS[line.kind]?.(line) ?? line.kind;
+  /** A place of the editor's file that one can go to. @param {import('../core/trial.js').TrialLine} line @param {string} text */
+  function row(line, text) {
     const place = line.kind === 'failed' && line.line > 0 && line.file === entry;
-    return el('li', { class: BAD.has(line.kind) ? 'bad' : '' }, el('small', null, t('try.at', { at: line.at.toFixed(1) })),
-      place ? button({ class: 'small mistake', text, click: () => goTo(line.line, line.column) }) : el('span', null, text));
+    return place ? button({ class: 'small mistake', text, click: () => goTo(line.line, line.column) }) : el('span', null, text);
   }
 
   /** The answers to a form, and what goes back. @param {any} line */

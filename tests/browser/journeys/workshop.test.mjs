@@ -62,6 +62,46 @@ async function running(tab, id) {
   return tab.read(async (page, which) => (await page.client.things()).find((/** @type {any} */ thing) => thing.object === which).scripts, id);
 }
 
+/** A script that logs a touch, and fails soon after it. */
+const WATCHED = `fn on_touch(other) {
+    log(\`touched by \${other.name}\`);
+    self_.text = "seen";
+    timer("late", 0.2);
+}
+
+fn on_timer(name) {
+    let parts = [1];
+    self_.color = parts[7];
+}
+`;
+
+journey('an author watches what her script logs and uses, and where it fails, while the sim goes on', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  const id = await built(ada);
+  const { source, publish } = await workshop(ada, id);
+  await source.fill(WATCHED);
+  await publish.click();
+  await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
+
+  const name = await ada.read((page, which) => {
+    page.unselect();
+    page.select(which);
+    return page.client.sight.objects.get(which).name;
+  }, id);
+  const panel = ada.page.getByRole('region', { name, exact: true });
+  await panel.getByRole('button', { name: t('live'), exact: true }).click();
+  await panel.getByText(/^Watched for/).waitFor();
+  await touched(ada, id, 'seen');
+  const lines = panel.getByRole('list', { name: t('live.lines'), exact: true });
+  await lines.getByText(t('try.logged', { text: 'touched by Ada' }), { exact: true }).waitFor();
+  await lines.getByText(/^Failed in .*line 9, column .*there is no place 7/).waitFor();
+  await panel.getByText('on_touch', { exact: true }).waitFor();
+  await ada.picture('watched');
+  await panel.getByRole('button', { name: t('live.end'), exact: true }).click();
+  await lines.waitFor({ state: 'hidden' });
+  await gone(ada);
+});
+
 journey('a script with a mistake says where, and mended and published it runs on a box of one\'s own', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const id = await built(ada);

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 
 use metatopia_sim::{Capsule, ENGINE, Serial, World};
-use metatopia_types::{Digest, Ed25519, HeaderId, Height, Root, Turn, limits::ROOT_LAG};
+use metatopia_types::{
+    Digest, Ed25519, HeaderId, Height, ObjectId, Root, ScriptId, Turn, limits::ROOT_LAG,
+};
 
 use super::{DecidedTurn, tail::TurnTail};
-use crate::CallError;
+use crate::{CallError, TrialReport, trial::news::TrialNews};
 
 /// After this height, the own root and the one that a certified header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(crate) struct TurnFollower {
     mismatch: Option<Compared>,
     decided: Height,
     tail: TurnTail,
+    /// What is taken down of a script that somebody watches.
+    watched: Option<Box<TrialNews>>,
 }
 
 impl TurnFollower {
@@ -35,7 +39,8 @@ impl TurnFollower {
         let last = (world.height() == Height(0)).then_some(HeaderId::BEFORE_FIRST);
         let roots = VecDeque::from([(world.height(), world.root())]);
         let (tail, decided) = (TurnTail::new(&world), world.height());
-        Self { world, last, roots, checked: None, mismatch: None, decided, tail }
+        let watched = None;
+        Self { world, last, roots, checked: None, mismatch: None, decided, tail, watched }
     }
 
     pub(crate) fn world(&self) -> &World {
@@ -58,6 +63,22 @@ impl TurnFollower {
         // The own state is of interest where it is another one than everybody's.
         let end = self.mismatch.map(|_| self.world.snapshot());
         self.tail.capsule(genesis, end)
+    }
+
+    /// Takes down what a script does from now on, or no more what one does.
+    ///
+    /// # Errors
+    /// `NoScript` if there is no such script on the thing.
+    pub(crate) fn watch(&mut self, script: Option<(ObjectId, ScriptId)>) -> Result<(), CallError> {
+        let news = |(thing, script)| TrialNews::of_script(&self.world, thing, script);
+        self.watched = script.map(news).transpose()?.map(Box::new);
+        Ok(())
+    }
+
+    /// Returns what the script that is watched did since the last call.
+    pub(crate) fn watched(&mut self) -> Option<TrialReport> {
+        let news = self.watched.as_mut()?;
+        Some(news.report(&self.world, news.is_over()))
     }
 
     /// Applies turns that follow on the world; those that it has are passed over.
@@ -140,7 +161,10 @@ impl TurnFollower {
             // The page has words of its own for it: what such a sim shows is proven all the same.
             return Err(CallError::new("port", missing));
         }
-        self.world.apply(&turn, &Serial);
+        let applied = self.world.apply(&turn, &Serial);
+        if let Some(news) = &mut self.watched {
+            news.take(&self.world, &applied);
+        }
         self.roots.push_back((self.world.height(), self.world.root()));
         self.last = Some(turn.id());
         self.tail.push(turn, certificate, Some(self.world.root()));

@@ -9,7 +9,7 @@ use metatopia_types::{
 };
 use serde::Serialize;
 
-use crate::core::units::from_fx;
+use crate::{CallError, core::units::from_fx};
 
 /// Lines that are kept between two reports. A script that logs all it may fills ten times as many in the
 /// turns of one call, and nobody reads them.
@@ -135,9 +135,9 @@ pub struct TrialReport {
     pub gas_max: u64,
 }
 
-/// Takes down what happens in a try.
+/// Takes down what happens in a try, or to a script of the sim itself.
 #[derive(Debug)]
-pub(super) struct TrialNews {
+pub(crate) struct TrialNews {
     began: Tick,
     author: PublicKey,
     thing: ObjectId,
@@ -148,11 +148,35 @@ pub(super) struct TrialNews {
     gas: BTreeMap<&'static str, HandlerGas>,
     gas_used: u64,
     is_suspended: bool,
+    /// Only calls are of interest: whoever watches a thing of the sim sees and hears it anyway.
+    calls_alone: bool,
     lines: Vec<TrialLine>,
     more: u64,
 }
 
 impl TrialNews {
+    /// Begins with a script that runs in `world`: what it logs and uses, and where it fails.
+    ///
+    /// # Errors
+    /// `NoScript` if there is no such script on the thing.
+    pub(crate) fn of_script(
+        world: &World,
+        thing: ObjectId,
+        script: ScriptId,
+    ) -> Result<Self, CallError> {
+        let known = running(world, script).filter(|known| known.object == thing);
+        let known = known.ok_or_else(|| CallError::new("NoScript", "no such script runs on it"))?;
+        Ok(Self {
+            script: Some(script),
+            shown: None,
+            gas_used: known.gas_used,
+            is_suspended: known.suspended.is_some(),
+            calls_alone: true,
+            // No line is somebody's here.
+            ..Self::new(world, PublicKey([0; 32]), thing)
+        })
+    }
+
     /// Begins with the thing as it is in `world`.
     pub(super) fn new(world: &World, author: PublicKey, thing: ObjectId) -> Self {
         Self {
@@ -165,6 +189,7 @@ impl TrialNews {
             gas: BTreeMap::new(),
             gas_used: 0,
             is_suspended: false,
+            calls_alone: false,
             lines: Vec::new(),
             more: 0,
         }
@@ -193,7 +218,14 @@ impl TrialNews {
     }
 
     /// Takes down what a turn brought, after which the world is `world`.
-    pub(super) fn take(&mut self, world: &World, applied: &Applied) {
+    pub(crate) fn take(&mut self, world: &World, applied: &Applied) {
+        if self.calls_alone {
+            self.take_calls(world, applied);
+            if self.script.take_if(|script| running(world, *script).is_none()).is_some() {
+                self.tell(applied.tick, TrialEvent::Gone);
+            }
+            return;
+        }
         let thing = world.object(self.thing);
         if let (None, Some(package), Some(thing)) = (self.script, self.package, &thing) {
             let newest = thing.scripts.iter().rev().find(|(_, runs)| *runs == package);
@@ -298,7 +330,7 @@ impl TrialNews {
     }
 
     /// Returns what happened since the last report. Where the thing is is told once in it.
-    pub(super) fn report(&mut self, world: &World, over: bool) -> TrialReport {
+    pub(crate) fn report(&mut self, world: &World, over: bool) -> TrialReport {
         let now = world.object(self.thing);
         if let (Some(before), Some(now)) = (&mut self.shown, now)
             && (before.position, before.angle) != (now.position, now.angle)
@@ -315,6 +347,11 @@ impl TrialNews {
             gas: self.gas.clone(),
             gas_max: GAS_PER_CALL_MAX,
         }
+    }
+
+    /// Says whether the script that was watched is gone.
+    pub(crate) fn is_over(&self) -> bool {
+        self.calls_alone && self.script.is_none()
     }
 
     /// Says whether a script is the one that is tried, or runs its package on what that one made.

@@ -1,11 +1,13 @@
 //! A replica that runs the whole sim.
 
 use metatopia_protocol::{Answer, SNAPSHOT_PART_BYTES, ServerMessage, encode_server};
-use metatopia_sim::TierName;
-use metatopia_types::{Height, limits::ROOT_LAG};
+use metatopia_sim::{Serial, TierName};
+use metatopia_types::{Height, ScriptId, limits::ROOT_LAG};
 use metatopia_wasm::{
     CallError, ClientPhase, ClientReplica, ClientRequest, StartPoint, TrustedGenesis,
 };
+
+use serde_json::json;
 
 use crate::golden::{
     self, Decided, Node, certificate, decided, frame, other_roots_from, replica, world_at,
@@ -205,4 +207,63 @@ fn what_it_did_not_want_changes_nothing_and_garbage_is_a_fault() {
     }
     assert_eq!(replica.frame(&[255; 40]).unwrap_err().code, "frame");
     assert_eq!(replica.status(), before);
+}
+
+/// Turns of the golden log before a script is watched.
+const BEGIN: usize = 40;
+
+fn watch(replica: &mut ClientReplica, script: serde_json::Value) -> Result<(), CallError> {
+    replica.watch(&serde_json::to_vec(&script).expect("JSON"))
+}
+
+/// Authors watch what their scripts log and where they fail while people use them.
+#[test]
+fn a_script_that_is_watched_tells_what_it_logs_and_uses_and_where_it_fails() {
+    let all = decided(usize::MAX);
+    let mut told = 0;
+    let scripts: Vec<_> = world_at(BEGIN as u64).scripts_after(ScriptId(0)).collect();
+    for known in &scripts {
+        let mut replica = replica(StartPoint::Genesis);
+        replica.frame(&turns(&all[..BEGIN])).unwrap();
+        let script = json!({ "object": known.object, "script": known.script });
+        watch(&mut replica, script).expect("it runs there");
+        assert_eq!(replica.watched().expect("it is watched").gas.len(), 0);
+        replica.frame(&turns(&all[BEGIN..])).unwrap();
+        let report = replica.watched().expect("it is watched");
+
+        let mut world = world_at(BEGIN as u64);
+        let (mut calls, mut words) = (0, Vec::new());
+        for (turn, _) in &all[BEGIN..] {
+            let applied = world.apply(turn, &Serial);
+            let own = |script: ScriptId| script == known.script;
+            calls += applied.order.iter().filter(|received| own(received.script)).count() as u64;
+            words.extend(applied.log.iter().filter(|l| own(l.script)).map(|l| l.text.clone()));
+            let failed = applied.failures.iter().filter(|failure| own(failure.script));
+            words.extend(failed.map(|failure| failure.report.message.clone()));
+        }
+        let said: Vec<String> =
+            report.lines.iter().map(|line| format!("{:?}", line.what)).collect();
+        assert!(
+            words.iter().all(|word| said.iter().any(|line| line.contains(&word[..]))),
+            "{said:?}"
+        );
+        assert_eq!(report.gas.values().map(|gas| gas.calls).sum::<u64>(), calls);
+        let still_runs = world.scripts_after(ScriptId(0)).any(|other| other.script == known.script);
+        assert_eq!(report.over, !still_runs);
+        told += calls;
+
+        watch(&mut replica, serde_json::Value::Null).expect("it is watched no more");
+        assert_eq!(replica.watched(), None);
+    }
+    assert!(told > 20, "{told} calls of {} scripts", scripts.len());
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused_by_name() {
+    let mut replica = replica(StartPoint::Snapshot);
+    let nobody = json!({ "object": 1, "script": 999_999 });
+    assert_eq!(watch(&mut replica, nobody.clone()).unwrap_err().code, "NoState");
+    let mut replica = golden::replica(StartPoint::Genesis);
+    assert_eq!(watch(&mut replica, nobody).unwrap_err().code, "NoScript");
+    assert_eq!(watch(&mut replica, json!("all")).unwrap_err().code, "input");
 }
