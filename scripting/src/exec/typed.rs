@@ -23,7 +23,7 @@ use alloc::{vec, vec::Vec};
 use self::{
     block::BlockUnderWay,
     flow::ControlFlow,
-    kinds::{RegisterKind, RegisterState, SlotTable, join},
+    kinds::{RegisterKind, RegisterSlots, RegisterState, join},
 };
 use super::{
     loaded::LoadedProgram,
@@ -63,7 +63,7 @@ struct Translation<'a> {
     functions: &'a [IrFunction],
     function: &'a IrFunction,
     flow: ControlFlow,
-    slots: SlotTable,
+    slots: RegisterSlots,
     /// Registers whose value stays in them.
     pinned: Vec<bool>,
     /// Whether one was pinned since the proof began.
@@ -87,7 +87,7 @@ pub(super) fn translate(
         return None;
     }
     let flow = ControlFlow::new(loaded, functions, function);
-    let (slots, pinned) = (SlotTable::new(registers), vec![false; registers]);
+    let (slots, pinned) = (RegisterSlots::new(registers), vec![false; registers]);
     let mut translation =
         Translation { loaded, functions, function, flow, slots, pinned, has_conflict: false };
     for _ in 0..ATTEMPTS {

@@ -6,7 +6,7 @@ use super::{
     super::loaded_op::{LoadedOp, SlotKind},
     Translation, TypedCode,
     kinds::{RegisterKind, RegisterState, fill, spill},
-    operands::Named,
+    operands::OperandTable,
 };
 use crate::ir::IrOp;
 
@@ -43,8 +43,8 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
         self.states
     }
 
-    pub(super) const fn named(&self) -> Named<'a> {
-        Named { loaded: self.translation.loaded, functions: self.translation.functions }
+    pub(super) const fn operands(&self) -> OperandTable<'a> {
+        OperandTable { loaded: self.translation.loaded, functions: self.translation.functions }
     }
 
     /// Begins an operation of the program.
@@ -199,7 +199,7 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
     /// is gone.
     pub(super) fn plain(&mut self, op: IrOp) {
         let mut reads = Vec::new();
-        self.named().reads(&op, &mut |register| reads.push(register));
+        self.operands().reads(&op, &mut |register| reads.push(register));
         for register in reads {
             match self.kind(register) {
                 RegisterKind::Slots(kind) => {
@@ -211,7 +211,7 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
         }
         self.emit(LoadedOp::Plain(op));
         let keeps_memory = matches!(op, IrOp::Text { .. } | IrOp::Closure { .. });
-        for register in self.named().row(&op).into_iter().flatten() {
+        for register in self.operands().row(&op).into_iter().flatten() {
             let had_memory = self.states[usize::from(register)].has_memory;
             let has_memory = keeps_memory && had_memory;
             self.put(register, RegisterState { has_memory, ..RegisterState::EMPTY });

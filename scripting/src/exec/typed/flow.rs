@@ -2,7 +2,7 @@
 
 use alloc::{collections::BTreeSet, vec, vec::Vec};
 
-use super::{super::loaded::LoadedProgram, operands::Named};
+use super::{super::loaded::LoadedProgram, operands::OperandTable};
 use crate::ir::{IrFunction, IrOp};
 
 /// Blocks of operations that are entered at their first one alone.
@@ -47,7 +47,7 @@ impl ControlFlow {
         let next = next.collect();
         let live_out = vec![vec![false; usize::from(function.registers)]; blocks.len()];
         let mut flow = Self { blocks, next, live_out, live_at_entry: Vec::new() };
-        flow.find_live(Named { loaded, functions }, code);
+        flow.find_live(OperandTable { loaded, functions }, code);
         flow
     }
 
@@ -66,7 +66,7 @@ impl ControlFlow {
         self.live_at_entry[register]
     }
 
-    fn find_live(&mut self, named: Named<'_>, code: &[IrOp]) {
+    fn find_live(&mut self, named: OperandTable<'_>, code: &[IrOp]) {
         let mut live_in = self.live_out.clone();
         let mut is_changed = true;
         while is_changed {
@@ -79,7 +79,7 @@ impl ControlFlow {
                 self.live_out[block].clone_from(&live);
                 let (start, end) = self.blocks[block];
                 for op in code[start..end].iter().rev() {
-                    Named::writes(op, &mut |register| live[usize::from(register)] = false);
+                    OperandTable::writes(op, &mut |register| live[usize::from(register)] = false);
                     named.reads(op, &mut |register| live[usize::from(register)] = true);
                 }
                 if live_in[block] != live {

@@ -90,7 +90,7 @@ pub(super) const fn spill(kind: SlotKind, [slot, second]: [u8; 2], register: u16
 }
 
 /// Which slots registers have: from the first on, and constants from the last on downwards.
-pub(super) struct SlotTable {
+pub(super) struct RegisterSlots {
     own: Vec<[Option<u8>; 2]>,
     scratch: Option<u8>,
     taken: usize,
@@ -98,7 +98,7 @@ pub(super) struct SlotTable {
     is_full: bool,
 }
 
-impl SlotTable {
+impl RegisterSlots {
     pub(super) fn new(registers: usize) -> Self {
         let own = vec![[None; 2]; registers];
         Self { own, scratch: None, taken: 0, constants: Vec::new(), is_full: false }

@@ -5,12 +5,12 @@ use crate::ir::{IrFunction, IrLinkKind, IrOp};
 
 /// What operations name by number.
 #[derive(Clone, Copy)]
-pub(super) struct Named<'a> {
+pub(super) struct OperandTable<'a> {
     pub(super) loaded: &'a LoadedProgram,
     pub(super) functions: &'a [IrFunction],
 }
 
-impl Named<'_> {
+impl OperandTable<'_> {
     /// Calls `told` with each register that an operation reads.
     pub(super) fn reads(self, op: &IrOp, told: &mut dyn FnMut(u16)) {
         match *op {

@@ -69,7 +69,7 @@ impl BlockUnderWay<'_, '_> {
     /// Notes what an operation wrote to registers.
     fn written_by(&mut self, op: &IrOp) {
         let mut written = Vec::new();
-        super::operands::Named::writes(op, &mut |register| written.push(register));
+        super::operands::OperandTable::writes(op, &mut |register| written.push(register));
         for register in written {
             self.put(register, RegisterState::of_anything());
         }

@@ -12,7 +12,7 @@ use crate::{
 };
 use drawing::Drawing;
 
-/// Programs that are tried. `METATOPIA_PROGRAMS=200000` tries that many.
+/// Programs that are tried.
 const PROGRAMS: u64 = 1_500;
 
 fn program(source: &str) -> ScriptProgram {
@@ -46,19 +46,10 @@ fn touch() -> Event {
     Event::Touch { other: ObjectId(3), at: Vec2::new(Fx::HALF, Fx::ONE), impulse: Fx::ONE }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how many programs a run plays is for whoever runs it"
-)]
-fn programs() -> u64 {
-    let asked = std::env::var("METATOPIA_PROGRAMS").ok().and_then(|asked| asked.parse().ok());
-    asked.unwrap_or(PROGRAMS)
-}
-
 #[test]
 fn random_programs_do_on_slots_what_they_do_in_registers() {
     let (mut done, mut failed, mut refused, mut on_slots_in_all) = (0, 0, 0, 0);
-    let count = programs();
+    let count = PROGRAMS;
     for seed in 1..=count {
         let source = Drawing::new(seed).program();
         if ScriptProgram::compile(&source).is_err() {
