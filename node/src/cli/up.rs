@@ -4,6 +4,7 @@ pub(super) mod cluster;
 pub(super) mod grid;
 mod guard;
 mod hangup;
+mod present;
 pub(super) mod reach;
 mod watch;
 pub(super) mod world;
@@ -27,6 +28,7 @@ use tokio::{
 use self::{
     cluster::ServerProcesses,
     guard::Supervisor,
+    present::present_parameters,
     reach::{Invitation, Reach, ReachArgs},
     watch::PlaceWatch,
     world::{ADMIN_KEY, LocalWorld, SERVERS},
@@ -276,37 +278,39 @@ fn place_of(folder: Option<&Path>, data_dir: Option<&Path>) -> Result<Place, Fai
     })
 }
 
-/// Refuses to let others into a world that is open to every key, unless that is wanted.
+/// Refuses to let others into a world where every key may enter or publish, unless that is wanted. What an admin
+/// changed since the founding counts.
 fn check_rule(world: &LocalWorld, wanted: Option<FirstLogin>, alone: bool) -> Result<(), Failure> {
-    let (found, path) = (world.first_login(), world.path().display());
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != found) {
+    let (founded, path) = (world.first_login(), world.path().display());
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != founded) {
         let message =
-            format!("the world in {path} was founded {}, not {}", found.name(), wanted.name());
+            format!("the world in {path} was founded {}, not {}", founded.name(), wanted.name());
         return Err(Failure::usage(message)
             .hint("leave out --first-login, or name another place by --data-dir"));
     }
     if alone {
         return Ok(());
     }
-    if found == FirstLogin::Open {
-        let message =
-            format!("the world in {path} was founded open: keys that cost nothing can fill it");
+    let present = present_parameters(world)?;
+    if present.first_login == FirstLogin::Open {
+        let message = format!("the world in {path} is open: keys that cost nothing can fill it");
         let failure = Failure::refused(message).hint(
-            "let nobody in but people you know, by --open; or found another, by --data-dir DIR",
+            "let nobody in but people you know, by --open; start it for this machine alone, and change that \
+             by `metatopia admin set first_login work`; or found another, by --data-dir DIR",
         );
-        return Err(match world.publishers() {
+        return Err(match present.publishers {
             Publishers::Anybody => failure.hint(
                 "anybody may publish scripts there too, until `metatopia admin set publishers seen`",
             ),
             _ => failure,
         });
     }
-    if world.publishers() == Publishers::Anybody {
+    if present.publishers == Publishers::Anybody {
         let message =
             format!("in the world in {path} anybody may publish scripts, and keys cost nothing");
         return Err(Failure::refused(message).hint(
-            "change that by `metatopia admin set publishers seen`, and start it by --open; or let \
-             nobody in but people you know",
+            "start it for this machine alone, and change that by `metatopia admin set publishers seen`; or \
+             let nobody in but people you know, by --open",
         ));
     }
     Ok(())

@@ -16,6 +16,7 @@ mod grids;
 mod guarding;
 mod healing;
 mod hosting;
+mod letting_in;
 mod liars;
 mod lots;
 mod main_job;

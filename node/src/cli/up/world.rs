@@ -13,7 +13,7 @@ use std::{
 use libp2p::{Multiaddr, PeerId, multiaddr::Protocol};
 use metatopia_raynet::SiteEndpoint;
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{FirstLogin, Genesis, Publishers};
+use metatopia_sim::{FirstLogin, Genesis};
 use metatopia_transport::{gateway::GatewayLimits, networks::Networks, overlay::is_loopback};
 use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
@@ -265,14 +265,9 @@ impl LocalWorld {
         self.sim
     }
 
-    /// Whom a first login lets in.
+    /// Whom a first login lets in, as the world was founded.
     pub(in crate::cli) fn first_login(&self) -> FirstLogin {
         self.genesis.parameters.first_login
-    }
-
-    /// Who may publish source, as the world was founded.
-    pub(in crate::cli) fn publishers(&self) -> Publishers {
-        self.genesis.parameters.publishers
     }
 
     /// Returns the name that it was founded with.
