@@ -18,7 +18,7 @@ use metatopia_types::{
 
 use corners::spread;
 pub use corners::{CornersError, corners};
-pub use hint::{next, title};
+pub use hint::{next, publishers, title};
 pub use joint::{JOINT_KINDS, JoinedThing, joined};
 pub use lot::claim_around;
 pub use parse::{BuildError, parse};

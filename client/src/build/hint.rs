@@ -6,7 +6,7 @@ use alloc::{
 };
 
 use metatopia_sim::{
-    Parameters,
+    Parameters, Publishers,
     limits::{OBJECT_JOINTS_MAX, OWNER_JOINTS_MAX},
 };
 use metatopia_types::{Refusal, Title};
@@ -87,6 +87,7 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
             "Who first takes a name keeps it; capitals and look-alikes count as the same."
                 .to_string()
         }
+        Refusal::NotPublisher => format!("The rule is {}.", publishers(parameters)),
         Refusal::BadText => "Names have 1 to 32 bytes, texts up to 256, on one line.".to_string(),
         _ => return about_joints(why),
     })
@@ -121,6 +122,25 @@ const fn of_hands(why: Refusal) -> Option<&'static str> {
     })
 }
 
+/// Quotes the rule by which a sim lets people publish source, and says whom it lets.
+#[must_use]
+pub fn publishers(parameters: &Parameters) -> String {
+    let rule = parameters.publishers;
+    let who = match rule {
+        Publishers::Anybody => return format!("`publishers = \"{}\"` by now", rule.name()),
+        Publishers::Seen => {
+            let days = number_of(parameters.seen_days, "day", "days");
+            format!("who was here on {days} publishes, besides admins")
+        }
+        Publishers::Builders => "who has title to a land publishes, besides admins".to_string(),
+        Publishers::Admins => "only admins publish".to_string(),
+    };
+    format!(
+        "`publishers = \"{}\"`: {who} and those to whom one gave the right `script`",
+        rule.name()
+    )
+}
+
 /// Who may build on land of this title, for a builder with the key `own`.
 #[must_use]
 pub fn title(title: Title, own: &metatopia_types::PublicKey) -> String {
@@ -129,5 +149,22 @@ pub fn title(title: Title, own: &metatopia_types::PublicKey) -> String {
         Title::Sim => "only the sim's admins build there".to_string(),
         Title::Player(owner) if owner == *own => "it is yours".to_string(),
         Title::Player(owner) => format!("it belongs to key {}..", &owner.to_string()[..8]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_may_not_publish_is_told_the_rule_and_whom_it_lets() {
+        for (rule, name) in Publishers::ALL {
+            let parameters = Parameters { publishers: rule, ..Parameters::default() };
+            let told = next(Refusal::NotPublisher, &parameters).unwrap();
+            assert!(told.starts_with(&format!("The rule is `publishers = \"{name}\"`")), "{told}");
+        }
+        let seen =
+            Parameters { publishers: Publishers::Seen, seen_days: 1, ..Parameters::default() };
+        assert!(publishers(&seen).contains("who was here on 1 day publishes"));
     }
 }

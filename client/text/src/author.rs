@@ -2,15 +2,18 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use metatopia_client::text::{find, printable};
+use metatopia_client::{
+    build,
+    text::{find, printable},
+};
 use metatopia_protocol::{Answer, Question, ScriptEntry};
 use metatopia_scripting::{Package, PackageAuthor, limits::LINKED_PACKAGES_MAX};
-use metatopia_types::{Act, Blob, Build, ObjectId, Outcome, PackageId, ScriptId};
+use metatopia_types::{Act, Blob, Build, ObjectId, Outcome, PackageId, Refusal, ScriptId};
 use tokio::{task::spawn_blocking, time::sleep_until};
 
 use super::{
     builder::{self, Thing},
-    deeds,
+    charter, deeds,
     room::{ActProgress, TextClient},
 };
 use crate::{DraftFolder, HEARTBEAT, LineKind, TextClientError};
@@ -137,8 +140,22 @@ async fn bring(room: &mut TextClient, package: &Package) -> Result<bool, TextCli
     let source = Blob(package.encode());
     let act = Act::Publish { source: source.id() };
     let fate = room.perform(act, vec![source]).await?;
-    deeds::conclude(room, fate, &format!("You publish {name}, as package {id}."))?;
+    match fate {
+        ActProgress::Done(Outcome::Refused(why)) => tell_refusal(room, why).await?,
+        fate => deeds::conclude(room, fate, &format!("You publish {name}, as package {id}."))?,
+    }
     Ok(matches!(fate, ActProgress::Done(Outcome::Ok | Outcome::Made(_))))
+}
+
+/// Tells why a package was refused, and the rule of the sim, if that is why and the node proves it now.
+async fn tell_refusal(room: &mut TextClient, why: Refusal) -> AuthorResult {
+    let rule = match why {
+        Refusal::NotPublisher => charter::proved(room).await?,
+        _ => None,
+    };
+    let rule = rule.and_then(|charter| build::next(why, &charter.parameters));
+    let rule = rule.map_or_else(String::new, |rule| format!(" {rule}"));
+    room.tell(LineKind::Refused, &format!("That did not work: {why}.{rule}"))
 }
 
 /// Has a thing run a package.

@@ -175,7 +175,12 @@ fn what_a_rule_of_the_sim_refuses_is_quoted() {
 
     let refused = told(4, &["script", "publish", &lamp, "--key", &me, "--node", node]);
     let rule = "the sim does not let this author publish source";
-    assert!(refused.contains(rule), "{refused}");
+    let named = "the rule is `publishers = \"admins\"`: only admins publish";
+    assert!(refused.contains(rule) && refused.contains(named), "{refused}");
+    let mut person = Person::enter_from(&folder.join("."), node, &me);
+    person.types("publish lamp");
+    person.sees("The rule is `publishers = \"admins\"`: only admins publish");
+    person.leaves();
     // An admin of the sim may, and finds the package there afterwards.
     let admin = folder.join("world/admin.key").display().to_string();
     let publish = ["script", "publish", &lamp, "--key", &admin, "--node", node, "--json"];

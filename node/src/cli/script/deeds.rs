@@ -1,5 +1,6 @@
 //! Acts of authors, one after the other, each decided and proved before the next.
 
+use metatopia_client::build::publishers;
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question, ScriptEntry};
 use metatopia_scripting::Package;
@@ -132,7 +133,23 @@ impl AuthorSession {
         let source = Blob(package.encode());
         let act = Act::Publish { source: source.id() };
         let what = format!("package {} {}", package.manifest().name, package.id());
-        self.perform(&what, act, vec![source]).await.map(Some)
+        match self.outcome(act, vec![source]).await? {
+            (height, Outcome::Ok | Outcome::Made(_)) => Ok(Some(height)),
+            (_, Outcome::Refused(why @ Refusal::NotPublisher)) => {
+                Err(self.with_rule(refused(&what, why)).await)
+            }
+            (_, Outcome::Refused(why)) => Err(refused(&what, why)),
+        }
+    }
+
+    /// Adds to a failure by which rule the sim lets people publish, if the node proves its charter now.
+    async fn with_rule(&mut self, failure: Failure) -> Failure {
+        match self.driver.prove_charter(ANSWER).await {
+            Ok((_, charter)) => {
+                failure.hint(&format!("the rule is {}", publishers(&charter.parameters)))
+            }
+            Err(_) => failure,
+        }
     }
 
     /// Checks that a thing may run a package, which the sim need not have yet, and does not do so already. Returns the
@@ -292,7 +309,7 @@ fn refused(what: &str, why: Refusal) -> Failure {
     match why {
         Refusal::OutOfReach => failure.hint("walk to the thing in `metatopia client` first"),
         Refusal::NotPublisher => {
-            failure.hint("an admin of the sim decides who publishes (`publishers`)")
+            failure.hint("admins of the sim decide who publishes")
         }
         Refusal::BadPackage => failure.hint("do the servers run another version of the program?"),
         Refusal::MissingImport(_) => {
