@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 
 const FAILED = 0xffffffff;
-const CHECKS = ["replay", "panics", "deepest", "widest", "scenes", "letters", "strangers"];
+const CHECKS = ["replay", "panics", "deepest", "widest", "hostile", "scenes", "letters", "strangers"];
 
 const [path] = process.argv.slice(2);
 if (path === undefined) {

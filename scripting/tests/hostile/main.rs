@@ -1,6 +1,7 @@
 //! Hostile programs: each ends in a clean error or result, soon, in little memory, and at the same
 //! operation in every build.
 
+mod ending;
 mod memory;
 #[path = "../stage/nowhere.rs"]
 mod nowhere;
@@ -10,8 +11,10 @@ mod starting;
 
 use std::fmt::Write;
 
-use metatopia_scripting::{ErrorKind, ScriptHandler, ScriptProgram, limits::CALL_BYTES_MAX};
+use metatopia_scripting::{ScriptHandler, ScriptProgram, limits::CALL_BYTES_MAX};
 use metatopia_types::{Digest, PackageId};
+
+use ending::{compiled, ended};
 
 /// How each program ended, recorded.
 const GOLDEN: &str = include_str!("golden.txt");
@@ -21,18 +24,6 @@ const BEYOND_MAX: usize = 1_024 * 1_024;
 
 /// Nanoseconds that a program may compute, in an optimised build.
 const NANOSECONDS_MAX: u64 = 5_000_000;
-
-/// How a program ended, in one line.
-fn ended(handler: &ScriptHandler) -> String {
-    match nowhere::start(handler) {
-        Ok(part) => format!("well, {} gas", part.gas),
-        Err(error) => {
-            assert_ne!(error.kind, ErrorKind::Panic, "{error}");
-            let report = &error.report;
-            format!("{}, {}:{}, {} gas", error.kind, report.line, report.column, error.gas)
-        }
-    }
-}
 
 /// Nanoseconds that this thread has computed, where that is told.
 #[expect(clippy::disallowed_methods, reason = "the test holds a bound of time")]
@@ -59,11 +50,9 @@ fn hostile_programs_end_cleanly_soon_in_little_memory_and_where_they_always_did(
     assert!(all.len() >= 200, "only {} programs", all.len());
     let mut recorded = String::new();
     for (name, source) in &all {
-        let line = match ScriptProgram::compile(source) {
-            Err(found) => format!("refused at {}", found[0]),
-            Ok(program) => {
-                let package = PackageId(Digest::ZERO);
-                let handler = ScriptHandler::load(package, String::new(), &program).unwrap();
+        let line = match compiled(source) {
+            Err(refused) => refused,
+            Ok(handler) => {
                 let (line, most) = memory::most_during(|| ended(&handler));
                 assert_eq!(ended(&handler), line, "{name}");
                 let beyond = most.saturating_sub(usize::try_from(CALL_BYTES_MAX).unwrap());

@@ -8,7 +8,7 @@ use metatopia_scripting::{
 };
 use metatopia_types::{Digest, ObjectId, Tick};
 
-use crate::starting::call_in;
+use super::starting::call_in;
 
 struct Nowhere;
 

@@ -1,6 +1,6 @@
 //! The checks as a module with a C interface, for wasm32: no import, no glue, no allocator to share.
 //!
-//! `replay()`, `panics()`, `deepest()`, `widest()`, `scenes()`, `letters()` and `strangers()` run a check.
+//! `replay()`, `panics()`, `deepest()`, `widest()`, `hostile()`, `scenes()`, `letters()` and `strangers()` run a check.
 //! Each gives how many facts held, or [`FAILED`], and leaves its report to be read at `report()`,
 //! `report_length()` bytes of UTF-8, until the next check.
 #![expect(
@@ -46,6 +46,12 @@ pub extern "C" fn deepest() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn widest() -> u32 {
     keep(metatopia_portable::widest())
+}
+
+/// Runs hostile programs; see [`metatopia_portable::hostile`].
+#[unsafe(no_mangle)]
+pub extern "C" fn hostile() -> u32 {
+    keep(metatopia_portable::hostile())
 }
 
 /// Plays the golden scenes of the physics; see [`metatopia_portable::scenes`].

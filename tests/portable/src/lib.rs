@@ -10,6 +10,7 @@
 //! * [`deepest`] runs scripts that call and nest as deep as they may: the limits stop them, never
 //!   the machine's stack.
 //! * [`widest`] counts and indexes with numbers beyond 32 bits, which places in wasm32's memory have.
+//! * [`hostile`] runs the hostile programs of the scripts' tests, and knows where each is stopped.
 //! * [`scenes`] plays the golden scenes of the physics, and knows their digests.
 //! * [`letters`] and [`strangers`] read a thousand private words each, as a tab does.
 //!
@@ -32,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod deep;
+mod hostile;
 mod posts;
 mod private;
 mod replay;
@@ -41,6 +43,7 @@ mod wide;
 use std::fmt;
 
 pub use deep::deepest;
+pub use hostile::hostile;
 pub use private::{letters, strangers};
 pub use replay::{panics, replay};
 pub use scenes::scenes;
@@ -50,9 +53,9 @@ pub use wide::widest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How many facts held: roots that match for [`replay`], acts that failed alone for [`panics`],
-    /// scripts that were stopped in time for [`deepest`], that came to an end for [`widest`], digests that match
-    /// for [`scenes`], words that were read for [`letters`] and [`strangers`]. Nothing when one did not; then the
-    /// last line of the text says which.
+    /// scripts that were stopped in time for [`deepest`], that came to an end for [`widest`], that ended as
+    /// recorded for [`hostile`], digests that match for [`scenes`], words that were read for [`letters`] and
+    /// [`strangers`]. Nothing when one did not; then the last line of the text says which.
     pub held: Option<u32>,
     /// What the state was on the way, a fact a line; the same on every machine.
     pub text: String,

@@ -2,18 +2,21 @@
 
 use std::{panic, process::ExitCode, time::Instant};
 
-use metatopia_portable::{Report, deepest, letters, panics, replay, scenes, strangers, widest};
+use metatopia_portable::{
+    Report, deepest, hostile, letters, panics, replay, scenes, strangers, widest,
+};
 
 type Check = fn() -> Report;
 
 fn main() -> ExitCode {
     // Panics that are asked for, and caught, are no news.
     panic::set_hook(Box::new(|_| ()));
-    let checks: [(&str, Check); 7] = [
+    let checks: [(&str, Check); 8] = [
         ("replay", replay),
         ("panics", panics),
         ("deepest", deepest),
         ("widest", widest),
+        ("hostile", hostile),
         ("scenes", scenes),
         ("letters", letters),
         ("strangers", strangers),

@@ -1,6 +1,8 @@
 //! What the reports say in a native build.
 
-use metatopia_portable::{Report, deepest, letters, panics, replay, scenes, strangers, widest};
+use metatopia_portable::{
+    Report, deepest, hostile, letters, panics, replay, scenes, strangers, widest,
+};
 use metatopia_scenarios::golden::ROOTS;
 
 fn held(report: &Report) -> u32 {
@@ -53,6 +55,14 @@ fn no_wide_number_is_cut_off() {
     ] {
         assert!(report.text.contains(line), "no line {line:?} in\n{}", report.text);
     }
+}
+
+#[test]
+fn every_hostile_program_ends_where_the_tests_of_the_scripts_recorded_it() {
+    let report = hostile();
+
+    assert!(held(&report) >= 200, "{}", report.text);
+    assert_eq!(report.text.lines().count(), held(&report) as usize);
 }
 
 #[test]
