@@ -72,3 +72,99 @@ pub fn start(
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::{BTreeMap, BTreeSet},
+        fmt::Write as _,
+    };
+
+    use metatopia_audit::{fixture, tools};
+    use metatopia_scenarios::{golden, parse_folder};
+    use metatopia_sim::Serial;
+    use metatopia_types::{Root, Sign as _};
+
+    use super::*;
+
+    /// Numbers of threads of a pool, beside the one thread without a pool.
+    const THREADS: [usize; 3] = [1, 2, 8];
+
+    #[test]
+    fn the_golden_log_has_the_same_root_after_each_turn_on_any_number_of_threads() {
+        let roots = |exec: &dyn ForkJoin| {
+            let mut roots: Vec<Root> = Vec::new();
+            golden::replay(exec, |world| roots.push(world.root())).expect("the golden log");
+            roots
+        };
+        let expected = roots(&Serial);
+        for threads in THREADS {
+            let pool = Pool::new(threads).expect("threads");
+            assert_eq!(roots(&pool), expected, "{threads} threads");
+        }
+    }
+
+    /// Scripts that all run in each turn, draw random numbers and write to each other.
+    const MILL: &str = "\
+        fn on_start() { state.n = 0; timer(\"turn\", 0.05); }\n\
+        fn on_timer(name) {\n\
+            timer(\"turn\", 0.05);\n\
+            state.n += random(1, 1000);\n\
+            self_.text = `${state.n}`;\n\
+            for other in nearby(4) { send(other, \"n\", state.n); }\n\
+        }\n\
+        fn on_message(from, topic, n) { state.n = (state.n * 31 + n) % 1000003; }\n";
+
+    /// Mills along each side of their square.
+    const SIDE: usize = 12;
+
+    /// Turns in which they run.
+    const TURNS: usize = 40;
+
+    /// Founds a sim of many mills.
+    fn mills() -> World {
+        let mut places = String::new();
+        for n in 0..SIDE * SIDE {
+            write!(places, "[{}, {}], ", n % SIDE * 3 + 4, n / SIDE * 3).expect("a String");
+        }
+        let place = format!(
+            "name = \"mills\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n\
+             [[object]]\nkind = \"mill\"\nname = \"mill\"\nplaces = [{places}]\ndisc = \"0.5\"\n\
+             scripts = [{{ package = \"mill\" }}]\n"
+        );
+        let manifest = "name = \"mill\"\nversion = \"1.0.0\"\napi = 1\nentry = \"mill.rhai\"\n\
+                        licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n";
+        let files = BTreeMap::from([
+            ("place.toml".to_owned(), place),
+            ("packages/mill/package.toml".to_owned(), manifest.to_owned()),
+            ("packages/mill/mill.rhai".to_owned(), MILL.to_owned()),
+        ]);
+        let place = parse_folder("mills", &files).expect("a place");
+        let validators = golden::genesis().validators;
+        let admins = BTreeSet::from([golden::visitor_key(0).public()]);
+        World::genesis(&place.genesis(validators, admins), &tools()).expect("a sim")
+    }
+
+    #[test]
+    fn scripts_that_write_to_each_other_come_to_the_same_roots_on_any_number_of_threads() {
+        let roots = |exec: &dyn ForkJoin| {
+            let mut world = mills();
+            let (mut before, mut lagging) = (None, world.root());
+            let mut roots = vec![world.root()];
+            for _ in 0..TURNS {
+                let turn = fixture::next_turn(&world, before.as_ref(), lagging);
+                lagging = world.root();
+                let applied = world.apply(&turn, exec);
+                assert_eq!(applied.failures, [], "no script fails");
+                roots.push(world.root());
+                before = Some(turn);
+            }
+            roots
+        };
+        let expected = roots(&Serial);
+        for threads in THREADS {
+            let pool = Pool::new(threads).expect("threads");
+            assert_eq!(roots(&pool), expected, "{threads} threads");
+        }
+    }
+}
