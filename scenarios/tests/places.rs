@@ -9,8 +9,10 @@ use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, CombineRule, Shape};
 use metatopia_scenarios::{Place, PlaceTemplate, golden, parse_folder};
 use metatopia_scripting::Value;
-use metatopia_sim::{Genesis, Serial, Tools, World};
-use metatopia_types::{Ed25519, NodeContact, ObjectId, Sign as _, SigningKey};
+use metatopia_sim::{Charter, EngineLeaf, Genesis, Serial, Tools, World};
+use metatopia_types::{
+    Ed25519, LeafKey, NodeContact, ObjectId, Sign as _, SigningKey, limits::LEAF_BYTES_MAX, wire,
+};
 
 fn genesis(place: &Place) -> Genesis {
     let key = |seed| SigningKey::from_seed([seed; 32]).public();
@@ -103,6 +105,112 @@ fn a_sim_that_was_exported_and_founded_again_has_the_same_things() {
     assert_eq!(again.charter().asset_licence, world.charter().asset_licence);
     let packages = |world: &World| -> Vec<_> { world.packages().map(|p| p.id()).collect() };
     assert_eq!(packages(&again), packages(&world));
+}
+
+/// What a founded sim has of a kind of leaf of the sim that its place was exported from.
+enum LeafFate {
+    /// All leaves of the kind, bit by bit.
+    Same,
+    /// The charter, but for the id of the sim.
+    Rules,
+    /// What `a_sim_that_was_exported_and_founded_again_has_the_same_things` compares: new numbers, the same things.
+    Things,
+    /// The joints, by the new numbers of their things.
+    Joints,
+    /// Nothing, for this reason.
+    LeftOut(&'static str),
+}
+
+use LeafFate::{Joints, LeftOut, Rules, Same, Things};
+
+const TIMES: &str = "a founded sim begins its heights and times anew";
+const PLAYERS: &str = "players, and what is theirs alone, are no part of a place";
+const ORDERS: &str = "what people ordered, reported or said in one sim is nothing in another one";
+const NEIGHBOURS: &str = "a place lies in no world, so it has no neighbours and grants nothing";
+const STEPS: &str = "physics and programs make it again with the first steps";
+
+/// Each kind of leaf that a state has.
+const FATES: [(&str, LeafFate); 41] = [
+    ("parameters", Rules),
+    ("packages", Same),
+    ("tile", Things),
+    ("script", Things),
+    ("joints", Joints),
+    ("clock", LeftOut(TIMES)),
+    ("governance", LeftOut(TIMES)),
+    ("first_logins", LeftOut(TIMES)),
+    ("outcomes", LeftOut(TIMES)),
+    ("publications", LeftOut(TIMES)),
+    ("contacts", LeftOut(STEPS)),
+    ("tier", LeftOut(STEPS)),
+    ("validators", LeftOut("whoever founds a sim names its servers")),
+    ("readiness", LeftOut("whoever founds a sim names its servers")),
+    ("players", LeftOut(PLAYERS)),
+    ("windows", LeftOut(PLAYERS)),
+    ("histories", LeftOut(PLAYERS)),
+    ("owners", LeftOut(PLAYERS)),
+    ("luggage", LeftOut(PLAYERS)),
+    ("lots", LeftOut(PLAYERS)),
+    ("roles", LeftOut(PLAYERS)),
+    ("bans", LeftOut(PLAYERS)),
+    ("mutes", LeftOut(PLAYERS)),
+    ("rotated", LeftOut(PLAYERS)),
+    ("mailboxes", LeftOut(PLAYERS)),
+    ("friends", LeftOut(PLAYERS)),
+    ("clubs", LeftOut(PLAYERS)),
+    ("profiles", LeftOut(PLAYERS)),
+    ("pictures", LeftOut(PLAYERS)),
+    ("chat", LeftOut(ORDERS)),
+    ("frozen", LeftOut(ORDERS)),
+    ("orders", LeftOut(ORDERS)),
+    ("reports", LeftOut(ORDERS)),
+    ("traces", LeftOut(ORDERS)),
+    ("forgotten", LeftOut(ORDERS)),
+    ("land", LeftOut(NEIGHBOURS)),
+    ("grants", LeftOut(NEIGHBOURS)),
+    ("granted", LeftOut(NEIGHBOURS)),
+    ("neighbour", LeftOut(NEIGHBOURS)),
+    ("parcel", LeftOut(NEIGHBOURS)),
+    ("ghosts", LeftOut(NEIGHBOURS)),
+];
+
+/// Returns all leaves of a kind, with their contents.
+fn leaves(world: &World, kind: &str) -> BTreeMap<String, Vec<u8>> {
+    let keys = world.manifest().leaves.into_iter().map(|leaf| leaf.key);
+    let is_of = |key: &LeafKey| key.0.split('/').next() == Some(kind);
+    keys.filter(is_of).map(|key| (key.0.clone(), world.leaf(&key).expect("it is there"))).collect()
+}
+
+/// A kind of leaf that somebody adds has no fate here, so the test fails until an export has it, or a reason not to.
+#[test]
+fn each_kind_of_leaf_is_in_a_sim_that_was_exported_and_founded_again_or_left_out_for_a_reason() {
+    let world = afternoon();
+    let exported = Place::of_world(&world);
+    let again = founded(&read(&exported.files()));
+
+    let content = &leaves(&world, "engine")["engine"];
+    let EngineLeaf { formats, .. } = wire::decode(content, LEAF_BYTES_MAX).expect("a leaf");
+    let kinds: BTreeSet<&str> = formats.keys().map(String::as_str).collect();
+    assert_eq!(kinds, FATES.iter().map(|(kind, _)| *kind).collect());
+    assert_eq!(leaves(&again, "engine"), leaves(&world, "engine"));
+    let mut reasons = BTreeSet::new();
+    for (kind, fate) in FATES {
+        match fate {
+            Same => assert_eq!(leaves(&again, kind), leaves(&world, kind), "{kind}"),
+            Rules => {
+                let own = Charter { sim: again.sim(), ..world.charter().clone() };
+                assert_eq!(*again.charter(), own);
+            }
+            Things => {
+                assert!(!leaves(&again, kind).is_empty() && !leaves(&world, kind).is_empty());
+            }
+            Joints => assert_eq!(Place::of_world(&again).joints(), exported.joints()),
+            LeftOut(why) => {
+                reasons.insert(why);
+            }
+        }
+    }
+    assert_eq!(reasons.len(), 6, "{reasons:?}");
 }
 
 #[test]
