@@ -7,5 +7,6 @@ mod disks;
 mod divergence;
 mod fair;
 mod plaza;
+mod published_alike;
 mod refused_alike;
 mod siege;
