@@ -98,6 +98,7 @@ fn random_programs_mean_what_stock_rhai_says() {
     }
     assert_eq!(mismatches, 0, "of {programs} programs from seed {first} on");
     assert!(refused_by_one * 1_000 <= programs, "{refused_by_one} are refused by one alone");
+    assert!(too_much * 50 <= programs, "{too_much} of {programs} end in a bound");
     assert!(members * 40 <= programs, "{members} are refused for a member");
     assert!(long * 10 >= programs * 3, "only {long} of {programs} have more than 100 operations");
     let rare: Vec<_> = coverage.iter().filter(|(_, count)| **count * 500 < programs).collect();
