@@ -32,7 +32,7 @@ impl fmt::Display for JointId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Motor {
     /// The speed of the second body as the first one sees it: radians a second for a hinge, metres a
-    /// second for a slider. It is clamped to [`SPEED_MAX`](crate::limits::SPEED_MAX).
+    /// second for a slider. It is clamped to [`SPEED_MAX`](crate::limits::SPEED_MAX), either sign.
     pub speed: Fx,
     /// The greatest torque in newton metres, or force in newtons, from 0 to
     /// [`JOINT_FORCE_MAX`](crate::limits::JOINT_FORCE_MAX), to which it is clamped.
@@ -56,19 +56,21 @@ pub enum JointKind {
     /// A hinge: both anchors stay at one point, around which the bodies turn.
     Revolute {
         /// The least and the greatest angle in radians, within
-        /// [`JOINT_ANGLE_MAX`](crate::limits::JOINT_ANGLE_MAX).
+        /// [`JOINT_ANGLE_MAX`](crate::limits::JOINT_ANGLE_MAX), either sign. Others, and a least one above the
+        /// greatest, are refused.
         limits: Option<[Fx; 2]>,
         /// What turns the hinge.
         motor: Option<Motor>,
     },
     /// A rod, a rope or a spring between the two anchors.
     Distance {
-        /// The least distance in metres, from 0.
+        /// The least distance in metres, from 0. One below is refused.
         min: Fx,
         /// The greatest distance in metres: at least the least one, which makes a rod, and up to
-        /// [`JOINT_LENGTH_MAX`](crate::limits::JOINT_LENGTH_MAX).
+        /// [`JOINT_LENGTH_MAX`](crate::limits::JOINT_LENGTH_MAX). Others are refused.
         max: Fx,
-        /// A length in metres in the range of a distance, and the spring that pulls to it.
+        /// A length in metres from 0 to [`JOINT_LENGTH_MAX`](crate::limits::JOINT_LENGTH_MAX), others are
+        /// refused, and the spring that pulls to it.
         spring: Option<(Fx, Spring)>,
     },
     /// Both anchors stay at one point, and the bodies do not turn against each other.
@@ -83,7 +85,8 @@ pub enum JointKind {
         /// refused if it is shorter than a 64th, or longer than 1,024.
         axis: Vec2,
         /// The least and the greatest way in metres, within
-        /// [`JOINT_LENGTH_MAX`](crate::limits::JOINT_LENGTH_MAX).
+        /// [`JOINT_LENGTH_MAX`](crate::limits::JOINT_LENGTH_MAX), either sign. Others, and a least one above the
+        /// greatest, are refused.
         limits: Option<[Fx; 2]>,
         /// What moves the slider.
         motor: Option<Motor>,
@@ -107,8 +110,8 @@ pub struct JointSpec {
     pub b: ObjectId,
     /// Where the joint is in the first body's own frame, in metres from its position, at most
     /// [`JOINT_REACH_MAX`](crate::limits::JOINT_REACH_MAX) away; or on the ground, in metres from the
-    /// region's origin, within [`COORDINATE_MAX`](crate::limits::COORDINATE_MAX). It is rounded to
-    /// multiples of 2^-20 m.
+    /// region's origin, within [`COORDINATE_MAX`](crate::limits::COORDINATE_MAX). One further away is refused.
+    /// It is rounded to multiples of 2^-20 m.
     pub anchor_a: Vec2,
     /// Where the joint is in the second body's own frame, likewise.
     pub anchor_b: Vec2,

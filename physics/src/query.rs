@@ -24,14 +24,14 @@ pub struct NearbyBody {
 impl Region {
     /// Returns the bodies whose position is at most `radius` metres from `center`, whatever they meet: the
     /// nearest first, those at the same distance in id order. There are at most `max` of them, and at most
-    /// [`NEARBY_MAX`].
+    /// [`NEARBY_MAX`]; none for a radius below zero. Any point may be asked about, also outside of the region.
     #[must_use]
     pub fn nearby(&self, center: Vec2, radius: Fx, max: usize) -> Vec<NearbyBody> {
         self.nearby_with_cost(center, radius, max).0
     }
 
     /// Returns what [`Region::nearby`] returns, and how many bodies the query looked at. That number
-    /// follows from the positions of all bodies.
+    /// follows from the positions of all bodies; it is zero for a radius below zero.
     #[must_use]
     pub fn nearby_with_cost(
         &self,
@@ -87,7 +87,8 @@ impl Region {
         (found.into_iter().map(neighbour).collect(), looked_at)
     }
 
-    /// Returns the bodies, in id order, that contain a point inside or on the boundary.
+    /// Returns the bodies, in id order, that contain a point inside or on the boundary. The point is in metres from
+    /// the region's origin; none contain one that is far outside of the region.
     #[must_use]
     pub fn at(&self, point: Vec2) -> Vec<ObjectId> {
         let containing = self.around(point, Fx::ZERO).filter(|body| body.contains(point));
@@ -110,7 +111,7 @@ impl Region {
         ids
     }
 
-    /// Returns all bodies that overlap the circle of this radius around a point, and some more near
+    /// Returns all bodies that overlap the circle of this radius, in metres, around a point, and some more near
     /// it, in no meaningful order. A radius below zero is as one of zero.
     pub fn around(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &Body> {
         let corner = |offset: Fx| {
@@ -125,8 +126,8 @@ impl Region {
         self.grid.query(aabb).filter_map(|id| self.own_body(id))
     }
 
-    /// Returns the bodies with a point at least `reach` away from their position, and some smaller
-    /// ones, in no meaningful order.
+    /// Returns the bodies with a point at least `reach` metres away from their position, and some smaller
+    /// ones, in no meaningful order: all bodies for a reach below zero.
     pub fn reaching(&self, reach: Fx) -> impl Iterator<Item = &Body> {
         let reach = Q20::clamped(reach, Q20::ZERO, Q20::constant(Fx::from_int(2_047)));
         self.grid.with_bounding_radius(reach).filter_map(|id| self.own_body(id))

@@ -30,6 +30,9 @@ impl Region {
     /// query looked at. Of two bodies at one point the one with the lesser id counts. Sensors and the body
     /// `skip` are passed through. Nothing is met farther away than [`RAY_LENGTH_MAX`] metres.
     ///
+    /// Both points are in metres from the region's origin and may be outside of the region, where nothing is met.
+    /// A way between two equal points meets what contains the point.
+    ///
     /// Both results follow from the positions of all bodies.
     #[must_use]
     pub fn ray_cast(&self, from: Vec2, to: Vec2, skip: ObjectId) -> (Option<RayHit>, usize) {
@@ -98,7 +101,8 @@ impl Region {
 }
 
 impl Body {
-    /// Returns a point of the region in the body's own frame, in metres.
+    /// Returns a point of the region in the body's own frame, in metres. What is too far away for the numbers
+    /// saturates.
     #[must_use]
     pub fn own_frame(&self, point: Vec2) -> Vec2 {
         let (facing, offset) = (own_axis(self), point.saturating_sub(self.position()));

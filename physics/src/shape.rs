@@ -43,7 +43,8 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Returns the area in square metres, rounded.
+    /// Returns the area in square metres, rounded; zero for a segment. Like all of a shape's own questions it takes
+    /// the sizes as they are, also those that no body can have; what is too large for the numbers saturates.
     #[must_use]
     pub fn area(&self) -> Fx {
         let four = Fx::from_int(4);
@@ -92,11 +93,12 @@ impl Shape {
         }
     }
 
-    /// Returns the point of the shape that is nearest to a point, both in the body's own frame; the
-    /// point itself if it is inside.
+    /// Returns the point of the shape that is nearest to a point, both in metres in the body's own frame; the
+    /// point itself if it is inside. Of a shape with a size below zero it is the nearest one of some shape.
     #[must_use]
     pub fn nearest(&self, point: Vec2) -> Vec2 {
-        let clamped = |value: Fx, half: Fx| value.clamp(half.saturating_neg(), half);
+        // Not `clamp`, which panics at a size below zero. No body has one, but anybody may ask for one.
+        let clamped = |value: Fx, half: Fx| value.max(half.saturating_neg()).min(half);
         match self {
             Self::Circle { radius } => nearest_of_disc(Vec2::ZERO, *radius, point),
             Self::Rect { half } => Vec2::new(clamped(point.x, half.x), clamped(point.y, half.y)),
@@ -110,7 +112,7 @@ impl Shape {
         }
     }
 
-    /// Returns half the width and half the height of the smallest box, with its middle at the position
+    /// Returns half the width and half the height, in metres, of the smallest box, with its middle at the position
     /// and its sides along the axes, that holds the shape turned by an angle.
     #[must_use]
     pub fn half_extents(&self, angle: Angle) -> Vec2 {

@@ -22,7 +22,8 @@ use crate::spec::Pose;
 pub struct ShapeCast {
     /// The shape, with the sizes that a moving body may have.
     pub shape: Shape,
-    /// Where the way begins, and the direction that the shape faces.
+    /// Where the way begins, in metres from the region's origin, and the direction that the shape faces. It may be
+    /// outside of the region, where nothing is met.
     pub pose: Pose,
     /// The way, in metres. Nothing is met farther than
     /// [`RAY_LENGTH_MAX`](crate::limits::RAY_LENGTH_MAX) along it.

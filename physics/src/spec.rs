@@ -12,7 +12,8 @@ use crate::shape::{Geometry, Shape, ShapeError};
 /// A position and a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pose {
-    /// The position, in metres from the region's origin.
+    /// The position, in metres from the region's origin. Where a body is put, it is rounded to multiples of
+    /// 2^-20 m and clamped to the bounds.
     pub position: Vec2,
     /// The direction of the body's own x axis.
     pub angle: Angle,
@@ -26,7 +27,7 @@ pub struct BodySpec {
     pub shape: Shape,
     /// The kind of motion.
     pub motion: Motion,
-    /// The pose at the start, clamped to the region.
+    /// The pose at the start. Its position is clamped to the [bounds](crate::Region::bounds) of the region.
     pub pose: Pose,
     /// The velocity in metres a second, shortened to the body's greatest speed. Zero for a static
     /// body.
@@ -34,15 +35,20 @@ pub struct BodySpec {
     /// The spin (angular velocity) in radians a second, clamped to the body's greatest spin. Zero
     /// for a static body.
     pub spin: Fx,
-    /// The mass in kilograms. It counts while the body is dynamic.
+    /// The mass in kilograms, clamped to [`MASS_MIN`] to [`MASS_MAX`] and rounded to multiples of 2^-16 kg. It
+    /// counts while the body is dynamic.
     pub mass: Fx,
-    /// The coefficient of friction; 0 is ice.
+    /// The coefficient of friction, a plain number, clamped to 0 to
+    /// [`FRICTION_MAX`](crate::limits::FRICTION_MAX); 0 is ice.
     pub friction: Fx,
-    /// The coefficient of restitution; 0 does not bounce, 1 loses nothing.
+    /// The coefficient of restitution, a plain number, clamped to 0 to 1; 0 does not bounce, 1 loses nothing.
+    /// Approaches slower than [`RESTITUTION_SPEED_MIN`](crate::limits::RESTITUTION_SPEED_MIN) do not bounce.
     pub restitution: Fx,
-    /// The share of the velocity that a dynamic body loses in a second: the friction of the ground.
+    /// How fast a dynamic body loses its velocity: the friction of the ground. It is a rate per second, clamped
+    /// to 0 to [`DAMPING_MAX`](crate::limits::DAMPING_MAX). A substep of h seconds leaves 1 / (1 + rate * h) of the
+    /// velocity, so that a rate of 1 leaves 37 % in a second.
     pub linear_damping: Fx,
-    /// The share of the spin that a dynamic body loses in a second.
+    /// How fast a dynamic body loses its spin, in the same measure and range.
     pub angular_damping: Fx,
     /// Whether the body only notices kinematic and dynamic bodies and pushes nothing.
     pub sensor: bool,
@@ -81,7 +87,8 @@ impl BodySpec {
     }
 
     /// Returns this body made of something of a density in kilograms a square metre: its mass is the area
-    /// of its shape times that, no less than [`MASS_MIN`] and no more than [`MASS_MAX`].
+    /// of its shape times that, no less than [`MASS_MIN`], also of a density of zero or below, and no more than
+    /// [`MASS_MAX`].
     #[must_use]
     pub fn with_density(self, density: Fx) -> Self {
         let mass = self.shape.area().saturating_mul(density);

@@ -235,6 +235,29 @@ fn the_nearest_point_and_the_area_agree_with_what_a_shape_contains() {
     }
 }
 
+/// Anybody may make such a shape, and ask it; `Shape::nearest` of a rectangle panicked then.
+#[test]
+fn a_shape_that_no_body_can_have_answers_without_a_panic() {
+    let sizes = [Fx::MIN, Fx::ONE.saturating_neg(), Fx::ZERO, Fx::MAX];
+    for size in sizes {
+        let shapes = [
+            Shape::Circle { radius: size },
+            Shape::Rect { half: Vec2::new(size, Fx::ONE) },
+            Shape::Rect { half: Vec2::new(Fx::ONE, size) },
+            Shape::Capsule { half: size, radius: Fx::ONE },
+            Shape::Capsule { half: Fx::ONE, radius: size },
+        ];
+        for shape in shapes {
+            for point in [Vec2::ZERO, at(150, -50), Vec2::new(Fx::MAX, Fx::MIN)] {
+                let _answer = shape.nearest(point);
+            }
+            let _answers = (shape.area(), shape.reach(), shape.half_extents(Angle::EIGHTH));
+            let spec = moving(shape, Vec2::ZERO);
+            spec.check().expect_err("no body has such a size");
+        }
+    }
+}
+
 #[test]
 fn a_circle_overlaps_the_shapes_that_come_as_near_as_its_radius() {
     let mut region = Region::new();
