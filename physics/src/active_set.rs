@@ -11,15 +11,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
-use crate::broad_phase::{self, PairKey, PairKind, SweepMemory, classify, pair_key};
+use crate::broad_phase::{self, PairKey, PairKind, SweepMemory, classify, pair_key, refill};
 use crate::contact::Contact;
 use crate::grid::Grid;
+use crate::joint::Joint;
 use crate::joint_store::JointStore;
 use crate::limits::{PARTNERS_MAX, SUBSTEPS};
 use crate::mass_props::MassProps;
 use crate::outline::Outlines;
-use crate::solver_body::{Aabb, BodyVelocity, SolverBody};
+use crate::solver_body::{BodyVelocity, SolverBody};
 use crate::surroundings::Surroundings;
+use crate::sweep_body::{Aabb, SweepBodies, SweepBody};
 
 #[cfg(test)]
 mod tests;
@@ -56,8 +58,14 @@ pub(crate) struct RegionView<'a> {
 /// The bodies that take part in a step, and their pairs. A region keeps it for the sake of its memory.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveSet {
-    /// The indices of the bodies in the region, in order.
+    /// The indices of the bodies in the region that have no pair and no joint, in order. No other body changes
+    /// what becomes of them, and the solver does without them.
+    pub(crate) lone: Vec<u32>,
+    /// The indices of the other bodies, in order. All that follows is of these.
     pub(crate) indices: Vec<u32>,
+    pub(crate) ids: Vec<ObjectId>,
+    /// For how many steps each body has been slow.
+    pub(crate) slow_steps: Vec<u8>,
     pub(crate) bodies: Vec<SolverBody>,
     pub(crate) velocities: Vec<BodyVelocity>,
     /// What the outlines of the bodies refer to.
@@ -68,31 +76,76 @@ pub(crate) struct ActiveSet {
     pub(crate) joints: Vec<u32>,
     /// The bodies whose contacts the step makes anew, in order; `None` for all bodies.
     pub(crate) renewed: Option<Vec<ObjectId>>,
+    swept: SweepBodies,
     sweep: SweepMemory,
+    /// The index of each body of the region in this set, or [`LONE`].
+    places: Vec<u32>,
+}
+
+/// The place of a body that has no pair and no joint.
+const LONE: u32 = u32::MAX;
+
+impl ActiveSet {
+    /// Returns how many bodies take part in the step.
+    pub(crate) const fn len(&self) -> usize {
+        self.lone.len() + self.indices.len()
+    }
+
+    /// Makes the bodies of a region that have a pair or a joint its own, and gives its keys the indices that
+    /// these have here.
+    fn link(&mut self, view: &RegionView<'_>) {
+        let Self { keys, lone, indices, places, .. } = self;
+        places.clear();
+        places.resize(view.bodies.len(), LONE);
+        for (a, b) in keys.iter().map(|key| broad_phase::indices(*key)) {
+            (places[a], places[b]) = (0, 0);
+        }
+        for end in view.joints.all().iter().flat_map(Joint::ends) {
+            if let Ok(index) = view.bodies.binary_search_by_key(&end, |body| body.id) {
+                places[index] = 0;
+            }
+        }
+        lone.clear();
+        indices.clear();
+        for (index, place) in (0..).zip(&mut *places) {
+            if *place == LONE {
+                lone.push(index);
+            } else {
+                *place = indices.len() as u32;
+                indices.push(index);
+            }
+        }
+        if !lone.is_empty() {
+            for key in keys {
+                let (a, b) = broad_phase::indices(*key);
+                *key = pair_key(places[a], places[b]);
+            }
+        }
+    }
+
+    /// Prepares its bodies for the solver.
+    fn prepare(&mut self, view: &RegionView<'_>) {
+        let Self { indices, ids, slow_steps, bodies, velocities, outlines, .. } = self;
+        outlines.clear();
+        let own = indices.iter().map(|index| *index as usize);
+        let own = own.map(|index| (&view.bodies[index], &view.mass_props[index]));
+        refill(bodies, own.clone().map(|(body, props)| SolverBody::new(body, props, outlines)));
+        refill(velocities, own.clone().map(|(body, props)| BodyVelocity::new(body, props)));
+        refill(ids, own.clone().map(|(body, _)| body.id));
+        refill(slow_steps, own.map(|(body, _)| body.slow_steps));
+    }
 }
 
 impl RegionView<'_> {
     /// Makes it the set of all bodies.
     pub(crate) fn all_bodies(&self, set: &mut ActiveSet) {
-        set.indices.clear();
-        set.indices.extend(0..self.bodies.len() as u32);
-        self.prepare(set);
-        broad_phase::find_pairs(&set.bodies, &set.outlines, &mut set.sweep, &mut set.keys);
+        set.swept.fill(self.bodies, self.mass_props);
+        broad_phase::find_pairs(&set.swept, &mut set.sweep, &mut set.keys);
+        set.link(self);
+        set.prepare(self);
         set.joints.clear();
         set.joints.extend(0..self.joints.all().len() as u32);
         set.renewed = None;
-    }
-
-    /// Prepares the bodies of a set for the solver.
-    fn prepare(&self, set: &mut ActiveSet) {
-        set.bodies.clear();
-        set.velocities.clear();
-        set.outlines.clear();
-        for &index in &set.indices {
-            let (body, velocity) = self.prepared(index, &mut set.outlines);
-            set.bodies.push(body);
-            set.velocities.push(velocity);
-        }
     }
 
     /// Makes it the set of the bodies that something can happen to. Returns `None` if they are so many
@@ -154,8 +207,9 @@ impl RegionView<'_> {
         set.joints.clear();
         set.joints.extend(joints);
         set.renewed = Some(renewed);
+        set.lone.clear();
         set.indices = indices;
-        self.prepare(set);
+        set.prepare(self);
         Some(())
     }
 
@@ -173,16 +227,10 @@ impl RegionView<'_> {
         })
     }
 
-    /// Prepares a body for the solver.
-    fn prepared(&self, index: u32, outlines: &mut Outlines) -> (SolverBody, BodyVelocity) {
-        SolverBody::new(&self.bodies[index as usize], &self.mass_props[index as usize], outlines)
-    }
-
     /// Returns a body, and the box that it stays in during this step.
-    fn boxed(&self, index: u32) -> (SolverBody, Aabb) {
-        let mut outlines = Outlines::default();
-        let body = self.prepared(index, &mut outlines).0;
-        (body, body.aabb(&outlines))
+    fn boxed(&self, index: u32) -> (SweepBody, Aabb) {
+        let (body, props) = (&self.bodies[index as usize], &self.mass_props[index as usize]);
+        (SweepBody::of(body, props), Aabb::of(body, props, &mut Outlines::default()))
     }
 
     /// Returns the bodies whose boxes overlap that of a body, with their indices, in order, and takes
@@ -192,7 +240,7 @@ impl RegionView<'_> {
         index: u32,
         aabb: Aabb,
         looks: &mut usize,
-    ) -> Option<Vec<(u32, SolverBody)>> {
+    ) -> Option<Vec<(u32, SweepBody)>> {
         let candidates: Vec<ObjectId> = self.grid.query(aabb).take(*looks + 1).collect();
         *looks = looks.checked_sub(candidates.len())?;
         let near = candidates.into_iter().filter_map(|id| {
@@ -201,7 +249,7 @@ impl RegionView<'_> {
             let overlaps = other != index && other_box.overlaps(&aabb);
             overlaps.then_some((other, other_body))
         });
-        let mut near: Vec<(u32, SolverBody)> = near.collect();
+        let mut near: Vec<(u32, SweepBody)> = near.collect();
         near.sort_unstable_by_key(|(index, _)| *index);
         Some(near)
     }
@@ -273,7 +321,7 @@ impl PairFinder<'_> {
                 classify((other, &other_body), (index, &body))
             };
             let Some((owner, kind)) = classified else { continue };
-            let pushes = !body.sensor && !other_body.sensor;
+            let pushes = !body.is_sensor() && !other_body.is_sensor();
             all.push(PairCandidate { other, movable: pushes && !other_body.has_infinite_mass() });
             if owner == index {
                 counted[kind as usize].push(other);

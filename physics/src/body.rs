@@ -292,3 +292,6 @@ pub(crate) fn facing(angle: Angle) -> Unit {
         y: Q30(narrow(rounded(sine.to_bits(), 2))),
     }
 }
+
+// Each step reads all bodies, from memory that the processor does not keep if there are thousands.
+const _: () = assert!(size_of::<Body>() <= 96);

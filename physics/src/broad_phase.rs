@@ -1,11 +1,11 @@
 //! The broad phase: which pairs of bodies could meet in this step. It is a pure function of the
 //! state.
 
-use crate::fixed::{Q20, Vector};
+use crate::bucket_sort::{BucketMemory, bucket_sort};
+use crate::fixed::Vector;
 use crate::limits::{BODIES_MAX, PARTNERS_MAX};
 use crate::motion::Motion;
-use crate::outline::Outlines;
-use crate::solver_body::{Aabb, SolverBody};
+use crate::sweep_body::{Aabb, SweepBodies, SweepBody};
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,8 @@ struct SweepEntry {
 #[derive(Debug, Default)]
 pub(crate) struct SweepMemory {
     unsorted: Vec<SweepEntry>,
-    order: Vec<i64>,
+    order: Vec<u64>,
+    buckets: BucketMemory,
     sorted: Vec<SweepEntry>,
     partners: Vec<[u8; PairKind::COUNT]>,
     skips: Skips,
@@ -60,23 +61,21 @@ const ENTRIES_PER_BODY: usize = 3;
 /// in strips across that axis. Only where a body has too many partners, which the order of the whole
 /// sweep selects, or where bodies are too large for strips, all are swept as one.
 pub(crate) fn find_pairs(
-    bodies: &[SolverBody],
-    outlines: &Outlines,
+    SweepBodies { bodies, boxes, .. }: &SweepBodies,
     memory: &mut SweepMemory,
     found: &mut Vec<PairKey>,
 ) {
-    let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
-    let entries = (0_u32..).zip(bodies);
-    let entry = |(index, body): (u32, &SolverBody)| entry(index, &body.aabb(outlines), along_x);
-    refill(&mut memory.unsorted, entries.map(entry));
+    let along_x = sweeps_along_x(boxes.iter().map(Aabb::centre));
+    let entries = (0_u32..).zip(boxes).map(|(index, aabb)| entry(index, aabb, along_x));
+    refill(&mut memory.unsorted, entries);
     if sweep_strips(memory, bodies, found).is_none() {
         sweep_all(memory, bodies, found);
     }
-    found.sort_unstable();
+    bucket_sort(found, &mut memory.buckets);
 }
 
 /// Replaces the content of a list, whose memory stays.
-fn refill<T>(list: &mut Vec<T>, content: impl Iterator<Item = T>) {
+pub(crate) fn refill<T>(list: &mut Vec<T>, content: impl Iterator<Item = T>) {
     list.clear();
     list.extend(content);
 }
@@ -89,6 +88,11 @@ fn entry(index: u32, aabb: &Aabb, along_x: bool) -> SweepEntry {
     SweepEntry { low, high, other_low, other_high, index }
 }
 
+/// Returns where a box begins, as a number that is not below zero.
+const fn begin(entry: &SweepEntry) -> u64 {
+    (entry.low.cast_unsigned() ^ (1 << 31)) as u64
+}
+
 /// Returns the strip of a coordinate across the axis of the sweep.
 const fn strip(coordinate: i32) -> u32 {
     ((coordinate >> STRIP_BITS) + (STRIPS / 2).cast_signed()).cast_unsigned()
@@ -97,22 +101,22 @@ const fn strip(coordinate: i32) -> u32 {
 /// Sweeps each strip for itself. Returns `None` if that does not tell which pairs there are.
 fn sweep_strips(
     memory: &mut SweepMemory,
-    bodies: &[SolverBody],
+    bodies: &[SweepBody],
     found: &mut Vec<PairKey>,
 ) -> Option<()> {
-    let SweepMemory { unsorted, order, sorted, partners, .. } = memory;
+    let SweepMemory { unsorted, order, buckets, sorted, partners, .. } = memory;
     order.clear();
     for entry in &*unsorted {
         // By the strip, then by the lower end, and by index where that is the same.
-        let begin = ((i64::from(entry.low) + (1 << 31)) << INDEX_BITS) | i64::from(entry.index);
+        let begin = (begin(entry) << INDEX_BITS) | u64::from(entry.index);
         let strips = strip(entry.other_low)..=strip(entry.other_high);
-        order.extend(strips.map(|strip| (i64::from(strip) << (32 + INDEX_BITS)) | begin));
+        order.extend(strips.map(|strip| (u64::from(strip) << (32 + INDEX_BITS)) | begin));
         if order.len() > unsorted.len() * ENTRIES_PER_BODY {
             return None;
         }
     }
-    order.sort_unstable();
-    let index = |key: &i64| (key & ((1 << INDEX_BITS) - 1)) as usize;
+    bucket_sort(order, buckets);
+    let index = |key: &u64| (key & ((1 << INDEX_BITS) - 1)) as usize;
     refill(sorted, order.iter().map(|key| unsorted[index(key)]));
     found.clear();
     partners.clear();
@@ -132,7 +136,7 @@ fn sweep_strips(
 fn sweep_strip(
     entries: &[SweepEntry],
     number: u32,
-    bodies: &[SolverBody],
+    bodies: &[SweepBody],
     partners: &mut [[u8; PairKind::COUNT]],
     found: &mut Vec<PairKey>,
 ) -> Option<()> {
@@ -163,12 +167,12 @@ fn sweep_strip(
 /// Two bodies of one [`SweepClass`] have no pair, so a sweep skips from one body of a class to the next that is
 /// of another one. That is what makes a heap in one place cheap: once two bodies have all the partners that
 /// they may have, the one no longer looks at the other.
-fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) -> usize {
-    let SweepMemory { unsorted, order, sorted, partners, skips } = memory;
+fn sweep_all(memory: &mut SweepMemory, bodies: &[SweepBody], found: &mut Vec<PairKey>) -> usize {
+    let SweepMemory { unsorted, order, buckets, sorted, partners, skips } = memory;
     // By the lower end, and by index where that is the same: in one number, which sorts fast.
-    let key = |entry: &SweepEntry| (i64::from(entry.low) << 32) | i64::from(entry.index);
+    let key = |entry: &SweepEntry| (begin(entry) << 32) | u64::from(entry.index);
     refill(order, unsorted.iter().map(key));
-    order.sort_unstable();
+    bucket_sort(order, buckets);
     refill(sorted, order.iter().map(|key| unsorted[(key & 0xFFFF_FFFF) as usize]));
     found.clear();
     partners.clear();
@@ -219,8 +223,8 @@ impl SweepClass {
     const SKIPPED: usize = 3;
 
     /// Returns the class of a body that has no partners yet.
-    fn of(body: &SolverBody) -> Self {
-        match (body.sensor, body.has_infinite_mass()) {
+    fn of(body: &SweepBody) -> Self {
+        match (body.is_sensor(), body.has_infinite_mass()) {
             (true, _) => Self::Sensor,
             (false, true) => Self::Wall,
             (false, false) => Self::Open,
@@ -294,7 +298,7 @@ impl SweepEntry {
 fn classified(
     first: &SweepEntry,
     second: &SweepEntry,
-    bodies: &[SolverBody],
+    bodies: &[SweepBody],
 ) -> Option<(PairKey, u32, PairKind)> {
     let (a, b) = (first.index.min(second.index), first.index.max(second.index));
     let (owner, kind) = classify((a, &bodies[a as usize]), (b, &bodies[b as usize]))?;
@@ -325,21 +329,20 @@ impl PairKind {
 /// pair of two finite masses counts for the smaller body: there is little room around it for others
 /// of its size.
 pub(crate) fn classify(
-    (a, first): (u32, &SolverBody),
-    (b, second): (u32, &SolverBody),
+    (a, first): (u32, &SweepBody),
+    (b, second): (u32, &SweepBody),
 ) -> Option<(u32, PairKind)> {
     if !first.filter.meets(second.filter) {
         return None;
     }
-    if first.sensor || second.sensor {
+    if first.is_sensor() || second.is_sensor() {
         let (sensor, index, other) =
-            if first.sensor { (first, b, second) } else { (second, a, first) };
-        let notices = !other.sensor && other.motion != Motion::Static;
+            if first.is_sensor() { (first, b, second) } else { (second, a, first) };
+        let notices = !other.is_sensor() && other.motion != Motion::Static;
         let notices = notices && !other.is_ghost() && !sensor.is_ghost();
         return notices.then_some((index, PairKind::Sensor));
     }
-    let (radius_a, radius_b) =
-        (first.mass_props.bounding_radius, second.mass_props.bounding_radius);
+    let (radius_a, radius_b) = (first.bounding_radius, second.bounding_radius);
     match (first.has_infinite_mass(), second.has_infinite_mass()) {
         (true, true) => None,
         // What another region says counts apart, so that it takes no wall from anybody.
@@ -352,16 +355,15 @@ pub(crate) fn classify(
     }
 }
 
-/// Returns whether bodies with these centres are swept along the x axis: if they are spread further
-/// along it, or as far.
-pub(crate) fn sweeps_along_x(centers: impl Iterator<Item = Vector> + Clone) -> bool {
-    spread(centers.clone().map(|at| at.x)) >= spread(centers.map(|at| at.y))
-}
-
-/// Returns how far coordinates are spread: the sum of their distances from their mean.
-fn spread(coordinates: impl Iterator<Item = Q20> + Clone) -> i64 {
-    let bits = coordinates.map(|at| i64::from(at.0));
-    let (sum, count) = bits.clone().fold((0, 0), |(sum, count), at| (sum + at, count + 1));
-    let mean = sum / count.max(1);
-    bits.map(|at| (at - mean).abs()).sum()
+/// Returns whether bodies with these centres are swept along the x axis: if they are spread further along it, or as
+/// far. The spread is the sum of the distances from the mean.
+pub(crate) fn sweeps_along_x(centres: impl Iterator<Item = Vector> + Clone) -> bool {
+    let plus = |[x, y]: [i64; 2], [x_of, y_of]: [i64; 2]| [x + x_of, y + y_of];
+    let centres = centres.map(|at| [i64::from(at.x.0), i64::from(at.y.0)]);
+    let (sum, count) =
+        centres.clone().fold(([0; 2], 0_i64), |(sum, count), at| (plus(sum, at), count + 1));
+    let [mean_x, mean_y] = sum.map(|sum| sum / count.max(1));
+    let distances = |[x, y]: [i64; 2]| [(x - mean_x).abs(), (y - mean_y).abs()];
+    let [along_x, along_y] = centres.map(distances).fold([0; 2], plus);
+    along_x >= along_y
 }

@@ -371,7 +371,7 @@ impl From<Compound> for Vec<CompoundPartForm> {
                 Geometry::Circle(radius) => PartOutline::Circle(*radius),
                 Geometry::Rect(half) => PartOutline::Rect(*half),
                 Geometry::Capsule(half, radius) => PartOutline::Capsule(*half, *radius),
-                Geometry::Polygon(polygon) => PartOutline::Polygon(*polygon),
+                Geometry::Polygon(polygon) => PartOutline::Polygon(**polygon),
                 Geometry::Segment(_) | Geometry::Compound(_) => unreachable!("a part is neither"),
             };
             CompoundPartForm { outline, offset: part.offset, angle: part.angle }
@@ -391,7 +391,7 @@ impl TryFrom<Vec<CompoundPartForm>> for Compound {
                 PartOutline::Circle(radius) => Geometry::Circle(radius),
                 PartOutline::Rect(half) => Geometry::Rect(half),
                 PartOutline::Capsule(half, radius) => Geometry::Capsule(half, radius),
-                PartOutline::Polygon(polygon) => Geometry::Polygon(polygon),
+                PartOutline::Polygon(polygon) => Geometry::Polygon(Arc::new(polygon)),
             };
             FixedPart::new(&CompoundPart { shape: geometry.shape(), offset: offset.vec2(), angle })
         };

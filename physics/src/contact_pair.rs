@@ -11,6 +11,7 @@ use crate::contact::{Contact, ContactPoints, PointPair};
 use crate::fixed::{Q20, Unit, Vector};
 use crate::limits::TOUCH_MARGIN;
 use crate::narrow_phase::{Hull, Manifold, collide};
+use crate::outline::BodyOutline;
 use crate::solver_body::{BodyShift, BodyVelocity, SolverBody};
 use crate::touch::{Hit, Touch};
 
@@ -19,6 +20,16 @@ const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
 const SLACK: Q20 = Q20::constant(Fx::from_ratio(1, 64));
 /// The points of a pair.
 const POINTS_MAX: usize = 2;
+
+/// Returns how many points the manifold of two outlines has at most. Thousands of balls lie in memory the closer
+/// the less of it is empty.
+const fn points_max(one: BodyOutline, other: BodyOutline) -> u8 {
+    use BodyOutline::{Circle, Rect};
+    match (one, other) {
+        (Circle(_), Circle(_) | Rect(_)) | (Rect(_), Circle(_)) => 1,
+        _ => POINTS_MAX as u8,
+    }
+}
 
 /// What a step reads of the bodies of a pair.
 #[derive(Clone, Copy)]
@@ -63,8 +74,10 @@ pub(crate) struct ContactPair {
     pub(crate) first: u32,
     /// How many points it has.
     pub(crate) count: u8,
-    /// Whether it has room in that list.
-    has_room: bool,
+    /// How many points it has room for in that list.
+    room: u8,
+    /// How many points its manifold has at most.
+    points_max: u8,
     /// The place of its constraint in the solver's list of constraints, if it has one.
     pub(crate) listed: Option<u32>,
     /// Whether neither body is a sensor, so that the two push each other.
@@ -105,7 +118,8 @@ impl ContactPair {
             normal: Unit::X,
             first: 0,
             count: 0,
-            has_room: false,
+            room: 0,
+            points_max: points_max(first.outline, second.outline),
             listed: None,
             has_response: !first.sensor && !second.sensor,
             infinite_mass: first.has_infinite_mass() || second.has_infinite_mass(),
@@ -129,8 +143,9 @@ impl ContactPair {
         if !self.has_response {
             return;
         }
+        let count = stored.iter().flatten().count() as u8;
         for old in stored.iter().flatten() {
-            self.make_room(points);
+            self.make_room(count.max(self.points_max), points);
             points[usize::from(self.count) + self.first as usize] = ConstraintPoint {
                 feature: old.feature,
                 normal_impulse: old.normal_impulse,
@@ -141,12 +156,12 @@ impl ContactPair {
         }
     }
 
-    /// Gives it room in the list of points, if it has none.
-    fn make_room(&mut self, points: &mut Vec<ConstraintPoint>) {
-        if !self.has_room {
+    /// Gives it room for so many points in the list, if it has none.
+    fn make_room(&mut self, count: u8, points: &mut Vec<ConstraintPoint>) {
+        if self.room == 0 {
             self.first = points.len() as u32;
-            points.resize(points.len() + POINTS_MAX, ConstraintPoint::default());
-            self.has_room = true;
+            points.resize(points.len() + usize::from(count), ConstraintPoint::default());
+            self.room = count;
         }
     }
 
@@ -235,19 +250,21 @@ impl ContactPair {
         view: PairView<'_>,
         points: &mut Vec<ConstraintPoint>,
     ) {
-        self.make_room(points);
-        let first = self.first as usize;
-        let before = [points[first], points[first + 1]];
-        let known = &before[..usize::from(self.count)];
+        self.make_room(self.points_max, points);
+        let mut known = [const { None }; POINTS_MAX];
+        for (known, old) in known.iter_mut().zip(&points[self.range()]) {
+            *known = Some((old.stored(), old.total_impulse));
+        }
         self.normal = manifold.normal;
         self.count = manifold.count as u8;
         for (point, found) in points[self.range()].iter_mut().zip(manifold.points()) {
             *point = ConstraintPoint::new(found, self.normal, view.bodies, self.friction);
             point.offset = found.separation - point.normal.shifted(self.normal, view.shifts);
-            if let Some(old) = known.iter().find(|old| old.feature == found.feature) {
+            let mut known = known.iter().flatten();
+            if let Some((old, total)) = known.find(|(old, _)| old.feature == found.feature) {
                 point.normal_impulse = old.normal_impulse;
                 point.tangent_impulse = old.tangent_impulse;
-                point.total_impulse = old.total_impulse;
+                point.total_impulse = *total;
             }
         }
         if let [one, other] = &points[self.range()] {

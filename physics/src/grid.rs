@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use metatopia_types::ObjectId;
 
 use crate::fixed::{Q20, Vector};
-use crate::solver_body::Aabb;
+use crate::sweep_body::Aabb;
 
 /// The levels of the grid. A body is on the first level whose power of two, in metres, is at least
 /// its bounding radius.

@@ -134,6 +134,7 @@ mod active_set;
 mod body;
 mod bounds;
 mod broad_phase;
+mod bucket_sort;
 mod chain;
 mod compound;
 mod compound_pair;
@@ -170,6 +171,7 @@ mod spec;
 mod step;
 mod stream;
 mod surroundings;
+mod sweep_body;
 mod tier;
 mod touch;
 

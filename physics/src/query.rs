@@ -9,7 +9,7 @@ use crate::filter::Filter;
 use crate::fixed::{Q20, Vector};
 use crate::limits::NEARBY_MAX;
 use crate::region::Region;
-use crate::solver_body::Aabb;
+use crate::sweep_body::Aabb;
 
 /// A body near a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::fixed::{Q20, Unit, Vector};
 use crate::limits::RAY_LENGTH_MAX;
 use crate::region::Region;
 use crate::shape::Shape;
-use crate::solver_body::Aabb;
+use crate::sweep_body::Aabb;
 
 /// The length of the pieces in which a way is looked along, in metres: the box around a short piece of a
 /// slanted way holds few bodies that the way misses.

@@ -315,7 +315,7 @@ impl Region {
         // Everything that can panic is here, before the first change of the region.
         select(&view, &mut solver.set);
         let result = step(&view, &mut solver);
-        self.active_bodies = solver.set.indices.len();
+        self.active_bodies = solver.set.len();
         self.solver = solver;
         for (index, moved) in &result.moved {
             self.settle(*index as usize, moved);

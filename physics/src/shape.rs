@@ -1,5 +1,7 @@
 //! The shapes of bodies.
 
+use std::sync::Arc;
+
 use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
@@ -183,15 +185,16 @@ pub struct SizeError {
     pub motion: Motion,
 }
 
-/// A shape in the number formats of the solver.
+/// A shape in the number formats of the solver. The larger ones are elsewhere: a step looks at all bodies, and most
+/// are small.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Geometry {
     Circle(Q20),
     Rect(Vector),
     /// Half the length of the segment, and the radius.
     Capsule(Q20, Q20),
-    Polygon(Polygon),
-    Segment(LineSegment),
+    Polygon(Arc<Polygon>),
+    Segment(Arc<LineSegment>),
     Compound(Compound),
 }
 
@@ -226,9 +229,9 @@ impl Geometry {
                 // The last bit is that of rounding up.
                 let reach = Q20(polygon.bounding_radius().0 - 1);
                 fit("reach", reach.fx())?;
-                Self::Polygon(polygon)
+                Self::Polygon(Arc::new(polygon))
             }
-            Shape::Segment(segment) if motion == Motion::Static => Self::Segment(segment),
+            Shape::Segment(segment) if motion == Motion::Static => Self::Segment(Arc::new(segment)),
             Shape::Segment(_) => return Err(SegmentError::Moves(motion).into()),
             Shape::Compound(ref compound) => {
                 compound.check(motion)?;
@@ -243,8 +246,8 @@ impl Geometry {
             Self::Circle(radius) => Shape::Circle { radius: radius.fx() },
             Self::Rect(half) => Shape::Rect { half: half.vec2() },
             Self::Capsule(half, radius) => Shape::Capsule { half: half.fx(), radius: radius.fx() },
-            Self::Polygon(polygon) => Shape::Polygon(polygon),
-            Self::Segment(segment) => Shape::Segment(segment),
+            Self::Polygon(ref polygon) => Shape::Polygon(**polygon),
+            Self::Segment(ref segment) => Shape::Segment(**segment),
             Self::Compound(ref compound) => Shape::Compound(compound.clone()),
         }
     }
@@ -261,7 +264,7 @@ impl Geometry {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.x.min(half.y),
             Self::Capsule(_, radius) => radius,
-            Self::Polygon(polygon) => polygon.inscribed_radius(),
+            Self::Polygon(ref polygon) => polygon.inscribed_radius(),
             Self::Segment(_) => Q20::ZERO,
             Self::Compound(ref compound) => compound.inscribed_radius(),
         }
@@ -273,8 +276,8 @@ impl Geometry {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.length() + Q20(1),
             Self::Capsule(half, radius) => half + radius,
-            Self::Polygon(polygon) => polygon.bounding_radius(),
-            Self::Segment(segment) => segment.bounding_radius(),
+            Self::Polygon(ref polygon) => polygon.bounding_radius(),
+            Self::Segment(ref segment) => segment.bounding_radius(),
             Self::Compound(ref compound) => compound.bounding_radius(),
         }
     }
@@ -293,9 +296,9 @@ impl Geometry {
             Self::Circle(radius) => i64::from(radius.0) * i64::from(radius.0) / 2,
             Self::Rect(half) => half.length_squared() as i64 / 3,
             Self::Capsule(half, radius) => capsule_gyration_squared(half.fx(), radius.fx()),
-            Self::Polygon(polygon) => polygon.gyration_squared(),
+            Self::Polygon(ref polygon) => polygon.gyration_squared(),
             // A thin rod, about the middle; none moves.
-            Self::Segment(segment) => {
+            Self::Segment(ref segment) => {
                 let radius = i64::from(segment.bounding_radius().0);
                 radius * radius / 3
             }
@@ -312,8 +315,8 @@ impl Geometry {
                 let middle = Vector::new(point.x.bounded(half), Q20::ZERO);
                 !(point - middle).is_longer_than(radius)
             }
-            Self::Polygon(polygon) => polygon.contains(point),
-            Self::Segment(segment) => segment.contains(point),
+            Self::Polygon(ref polygon) => polygon.contains(point),
+            Self::Segment(ref segment) => segment.contains(point),
             Self::Compound(ref compound) => compound.contains(point),
         }
     }

@@ -7,7 +7,7 @@
 //! what came in fast enough. The separation of a contact in a substep follows from how far its bodies
 //! have moved and turned since the step began.
 
-use crate::active_set::{ActiveSet, RegionView};
+use crate::active_set::ActiveSet;
 use crate::compound_pair::CompoundPair;
 use crate::constraint::ConstraintPoint;
 use crate::contact_pair::{ContactPair, PairView};
@@ -22,11 +22,10 @@ mod joint_row;
 mod joints;
 mod softness;
 
-use iteration::{ContactConstraint, PairMotion, apply_restitution, solve, warm_start};
+use iteration::{ContactConstraint, PairMotion, apply_restitution, push_apart, relax, warm_start};
 pub(crate) use iteration::{NORMAL_IMPULSE_MAX, TANGENT_IMPULSE_MAX};
 pub(crate) use joint_row::JOINT_IMPULSE_MAX;
 pub(crate) use joints::JointConstraint;
-use softness::{CONTACT_SOFTNESS, STATIC_SOFTNESS};
 pub(crate) use softness::{STIFF, Softness};
 
 /// The bodies and pairs of one step. A region keeps it for the sake of its memory.
@@ -44,6 +43,8 @@ pub(crate) struct Solver {
     /// The pairs that have had a constraint in this step, in the order in which they first had it; in one
     /// substep, in id order.
     constraints: Vec<ContactConstraint>,
+    /// Whether any of them has restitution.
+    bounces: bool,
     /// The joints of the set, in id order.
     pub(crate) joints: Vec<JointConstraint>,
 }
@@ -62,6 +63,7 @@ impl Solver {
     pub(crate) fn step(&mut self, surroundings: Surroundings) {
         self.surroundings = surroundings;
         self.constraints.clear();
+        self.bounces = false;
         self.shifts.clear();
         self.shifts.extend(self.set.bodies.iter().map(BodyShift::new));
         for _ in 0..SUBSTEPS {
@@ -74,23 +76,15 @@ impl Solver {
             for joint in &mut self.joints {
                 joint.solve(&mut self.set.velocities);
             }
-            self.each_constraint(|constraint, points, motion| {
-                let softness =
-                    if constraint.infinite_mass { &STATIC_SOFTNESS } else { &CONTACT_SOFTNESS };
-                solve(constraint, points, motion, Some(softness));
-            });
+            self.each_constraint(push_apart);
             self.integrate_positions();
             for joint in &mut self.joints {
                 joint.relax(&self.set.bodies, &mut self.set.velocities);
             }
-            // Without the push: the positions have taken it, and the velocities must not keep it.
-            self.each_constraint(|constraint, points, motion| {
-                solve(constraint, points, motion, None);
-                for point in points {
-                    point.total_impulse += point.normal_impulse;
-                }
-            });
-            self.each_constraint(apply_restitution);
+            self.each_constraint(relax);
+            if self.bounces {
+                self.each_constraint(apply_restitution);
+            }
         }
         for (body, velocity) in self.set.bodies.iter().zip(&mut self.set.velocities) {
             body.clamp_velocity(velocity);
@@ -118,6 +112,7 @@ impl Solver {
             if solved && falls {
                 stir(&mut self.shifts, &self.set.bodies, [pair.a, pair.b]);
             }
+            self.bounces |= solved && !pair.restitution.is_zero();
             list(pair, solved, &mut self.constraints);
         }
         for compound in &mut self.compounds {
@@ -127,6 +122,7 @@ impl Solver {
             for part in &mut compound.parts {
                 let solved = pushes && part.pair.begin(view, &mut self.points);
                 any_solved |= solved;
+                self.bounces |= solved && !part.pair.restitution.is_zero();
                 list(&mut part.pair, solved, &mut self.constraints);
             }
             if any_solved && falls {
@@ -158,7 +154,8 @@ impl Solver {
         for ((body, velocity), shift) in
             self.set.bodies.iter_mut().zip(&mut self.set.velocities).zip(&mut self.shifts)
         {
-            body.integrate_position(velocity, shift, &self.surroundings.bounds);
+            body.integrate_position(velocity, &self.surroundings.bounds);
+            shift.follow(body, velocity);
         }
     }
 
@@ -166,12 +163,11 @@ impl Solver {
     /// share the least count, and under gravity also those that lean on each other, so that all of them
     /// fall asleep at once: one that slept alone would be held by its neighbours' impulses without its own
     /// weight.
-    pub(crate) fn slow_steps(&self, view: &RegionView<'_>) -> Vec<u8> {
+    pub(crate) fn slow_steps(&self) -> Vec<u8> {
         let set = &self.set;
-        let solved = set.indices.iter().zip(set.bodies.iter().zip(&set.velocities));
-        let counts = solved.map(|(index, (body, velocity))| {
-            let before = view.bodies[*index as usize].slow_steps;
-            body.slow_steps(velocity, self.surroundings.sleeping, before)
+        let solved = set.slow_steps.iter().zip(set.bodies.iter().zip(&set.velocities));
+        let counts = solved.map(|(before, (body, velocity))| {
+            body.slow_steps(velocity, self.surroundings.sleeping, *before)
         });
         let mut counts: Vec<u8> = counts.collect();
         let falls = !self.surroundings.gravity.is_zero();
@@ -202,17 +198,19 @@ impl Solver {
         &mut self,
         work: impl Fn(&ContactConstraint, &mut [ConstraintPoint], &mut PairMotion<'_>),
     ) {
+        let (velocities, shifts) = (&mut self.set.velocities[..], &self.shifts[..]);
+        let points = &mut self.points[..];
         for constraint in &self.constraints {
             let (index_a, index_b) = (constraint.a as usize, constraint.b as usize);
             let first = constraint.first as usize;
-            let points = &mut self.points[first..first + usize::from(constraint.count)];
+            let points = &mut points[first..first + usize::from(constraint.count)];
             let mut motion = PairMotion {
-                a: self.set.velocities[index_a],
-                b: self.set.velocities[index_b],
-                shifts: [&self.shifts[index_a], &self.shifts[index_b]],
+                a: velocities[index_a],
+                b: velocities[index_b],
+                shifts: [&shifts[index_a], &shifts[index_b]],
             };
             work(constraint, points, &mut motion);
-            (self.set.velocities[index_a], self.set.velocities[index_b]) = (motion.a, motion.b);
+            (velocities[index_a], velocities[index_b]) = (motion.a, motion.b);
         }
     }
 }

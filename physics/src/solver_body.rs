@@ -4,14 +4,14 @@ use metatopia_math::Fx;
 
 use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
-use crate::filter::Filter;
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
-    SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, TOUCH_MARGIN,
+    SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, SUBSTEPS, TOUCH_MARGIN,
 };
 use crate::mass_props::{MassProps, SUBSTEP_RATE};
 use crate::motion::Motion;
 use crate::outline::{BodyOutline, Outlines};
+use crate::surroundings::Surroundings;
 
 /// The length of a substep in seconds, with 32 fraction bits.
 const SUBSTEP: i64 = ((1 << 32) + SUBSTEP_RATE / 2) / SUBSTEP_RATE;
@@ -39,6 +39,11 @@ impl BodyVelocity {
         Self { linear: Vector::ZERO, spin: Q20::ZERO, spin_bound: Q20::ZERO };
 
     /// Returns the velocity that a body begins a step with.
+    pub(crate) const fn new(body: &Body, mass_props: &MassProps) -> Self {
+        Self { spin_bound: mass_props.spin_bound, ..Self::before(body) }
+    }
+
+    /// Returns the velocity that a body begins a step with, without the bound of its spin.
     pub(crate) const fn before(body: &Body) -> Self {
         Self { linear: body.velocity, spin: body.spin, spin_bound: Q20::ZERO }
     }
@@ -77,7 +82,13 @@ impl BodyShift {
     pub(crate) fn new(body: &SolverBody) -> Self {
         let round = body.outline.is_circle();
         let arm = if round { Q20::ZERO } else { body.mass_props.bounding_radius };
-        Self { arm, asleep: body.marks.has(SolverMarks::ASLEEP), ..Self::default() }
+        Self { arm, asleep: body.was_asleep(), ..Self::default() }
+    }
+
+    /// Notes where the body is after a substep, which it ends with this velocity.
+    pub(crate) fn follow(&mut self, body: &SolverBody, velocity: &BodyVelocity) {
+        self.linear = body.position - body.start_position;
+        self.turn += substep_distance(velocity.spin);
     }
 
     /// Notes how far the body gets in this substep with the velocity that it has.
@@ -117,7 +128,6 @@ pub(crate) struct SolverBody {
     pub(crate) mass_props: MassProps,
     pub(crate) motion: Motion,
     pub(crate) sensor: bool,
-    pub(crate) filter: Filter,
     marks: SolverMarks,
     /// The position at the start of the step.
     start_position: Vector,
@@ -154,59 +164,58 @@ impl SolverMarks {
     }
 }
 
-/// An axis-aligned bounding box that holds a body during a whole step, with the touch margin.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Aabb {
-    pub(crate) low: Vector,
-    pub(crate) high: Vector,
-}
-
-impl Aabb {
-    /// Returns whether the two boxes have a point in common.
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        let overlap = |low: Q20, high: Q20, other_low: Q20, other_high: Q20| {
-            low <= other_high && other_low <= high
-        };
-        overlap(self.low.x, self.high.x, other.low.x, other.high.x)
-            && overlap(self.low.y, self.high.y, other.low.y, other.high.y)
-    }
-}
-
 impl SolverBody {
     /// Returns whether it is of another region.
     pub(crate) const fn is_ghost(&self) -> bool {
         self.marks.has(SolverMarks::GHOST)
     }
 
+    /// Returns whether it was asleep when the step began.
+    const fn was_asleep(&self) -> bool {
+        self.marks.has(SolverMarks::ASLEEP)
+    }
+
     /// Prepares a body for a step.
-    pub(crate) fn new(
-        body: &Body,
-        mass_props: &MassProps,
-        outlines: &mut Outlines,
-    ) -> (Self, BodyVelocity) {
-        let travel_max = |speed: Q20| match body.motion {
-            Motion::Static => Q20::ZERO,
-            _ => Q20(speed.abs().0 / STEPS_PER_SECOND as i32) + TRAVEL_MARGIN,
-        };
-        let solver_body = Self {
-            outline: BodyOutline::new(&body.geometry, outlines),
+    #[inline]
+    pub(crate) fn new(body: &Body, mass_props: &MassProps, outlines: &mut Outlines) -> Self {
+        Self::with_outline(body, mass_props, BodyOutline::new(&body.geometry, outlines))
+    }
+
+    #[inline]
+    fn with_outline(body: &Body, mass_props: &MassProps, outline: BodyOutline) -> Self {
+        Self {
+            outline,
             position: body.position,
             facing: body.facing,
             mass_props: *mass_props,
             motion: body.motion,
             sensor: body.role.sensor,
-            filter: body.role.filter,
             marks: SolverMarks::of(body),
             start_position: body.position,
             start_facing: body.facing,
-            travel_max: Vector::new(travel_max(body.velocity.x), travel_max(body.velocity.y)),
-        };
-        let velocity = BodyVelocity {
-            linear: body.velocity,
-            spin: body.spin,
-            spin_bound: mass_props.spin_bound,
-        };
-        (solver_body, velocity)
+            travel_max: travel_max(body),
+        }
+    }
+
+    /// Returns what a step makes of a body that nothing else concerns.
+    pub(crate) fn moved_alone(
+        body: &Body,
+        mass_props: &MassProps,
+        surroundings: &Surroundings,
+    ) -> MovedBody {
+        // Whom it meets is all that an outline is for.
+        let mut alone = Self::with_outline(body, mass_props, BodyOutline::Circle(Q20::ZERO));
+        let mut velocity = BodyVelocity::new(body, mass_props);
+        if !alone.was_asleep() {
+            let fall = surroundings.fall();
+            for _ in 0..SUBSTEPS {
+                alone.apply_forces(&mut velocity, fall);
+                alone.integrate_position(&mut velocity, &surroundings.bounds);
+            }
+        }
+        alone.clamp_velocity(&mut velocity);
+        let slow_steps = alone.slow_steps(&velocity, surroundings.sleeping, body.slow_steps);
+        alone.finalize(&velocity, slow_steps)
     }
 
     /// Returns whether no impulse moves the body: it is static or kinematic.
@@ -218,26 +227,6 @@ impl SolverBody {
     pub(crate) fn is_apart_from(&self, other: &Self, margin: Q20) -> bool {
         let radii = self.mass_props.bounding_radius + other.mass_props.bounding_radius;
         (other.position - self.position).is_longer_than(radii + margin)
-    }
-
-    /// Returns the box that the body stays in during this step.
-    pub(crate) fn aabb(&self, outlines: &Outlines) -> Aabb {
-        let half = match self.outline {
-            BodyOutline::Rect(half) if self.motion == Motion::Static => {
-                let (c, s) = (self.facing.x.abs(), self.facing.y.abs());
-                Vector::new(c * half.x + s * half.y, s * half.x + c * half.y)
-            }
-            BodyOutline::Hull(index) if self.motion == Motion::Static => {
-                outlines.hulls[index as usize].half_extents(self.facing)
-            }
-            BodyOutline::Compound(..) if self.motion == Motion::Static => {
-                outlines.half_extents(self.outline, self.facing)
-            }
-            // A moving body may turn, so the box must hold it at every angle.
-            _ => Vector::new(self.mass_props.bounding_radius, self.mass_props.bounding_radius),
-        };
-        let half = half + self.travel_max + Vector::new(MARGIN, MARGIN);
-        Aabb { low: self.position - half, high: self.position + half }
     }
 
     /// Returns how far a point of the body can travel in one substep, plus half the touch margin.
@@ -270,12 +259,8 @@ impl SolverBody {
     }
 
     /// Integrates the position and the facing over one substep.
-    pub(crate) fn integrate_position(
-        &mut self,
-        velocity: &mut BodyVelocity,
-        shift: &mut BodyShift,
-        bounds: &Bounds,
-    ) {
+    #[inline]
+    pub(crate) fn integrate_position(&mut self, velocity: &mut BodyVelocity, bounds: &Bounds) {
         if velocity.is_zero() {
             return;
         }
@@ -286,9 +271,7 @@ impl SolverBody {
         self.position.x = within(x, self.start_position.x, self.travel_max.x);
         self.position.y = within(y, self.start_position.y, self.travel_max.y);
         self.stop_at_the_edge(velocity, bounds);
-        shift.linear = self.position - self.start_position;
         if !velocity.spin.is_zero() {
-            shift.turn += substep_distance(velocity.spin);
             self.facing = self.facing.rotated(substep_rotation(velocity.spin)).normalised();
         }
     }
@@ -349,6 +332,16 @@ impl SolverBody {
             && (self.facing.x.0.wrapping_sub(self.start_facing.x.0)).abs() < ROTATION
             && (self.facing.y.0.wrapping_sub(self.start_facing.y.0)).abs() < ROTATION
     }
+}
+
+/// Returns how far from where it is, per axis, a body can get in a step: the broad phase looks so far.
+#[inline]
+pub(crate) fn travel_max(body: &Body) -> Vector {
+    let along = |speed: Q20| match body.motion {
+        Motion::Static => Q20::ZERO,
+        _ => Q20(speed.abs().0 / STEPS_PER_SECOND as i32) + TRAVEL_MARGIN,
+    };
+    Vector::new(along(body.velocity.x), along(body.velocity.y))
 }
 
 /// Returns the distance that a speed covers in a substep.

@@ -14,12 +14,12 @@ use crate::fixed::Q20;
 use crate::joint::{IMPULSES, JointEnd, JointSpec};
 use crate::limits::PART_CONTACTS_MAX;
 use crate::solver::{JointConstraint, Solver};
-use crate::solver_body::BodyVelocity;
+use crate::solver_body::{BodyVelocity, SolverBody};
 use crate::touch::{Hit, Touch};
 
 /// The result of a step.
 pub(crate) struct StepResult {
-    /// The bodies that changed, by their indices in the region, in order.
+    /// The bodies that changed, by their indices in the region, in no meaningful order.
     pub(crate) moved: Vec<(u32, MovedBody)>,
     /// The contacts, in id order, if any changed.
     pub(crate) contacts: Option<Vec<Contact>>,
@@ -42,13 +42,11 @@ pub(crate) struct JointChanges {
 /// Simulates one step of the bodies of the solver's active set.
 pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
     prepare_joints(view, solver);
-    let set = &solver.set;
-    let id = |index: &u32| view.bodies[*index as usize].id;
-    let ids: Vec<ObjectId> = set.indices.iter().map(id).collect();
-    let (before, unaffected) = split(view.contacts, set.renewed.as_deref());
-    let unpaired = make_pairs(&ids, solver, &before);
+    let (before, unaffected) = split(view.contacts, solver.set.renewed.as_deref());
+    let unpaired = make_pairs(solver, &before);
     solver.step(view.surroundings);
     let moved = moved(view, solver);
+    let ids = &solver.set.ids;
     let pair_ids = |pair: &ContactPair| [ids[pair.a as usize], ids[pair.b as usize]];
     let points = &solver.points;
     let began = solver.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair), points));
@@ -65,7 +63,7 @@ pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
     touches.extend(ended(&before, &after));
     let all = |after| bounded(merged(unaffected, after), compounds.is_empty());
     let contacts = (*before != *after).then(|| all(after));
-    let (joints, hits) = (joint_changes(view, solver), hits(view, solver, &ids));
+    let (joints, hits) = (joint_changes(view, solver), hits(view, solver));
     StepResult { moved, contacts, touches, joints, hits }
 }
 
@@ -76,10 +74,7 @@ fn prepare_joints(view: &RegionView<'_>, solver: &mut Solver) {
     if set.joints.is_empty() {
         return;
     }
-    let in_set = |id: ObjectId| {
-        let index = |index: &u32| view.bodies[*index as usize].id;
-        set.indices.binary_search_by_key(&id, index).ok().map(|index| index as u32)
-    };
+    let in_set = |id: ObjectId| set.ids.binary_search(&id).ok().map(|index| index as u32);
     let mut apart = Vec::new();
     for &index in &set.joints {
         let joint = &view.joints.all()[index as usize];
@@ -121,13 +116,13 @@ fn joint_changes(view: &RegionView<'_>, solver: &Solver) -> JointChanges {
 }
 
 /// Returns what hit harder than the region's threshold.
-fn hits(view: &RegionView<'_>, solver: &Solver, ids: &[ObjectId]) -> Vec<Hit> {
+fn hits(view: &RegionView<'_>, solver: &Solver) -> Vec<Hit> {
     let Some(least) = view.surroundings.hit_speed else { return Vec::new() };
     let before = |pair: [u32; 2]| {
         pair.map(|index| solver.set.indices[index as usize] as usize)
             .map(|index| BodyVelocity::before(&view.bodies[index]))
     };
-    let ids = |pair: [u32; 2]| pair.map(|index| ids[index as usize]);
+    let ids = |pair: [u32; 2]| pair.map(|index| solver.set.ids[index as usize]);
     let hit = |pair: &ContactPair| {
         let of = [pair.a, pair.b];
         pair.hit(ids(of), &solver.points, before(of), least)
@@ -144,14 +139,22 @@ fn hits(view: &RegionView<'_>, solver: &Solver, ids: &[ObjectId]) -> Vec<Hit> {
 
 /// Returns what the step makes of the bodies that it changed.
 fn moved(view: &RegionView<'_>, solver: &Solver) -> Vec<(u32, MovedBody)> {
-    let (set, slow) = (&solver.set, solver.slow_steps(view));
+    let (set, slow) = (&solver.set, solver.slow_steps());
     let solved = set.indices.iter().zip(set.bodies.iter().zip(&set.velocities)).zip(slow);
-    solved
-        .filter_map(|((index, (solved, velocity)), slow)| {
-            let moved = solved.finalize(velocity, slow);
-            (moved != MovedBody::of(&view.bodies[*index as usize])).then_some((*index, moved))
-        })
-        .collect()
+    let solved = solved.map(|((index, (solved, velocity)), slow)| {
+        (*index, &view.bodies[*index as usize], solved.finalize(velocity, slow))
+    });
+    let lone = set.lone.iter().map(|index| {
+        let (body, props) = (&view.bodies[*index as usize], &view.mass_props[*index as usize]);
+        (*index, body, SolverBody::moved_alone(body, props, &view.surroundings))
+    });
+    let mut all = Vec::with_capacity(set.len());
+    for (index, body, moved) in solved.chain(lone) {
+        if moved != MovedBody::of(body) {
+            all.push((index, moved));
+        }
+    }
+    all
 }
 
 /// Splits the contacts into those that the step makes anew and those that it leaves, each in order.
@@ -216,7 +219,7 @@ fn asleep(view: &RegionView<'_>, mut contacts: Vec<Contact>) -> Vec<Contact> {
 
 /// Makes the solver's pairs of this step, each with its contact of the last one. Returns the contacts
 /// that are of none of them.
-fn make_pairs(ids: &[ObjectId], solver: &mut Solver, contacts: &[Contact]) -> Vec<Contact> {
+fn make_pairs(solver: &mut Solver, contacts: &[Contact]) -> Vec<Contact> {
     let Solver { set, pairs, compounds, points, .. } = solver;
     let mut unpaired = Vec::new();
     let mut old = contacts.iter().peekable();
@@ -227,7 +230,7 @@ fn make_pairs(ids: &[ObjectId], solver: &mut Solver, contacts: &[Contact]) -> Ve
     let is_compound = |index: usize| set.bodies[index].outline.is_compound();
     for key in &set.keys {
         let (a, b) = indices(*key);
-        let ids: (ObjectId, ObjectId) = (ids[a], ids[b]);
+        let ids: (ObjectId, ObjectId) = (set.ids[a], set.ids[b]);
         // Both lists are in id order, so one pass over the contacts finds each pair's own.
         while let Some(contact) = old.next_if(|contact| contact.pair() < ids) {
             unpaired.push(contact.clone());

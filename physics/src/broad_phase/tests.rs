@@ -8,25 +8,23 @@ use super::{
 use crate::body::Body;
 use crate::limits::{COORDINATE_MAX, PARTNERS_MAX};
 use crate::mass_props::MassProps;
-use crate::outline::Outlines;
-use crate::solver_body::SolverBody;
+use crate::sweep_body::{Aabb, SweepBodies, SweepBody};
 use crate::{BodySpec, Motion, Shape};
 
 fn at(x: i64, y: i64) -> Vec2 {
     Vec2::new(Fx::from_ratio(x, 100), Fx::from_ratio(y, 100))
 }
 
-fn prepared(specs: &[BodySpec]) -> (Vec<SolverBody>, Outlines) {
-    let mut outlines = Outlines::default();
-    let bodies = (0..).zip(specs).map(|(id, spec)| {
-        let body = Body::new(ObjectId(id), spec).expect("a test's bodies fit");
-        SolverBody::new(&body, &MassProps::of(&body), &mut outlines).0
-    });
-    (bodies.collect(), outlines)
+fn prepared(specs: &[BodySpec]) -> SweepBodies {
+    let body = |(id, spec)| Body::new(ObjectId(id), spec).expect("a test's bodies fit");
+    let bodies: Vec<Body> = (0..).zip(specs).map(body).collect();
+    let mut prepared = SweepBodies::default();
+    prepared.fill(&bodies, &MassProps::of_all(&bodies));
+    prepared
 }
 
 /// Returns the pairs of a sweep that compares each body with all that begin before it ends.
-fn plainly_swept(entries: &[SweepEntry], bodies: &[SolverBody]) -> Vec<PairKey> {
+fn plainly_swept(entries: &[SweepEntry], bodies: &[SweepBody]) -> Vec<PairKey> {
     let mut sorted = entries.to_vec();
     sorted.sort_by_key(|entry| (entry.low, entry.index));
     let (mut found, mut partners) = (Vec::new(), vec![[0; PairKind::COUNT]; bodies.len()]);
@@ -47,20 +45,20 @@ fn plainly_swept(entries: &[SweepEntry], bodies: &[SolverBody]) -> Vec<PairKey> 
 
 /// Returns the pairs of a sweep of strips, if it tells them, and of a sweep of all bodies as one.
 fn swept(specs: &[BodySpec]) -> (Option<Vec<u64>>, Vec<u64>) {
-    let (bodies, outlines) = prepared(specs);
-    let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
+    let prepared = prepared(specs);
+    let SweepBodies { bodies, boxes, .. } = &prepared;
+    let along_x = sweeps_along_x(boxes.iter().map(Aabb::centre));
     let (mut memory, mut strips, mut all) = (SweepMemory::default(), Vec::new(), Vec::new());
-    let entries =
-        (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&outlines), along_x));
+    let entries = (0..).zip(boxes).map(|(index, aabb)| entry(index, aabb, along_x));
     refill(&mut memory.unsorted, entries);
-    let told = sweep_strips(&mut memory, &bodies, &mut strips);
-    sweep_all(&mut memory, &bodies, &mut all);
+    let told = sweep_strips(&mut memory, bodies, &mut strips);
+    sweep_all(&mut memory, bodies, &mut all);
     strips.sort_unstable();
     all.sort_unstable();
     let mut found = Vec::new();
-    find_pairs(&bodies, &outlines, &mut SweepMemory::default(), &mut found);
+    find_pairs(&prepared, &mut SweepMemory::default(), &mut found);
     assert_eq!(found, all);
-    assert_eq!(plainly_swept(&memory.unsorted, &bodies), all);
+    assert_eq!(plainly_swept(&memory.unsorted, bodies), all);
     (told.map(|()| strips), all)
 }
 
@@ -102,9 +100,9 @@ fn strips_find_the_pairs_that_a_sweep_of_all_bodies_finds() {
 
 /// Returns how many pairs of boxes a sweep of all bodies as one compares.
 fn compared(specs: &[BodySpec]) -> usize {
-    let (bodies, outlines) = prepared(specs);
+    let SweepBodies { bodies, boxes, .. } = prepared(specs);
     let mut memory = SweepMemory::default();
-    let entries = (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&outlines), true));
+    let entries = (0..).zip(&boxes).map(|(index, aabb)| entry(index, aabb, true));
     refill(&mut memory.unsorted, entries);
     sweep_all(&mut memory, &bodies, &mut Vec::new())
 }

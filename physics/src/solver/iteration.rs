@@ -6,7 +6,7 @@ use crate::constraint::{ConstraintPoint, Coupling};
 use crate::contact_pair::ContactPair;
 use crate::fixed::{Q20, Unit, narrow};
 use crate::limits::{LINEAR_SLOP, RESTITUTION_SPEED_MIN, STEPS_PER_SECOND, SUBSTEPS};
-use crate::solver::softness::Softness;
+use crate::solver::softness::{CONTACT_SOFTNESS, STATIC_SOFTNESS, Softness};
 use crate::solver_body::{BodyShift, BodyVelocity};
 
 /// The greatest normal impulse, as a change of relative speed: as much as the two fastest bodies
@@ -83,9 +83,33 @@ pub(super) fn warm_start(
     }
 }
 
+/// Solves the constraint of a pair, with a soft push out of penetration.
+pub(super) fn push_apart(
+    constraint: &ContactConstraint,
+    points: &mut [ConstraintPoint],
+    motion: &mut PairMotion<'_>,
+) {
+    let softness = if constraint.infinite_mass { &STATIC_SOFTNESS } else { &CONTACT_SOFTNESS };
+    solve(constraint, points, motion, Some(softness));
+}
+
+/// Solves the constraint of a pair without the push: the positions have taken it, and the velocities must not
+/// keep it.
+pub(super) fn relax(
+    constraint: &ContactConstraint,
+    points: &mut [ConstraintPoint],
+    motion: &mut PairMotion<'_>,
+) {
+    solve(constraint, points, motion, None);
+    for point in points {
+        point.total_impulse += point.normal_impulse;
+    }
+}
+
 /// Solves the constraint of a pair: friction first, because non-penetration matters more and has
 /// the last word.
-pub(super) fn solve(
+#[inline(always)]
+fn solve(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
     motion: &mut PairMotion<'_>,
