@@ -86,6 +86,8 @@ pub(crate) struct ContactPair {
     pub(crate) infinite_mass: bool,
     /// Whether the shapes have been looked at in this step.
     detected: bool,
+    /// Whether they have been since the constraint took over what the pair knows.
+    pub(crate) renewed: bool,
     /// Whether the two touched in the step before.
     touched_before: bool,
     /// Whether the two touched in this step.
@@ -124,6 +126,7 @@ impl ContactPair {
             has_response: !first.sensor && !second.sensor,
             infinite_mass: first.has_infinite_mass() || second.has_infinite_mass(),
             detected: false,
+            renewed: true,
             touched_before: before.is_some(),
             touched: false,
             within_margin: before.is_some(),
@@ -228,6 +231,7 @@ impl ContactPair {
         points: &mut Vec<ConstraintPoint>,
     ) {
         let a = view.bodies[0];
+        self.renewed = true;
         if manifold.count == 0 {
             (self.within_margin, self.count) = (false, 0);
             return;

@@ -200,7 +200,7 @@ impl Solver {
     ) {
         let (velocities, shifts) = (&mut self.set.velocities[..], &self.shifts[..]);
         let points = &mut self.points[..];
-        for constraint in &self.constraints {
+        for constraint in self.constraints.iter().filter(|constraint| constraint.count > 0) {
             let (index_a, index_b) = (constraint.a as usize, constraint.b as usize);
             let first = constraint.first as usize;
             let points = &mut points[first..first + usize::from(constraint.count)];
@@ -219,8 +219,15 @@ impl Solver {
 #[inline]
 fn list(pair: &mut ContactPair, solved: bool, constraints: &mut Vec<ContactConstraint>) {
     match pair.listed {
-        Some(place) => constraints[place as usize].follow(pair, solved),
+        Some(place) => {
+            let constraint = &mut constraints[place as usize];
+            constraint.count = if solved { pair.count } else { 0 };
+            if core::mem::take(&mut pair.renewed) {
+                constraint.follow(pair);
+            }
+        }
         None if solved => {
+            pair.renewed = false;
             pair.listed = Some(constraints.len() as u32);
             constraints.push(ContactConstraint::new(pair));
         }

@@ -52,10 +52,9 @@ impl ContactConstraint {
         }
     }
 
-    /// Takes over what a pair knows now. There is nothing to solve if it is not to be solved.
-    pub(super) const fn follow(&mut self, pair: &ContactPair, solved: bool) {
+    /// Takes over where a pair meets now.
+    pub(super) const fn follow(&mut self, pair: &ContactPair) {
         self.first = pair.first;
-        self.count = if solved { pair.count } else { 0 };
         self.normal = pair.normal;
         self.coupling = pair.coupling;
     }
@@ -121,8 +120,8 @@ fn solve(
     }
     if let [one, other] = points
         && constraint.coupling.is_regular()
-        && solve_both(one, other, constraint, softness, motion)
     {
+        solve_both(one, other, constraint, softness, motion);
         return;
     }
     for point in points {
@@ -131,17 +130,17 @@ fn solve(
     }
 }
 
-/// Solves two points at once, whose impulses act on each other. Returns whether both push: where one
-/// does not, the other one is on its own.
+/// Solves two points at once, whose impulses act on each other. Where one of them does not push, each is on its own.
 ///
 /// One after the other would leave a difference between both, which turns crates in a stack.
+#[inline(always)]
 fn solve_both(
     one: &mut ConstraintPoint,
     other: &mut ConstraintPoint,
     constraint: &ContactConstraint,
     softness: Option<&Softness>,
     motion: &mut PairMotion<'_>,
-) -> bool {
+) {
     let normal = constraint.normal;
     let wanted = [
         wanted_impulse(one, normal, softness, motion),
@@ -150,16 +149,29 @@ fn solve_both(
     let [first, second] = constraint.coupling.impulses(wanted);
     let totals = [one.normal_impulse + first, other.normal_impulse + second];
     let allowed = |total: Q20| total >= Q20::ZERO && total <= NORMAL_IMPULSE_MAX;
-    if !(allowed(totals[0]) && allowed(totals[1])) {
-        return false;
+    if allowed(totals[0]) && allowed(totals[1]) {
+        apply_normal(one, totals[0], motion);
+        apply_normal(other, totals[1], motion);
+        return;
     }
-    apply_normal(one, totals[0], motion);
-    apply_normal(other, totals[1], motion);
-    true
+    let before = one.normal_impulse;
+    apply_normal(one, one.normal_impulse + wanted[0], motion);
+    // Where the first one changed nothing, the second one wants what it wanted.
+    let wanted = if one.normal_impulse == before {
+        wanted[1]
+    } else {
+        wanted_impulse(other, normal, softness, motion)
+    };
+    apply_normal(other, other.normal_impulse + wanted, motion);
 }
 
 /// Stops the sliding, with an impulse of at most the friction times the normal impulse.
+#[inline(always)]
 fn solve_friction(point: &mut ConstraintPoint, tangent: Unit, motion: &mut PairMotion<'_>) {
+    // Many points are there only because two bodies are near.
+    if point.normal_impulse.is_zero() && point.tangent_impulse.is_zero() {
+        return;
+    }
     let PairMotion { a, b, .. } = motion;
     let max_friction = point.friction * point.normal_impulse;
     let sliding = point.tangent.relative_speed(tangent, a, b);
