@@ -20,8 +20,17 @@ const COMMANDS: usize = 2_000;
 
 /// Plays a random stream, and returns the digest of all replies, and of the region after every twentieth command.
 pub(crate) fn played(seed: u64) -> Digest {
+    played_in(empty(), seed)
+}
+
+/// Returns a region that a stream begins with.
+pub(crate) fn empty() -> Region {
+    Region::new().with_gravity(at(0, -1_000)).with_hits(Some(Fx::ONE))
+}
+
+/// Plays a random stream in a region without bodies.
+pub(crate) fn played_in(mut region: Region, seed: u64) -> Digest {
     let mut dice = Stream::new(&[11; 32], "physics.drawn", &[seed]);
-    let mut region = Region::new().with_gravity(at(0, -1_000)).with_hits(Some(Fx::ONE));
     let mut digest = region.digest();
     for at in 0..COMMANDS {
         let reply = region.apply(&command(&mut dice, &region));

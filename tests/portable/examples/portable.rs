@@ -54,7 +54,7 @@ pub extern "C" fn hostile() -> u32 {
     keep(metatopia_portable::hostile())
 }
 
-/// Plays the golden scenes of the physics; see [`metatopia_portable::scenes`].
+/// Plays the golden scenes and streams of the physics; see [`metatopia_portable::scenes`].
 #[unsafe(no_mangle)]
 pub extern "C" fn scenes() -> u32 {
     keep(metatopia_portable::scenes())

@@ -11,7 +11,7 @@
 //!   the machine's stack.
 //! * [`widest`] counts and indexes with numbers beyond 32 bits, which places in wasm32's memory have.
 //! * [`hostile`] runs the hostile programs of the scripts' tests, and knows where each is stopped.
-//! * [`scenes`] plays the golden scenes of the physics, and knows their digests.
+//! * [`scenes`] plays the golden scenes of the physics and random streams of commands, and knows their digests.
 //! * [`letters`] and [`strangers`] read a thousand private words each, as a tab does.
 //!
 //! This crate knows no socket, file, clock or thread. It cannot say that two machines agree: that
@@ -33,6 +33,10 @@
 #![forbid(unsafe_code)]
 
 mod deep;
+#[path = "../../../physics/tests/laws/drawn.rs"]
+mod drawn;
+#[path = "../../../physics/tests/laws/draws.rs"]
+mod draws;
 mod hostile;
 mod posts;
 mod private;

@@ -66,11 +66,11 @@ fn every_hostile_program_ends_where_the_tests_of_the_scripts_recorded_it() {
 }
 
 #[test]
-fn each_golden_scene_of_the_physics_has_its_digest() {
+fn each_golden_scene_and_stream_of_the_physics_has_its_digest() {
     let report = scenes();
 
-    assert_eq!(held(&report), 10, "{}", report.text);
-    assert_eq!(report.text.lines().count(), 10);
+    assert_eq!(held(&report), 14, "{}", report.text);
+    assert_eq!(report.text.lines().count(), 14);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What the golden digests of this tier are made of.
 
+use metatopia_physics::Region;
 use metatopia_physics_rapier::Newton2;
 use metatopia_types::wire;
 
+use crate::drawn::{STREAMS, empty, played_in};
 use crate::scenes::SCENES;
 
 /// The digests over the bodies, contacts, joints, events and states of the tier of 600 steps.
@@ -19,11 +21,28 @@ pub(crate) const GOLDEN: [(&str, &str); 10] = [
     ("hollow", "f08b795b1ab9270d"),
 ];
 
+/// The random streams of commands that are golden on the other tier, with their digests on this one.
+pub(crate) const GOLDEN_STREAMS: [(u64, &str); 4] = [
+    (1, "f3e69c0eebf04680"),
+    (2, "36e8090928799c5e"),
+    (3, "c0cee7388519d2b5"),
+    (4, "2564e28f7d5c8ea9"),
+];
+
+/// Returns a region whose bodies this tier moves.
+fn moved(region: Region) -> Region {
+    region.with_tier(Box::new(Newton2::new())).expect("a scene has few bodies")
+}
+
+/// Plays each random stream, and returns its seed with the beginning of its digest.
+pub(crate) fn stream_digests() -> [(u64, String); GOLDEN_STREAMS.len()] {
+    STREAMS.map(|(seed, _)| (seed, played_in(moved(empty()), seed).to_string()[..16].to_owned()))
+}
+
 /// Plays 600 steps of each scene, and returns its name with the beginning of its digest.
 pub(crate) fn digests() -> [(&'static str, String); GOLDEN.len()] {
     SCENES.map(|scene| {
-        let region = (scene.build)().with_tier(Box::new(Newton2::new()));
-        let mut region = region.expect("a scene has few bodies");
+        let mut region = moved((scene.build)());
         let mut hasher = blake3::Hasher::new();
         for step in 0..600 {
             hasher.update(format!("{:?}", scene.step_events(&mut region, step)).as_bytes());

@@ -3,6 +3,9 @@
 mod bounds;
 mod compounds;
 mod digested;
+#[expect(dead_code, reason = "the other tier plays by itself")]
+#[path = "../../../tests/laws/drawn.rs"]
+mod drawn;
 #[path = "../../../tests/laws/draws.rs"]
 mod draws;
 mod golden;
