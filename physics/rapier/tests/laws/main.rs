@@ -8,6 +8,7 @@ mod digested;
 mod drawn;
 #[path = "../../../tests/laws/draws.rs"]
 mod draws;
+mod energy;
 mod golden;
 mod hazards;
 mod joints;
