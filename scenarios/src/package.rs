@@ -375,8 +375,10 @@ fn mistake_of(file: &str, wrong: Diagnostic) -> Mistake {
 /// Returns the mistake of a text that breaks a rule of packages, at its line.
 fn text_mistake(file: &str, error: &SourceError) -> Mistake {
     let (line, column) = match error {
-        SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (*line, 0),
-        SourceError::Hidden { line, column, .. } => (*line, *column),
+        SourceError::CarriageReturn { line } => (*line, 0),
+        SourceError::Utf8 { line, column } | SourceError::Hidden { line, column, .. } => {
+            (*line, *column)
+        }
         SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
     };
     let message = error.to_string();

@@ -72,7 +72,7 @@ pub enum PackageError {
         error: SourceError,
     },
     /// All files together are longer than [`PACKAGE_BYTES_MAX`].
-    #[error("the files take {bytes} bytes, more than {PACKAGE_BYTES_MAX}")]
+    #[error("the files take {bytes} bytes, more than {PACKAGE_BYTES_MAX} (PACKAGE_BYTES_MAX)")]
     Bytes {
         /// Their length in bytes.
         bytes: usize,

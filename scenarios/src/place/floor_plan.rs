@@ -36,6 +36,17 @@ impl ReadPlan {
         }
     }
 
+    /// Returns the place in the file of the first sector whose wall a disc touches.
+    fn touched_by(&self, (centre, radius): (Vec2, Fx)) -> Option<usize> {
+        let openings = self.plan().openings;
+        let alone = |sector: &Sector| FloorPlan {
+            sectors: vec![sector.clone()],
+            openings: openings.clone(),
+        };
+        let mut sectors = self.sectors.iter();
+        sectors.find(|(_, it)| alone(it).touches_wall(centre, radius)).map(|(n, _)| *n)
+    }
+
     /// Leaves out the part that breaks this rule, or all that are too many. Returns the rule by places in the file.
     fn leave_out(&mut self, error: FloorPlanError) -> FloorPlanError {
         let FloorPlanError { part, fault } = error;
@@ -97,9 +108,14 @@ impl TomlSource<'_> {
         let (spawn, radius) = (parameters.avatar.spawn, parameters.avatar.radius);
         if mistakes.len() == before && plan.touches_wall(spawn, radius) {
             let message = format!("people would appear in a wall of a sector, at {spawn}");
-            mistakes.push(match &file.spawn {
-                Some(spawn) => self.mistake(spawn, message),
-                None => Mistake::in_file(self.file, message),
+            let walled = read.touched_by((spawn, radius)).map(|n| &file.sectors[n]);
+            mistakes.push(match (&file.spawn, walled) {
+                (Some(spawn), _) => self.mistake(spawn, message),
+                (None, Some(sector)) => {
+                    let told = format!("{message}: `spawn` says where else");
+                    self.mistake(sector, told)
+                }
+                (None, None) => Mistake::in_file(self.file, message),
             });
         }
         plan

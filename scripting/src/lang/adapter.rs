@@ -158,9 +158,11 @@ fn note_outside(token: &Token) -> Option<Token> {
     }
     OUTSIDE.set(OutsideOfFunctions { braces, constants, imports });
     if constants > CONSTANTS_MAX {
-        refused = Some(format!("more than {CONSTANTS_MAX} constants: put some into a map"));
+        refused = Some(format!(
+            "more than {CONSTANTS_MAX} constants (CONSTANTS_MAX): put some into a map"
+        ));
     } else if imports > IMPORTS_MAX {
-        refused = Some(format!("more than {IMPORTS_MAX} imports"));
+        refused = Some(format!("more than {IMPORTS_MAX} imports (IMPORTS_MAX)"));
     }
     refused.map(|words| Token::LexError(Box::new(LexError::Runtime(words))))
 }

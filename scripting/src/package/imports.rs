@@ -53,11 +53,13 @@ pub enum ImportError {
         rule: ImportRule,
     },
     /// More than [`LINKED_PACKAGES_MAX`] with all that imports import.
-    #[error("with all that it imports these are more than {LINKED_PACKAGES_MAX} packages")]
+    #[error(
+        "with all that it imports these are more than {LINKED_PACKAGES_MAX} packages (LINKED_PACKAGES_MAX)"
+    )]
     Packages,
     /// More than [`LINKED_BYTES_MAX`] of source with all imports.
     #[error(
-        "with all that it imports the source takes {bytes} bytes, more than {LINKED_BYTES_MAX}"
+        "with all that it imports the source takes {bytes} bytes, more than {LINKED_BYTES_MAX} (LINKED_BYTES_MAX)"
     )]
     Bytes {
         /// The length of all entry files.

@@ -37,7 +37,7 @@ pub struct Licence {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LicenceError {
     /// Longer than [`LICENCE_BYTES_MAX`].
-    #[error("{bytes} bytes, more than {LICENCE_BYTES_MAX}")]
+    #[error("{bytes} bytes, more than {LICENCE_BYTES_MAX} (LICENCE_BYTES_MAX)")]
     Bytes {
         /// Its length in bytes.
         bytes: usize,
@@ -77,7 +77,7 @@ pub enum LicenceError {
         expected: String,
     },
     /// More than [`LICENCE_ARMS_MAX`] ways to choose.
-    #[error("more than {LICENCE_ARMS_MAX} ways to choose")]
+    #[error("more than {LICENCE_ARMS_MAX} ways to choose (LICENCE_ARMS_MAX)")]
     Arms,
     /// No arm is copyleft and made of free, listed licences only.
     #[error("{0:?} allows no copyleft choice (such as AGPL-3.0-or-later)")]

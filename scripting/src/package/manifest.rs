@@ -65,7 +65,8 @@ pub struct Version {
 pub enum ManifestError {
     /// A name is empty, too long, or not lowercase letters, digits and hyphens.
     #[error(
-        "{0:?} is no package name: 1 to {PACKAGE_NAME_BYTES_MAX} of a-z, 0-9 and -, a letter first"
+        "{0:?} is no package name: 1 to {PACKAGE_NAME_BYTES_MAX} (PACKAGE_NAME_BYTES_MAX) of a-z, 0-9 and -, a \
+         letter first"
     )]
     Name(String),
     /// A version is not three numbers.
@@ -78,7 +79,7 @@ pub enum ManifestError {
         found: u16,
     },
     /// No files, or too many.
-    #[error("{0} files, where 1 to {FILES_MAX} are allowed")]
+    #[error("{0} files, where 1 to {FILES_MAX} (FILES_MAX) are allowed")]
     Files(usize),
     /// A path that is not the same on every system.
     #[error("{0:?} is no path: folders and files of a-z, 0-9, -, _ and ., not beginning with .")]
@@ -91,18 +92,18 @@ pub enum ManifestError {
     Entry(String),
     /// The name of an import is empty, too long, or not lowercase letters, digits and hyphens.
     #[error(
-        "import {name:?} has no proper name: 1 to {PACKAGE_NAME_BYTES_MAX} of a-z, 0-9 and -, a \
-         letter first"
+        "import {name:?} has no proper name: 1 to {PACKAGE_NAME_BYTES_MAX} (PACKAGE_NAME_BYTES_MAX) of a-z, 0-9 \
+         and -, a letter first"
     )]
     Import {
         /// What the manifest calls it.
         name: String,
     },
     /// Too many imports.
-    #[error("{0} imports, where at most {IMPORTS_MAX} are allowed")]
+    #[error("{0} imports, where at most {IMPORTS_MAX} (IMPORTS_MAX) are allowed")]
     Imports(usize),
     /// No authors, or too many.
-    #[error("{0} authors, where 1 to {AUTHORS_MAX} are allowed")]
+    #[error("{0} authors, where 1 to {AUTHORS_MAX} (AUTHORS_MAX) are allowed")]
     Authors(usize),
     /// An author's name is empty, too long, or has control or direction characters.
     #[error("{0:?} is no author's name")]

@@ -8,16 +8,18 @@ use crate::limits::FILE_BYTES_MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// Longer than [`FILE_BYTES_MAX`].
-    #[error("{bytes} bytes, more than {FILE_BYTES_MAX}")]
+    #[error("{bytes} bytes, more than {FILE_BYTES_MAX} (FILE_BYTES_MAX)")]
     Bytes {
         /// Its length in bytes.
         bytes: usize,
     },
     /// A line that is not UTF-8.
-    #[error("line {line}: not UTF-8")]
+    #[error("line {line}, column {column}: not UTF-8")]
     Utf8 {
-        /// The first line that is not.
+        /// The first line that is not, from 1.
         line: usize,
+        /// The column of the first byte that is not, in characters, from 1.
+        column: usize,
     },
     /// Begins with a byte order mark.
     #[error("begins with a byte order mark")]
@@ -48,7 +50,12 @@ pub(super) fn check(bytes: Vec<u8>) -> Result<String, SourceError> {
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        SourceError::Utf8 { line: 1 + valid.iter().filter(|byte| **byte == b'\n').count() }
+        let valid = str::from_utf8(valid).unwrap_or_default();
+        let last = valid.rsplit('\n').next().unwrap_or_default();
+        SourceError::Utf8 {
+            line: valid.split('\n').count(),
+            column: last.chars().count().saturating_add(1),
+        }
     })?;
     check_text(&text)?;
     Ok(text)

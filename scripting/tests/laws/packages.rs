@@ -142,8 +142,10 @@ fn source_is_plain_text() {
     ] {
         assert_eq!(source_error(source), error, "{source:?}");
     }
-    assert_eq!(source_error(b"a\nb\xFFc".to_vec()), SourceError::Utf8 { line: 2 });
+    assert_eq!(source_error(b"a\nb\xFFc".to_vec()), SourceError::Utf8 { line: 2, column: 2 });
     assert!(build(|draft| put(draft, "main.rhai", "\t// gr\u{fc}n, \u{7dd1}\n")).is_ok());
+    let error = source_error(b"gr\xC3\xBCn\n\xC3\xBC\xC3\xBC\xFF".to_vec());
+    assert_eq!(error.to_string(), "line 2, column 3: not UTF-8");
     let error = source_error("x\u{202E}");
     assert_eq!(error.to_string(), "line 1, column 2: the hidden character U+202E");
 }
@@ -155,6 +157,22 @@ fn file_bytes() {
     assert!(build(fits).is_ok());
     let bytes = FILE_BYTES_MAX + 1;
     assert_eq!(source_error(file(bytes)), SourceError::Bytes { bytes });
+}
+
+/// Whoever met a bound was told its number alone, and found it nowhere in docs/limits.md.
+#[test]
+fn what_is_over_a_limit_is_told_with_the_name_of_the_limit() {
+    let told = |change: &dyn Fn(&mut Draft)| build(change).expect_err("over a limit").to_string();
+    let files = told(&|draft| {
+        draft.files.extend((0..FILES_MAX).map(|i| (format!("{i}.txt"), Vec::new())));
+    });
+    assert!(files.ends_with("33 files, where 1 to 32 (FILES_MAX) are allowed"), "{files}");
+    let bytes = told(&|draft| put(draft, "main.rhai", "x".repeat(FILE_BYTES_MAX + 1)));
+    assert!(bytes.ends_with("65537 bytes, more than 65536 (FILE_BYTES_MAX)"), "{bytes}");
+    let authors = told(&|draft| draft.authors.clear());
+    assert!(authors.ends_with("0 authors, where 1 to 32 (AUTHORS_MAX) are allowed"), "{authors}");
+    let name = told(&|draft| draft.name = "x".repeat(PACKAGE_NAME_BYTES_MAX + 1));
+    assert!(name.contains("1 to 64 (PACKAGE_NAME_BYTES_MAX) of a-z"), "{name}");
 }
 
 #[test]

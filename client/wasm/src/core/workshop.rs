@@ -99,8 +99,10 @@ fn mistakes(source: String) -> Vec<Value> {
 pub(super) fn readable(source: String) -> Result<String, Vec<Value>> {
     read_source(source.into_bytes()).map_err(|error| {
         let (line, column) = match error {
-            SourceError::Hidden { line, column, .. } => (line, column),
-            SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (line, 0),
+            SourceError::Utf8 { line, column } | SourceError::Hidden { line, column, .. } => {
+                (line, column)
+            }
+            SourceError::CarriageReturn { line } => (line, 0),
             SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
         };
         vec![mistake(line, column, &error.to_string())]

@@ -81,7 +81,9 @@ impl Lowering {
         let first = self.body.top;
         let end = usize::from(first) + count;
         if end > REGISTERS_MAX && !self.in_constant {
-            let words = format!("this needs more than {REGISTERS_MAX} values at once: split it");
+            let words = format!(
+                "this needs more than {REGISTERS_MAX} values at once (REGISTERS_MAX): split it"
+            );
             self.complain(at, words);
             return first;
         }
@@ -106,7 +108,9 @@ impl Lowering {
 
     pub(super) fn declare(&mut self, name: &str, register: u16, constant: bool, at: SourcePoint) {
         if self.body.variables.len() == VARIABLES_MAX && !self.in_constant {
-            let words = format!("more than {VARIABLES_MAX} variables at one place: split this");
+            let words = format!(
+                "more than {VARIABLES_MAX} variables at one place (VARIABLES_MAX): split this"
+            );
             self.complain(at, words);
         }
         let name = name.into();
