@@ -59,8 +59,11 @@ fn is_test(script: &str) -> bool {
     script.contains("fn test_")
 }
 
+/// A script among the examples, with the packages that it imports.
+type ExampleScript = (Example, BTreeMap<String, PackageId>);
+
 /// Returns the scripts among the examples, each with the packages that it imports, and all packages.
-fn scripts() -> (Vec<(Example, BTreeMap<String, PackageId>)>, KnownPackages) {
+fn scripts() -> (Vec<ExampleScript>, KnownPackages) {
     let known: KnownPackages =
         ExamplePackage::ALL.iter().map(|each| (each.package().id(), each.package())).collect();
     let named = |known: &KnownPackages, script: &str| {

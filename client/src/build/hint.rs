@@ -36,9 +36,7 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
         Refusal::BadSize => {
             format!("Sides are from 0.125 to {} metres long.", rules.size_max)
         }
-        Refusal::OutOfReach => {
-            format!("Walk closer: builders reach {} metres.", rules.reach)
-        }
+        Refusal::OutOfReach => format!("Walk closer: builders reach {} metres.", rules.reach),
         Refusal::TooManyObjects => {
             let most =
                 number_of(rules.objects_per_player, "thing is allowed", "things are allowed");
