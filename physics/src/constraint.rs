@@ -212,8 +212,8 @@ impl ConstraintRow {
         if impulse.is_zero() {
             return;
         }
-        a.add(-self.linear_a.scaled(impulse), -(self.angular_a * impulse));
-        b.add(self.linear_b.scaled(impulse), self.angular_b * impulse);
+        a.push(-self.linear_a.scaled(impulse), -self.angular_a.times(impulse));
+        b.push(self.linear_b.scaled(impulse), self.angular_b.times(impulse));
     }
 }
 

@@ -121,12 +121,10 @@ impl Mul for Q20 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Q24(pub(crate) i32);
 
-impl Mul<Q20> for Q24 {
-    type Output = Q20;
-    /// Clamps the product to +-1024. The caller adds it to a spin, whose bound is far below that.
-    fn mul(self, other: Q20) -> Q20 {
-        let wide = rounded(i64::from(self.0) * i64::from(other.0), 24);
-        Q20(narrow(wide.clamp(-(1 << 30), 1 << 30)))
+impl Q24 {
+    /// Returns the product with 20 fraction bits, of up to 38 bits in all.
+    pub(crate) fn times(self, other: Q20) -> i64 {
+        rounded(i64::from(self.0) * i64::from(other.0), 24)
     }
 }
 

@@ -58,6 +58,14 @@ impl BodyVelocity {
         self.linear = (self.linear + linear).bounded(SOLVER_SPEED_MAX);
         self.spin = (self.spin + spin).bounded(self.spin_bound);
     }
+
+    /// Adds a change whose spin may be more than fits, as [`Self::add`] does.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, linear: Vector, spin: i64) {
+        self.linear = (self.linear + linear).bounded(SOLVER_SPEED_MAX);
+        let bound = i64::from(self.spin_bound.0);
+        self.spin = Q20(narrow((i64::from(self.spin.0) + spin).max(-bound).min(bound)));
+    }
 }
 
 /// How far a body has moved since the step began. The solver finds the separation of a contact point

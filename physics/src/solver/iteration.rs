@@ -69,6 +69,7 @@ pub(super) struct PairMotion<'a> {
 
 /// Finds how far the surfaces are from each other now, and applies the impulses of the last substep
 /// again: a good first guess for a contact that lasts.
+#[inline(always)]
 pub(super) fn warm_start(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
@@ -83,6 +84,7 @@ pub(super) fn warm_start(
 }
 
 /// Solves the constraint of a pair, with a soft push out of penetration.
+#[inline(always)]
 pub(super) fn push_apart(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
@@ -94,6 +96,7 @@ pub(super) fn push_apart(
 
 /// Solves the constraint of a pair without the push: the positions have taken it, and the velocities must not
 /// keep it.
+#[inline(always)]
 pub(super) fn relax(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
@@ -220,6 +223,7 @@ fn closing_speed(separation: Q20) -> Q20 {
 
 /// Applies restitution: turns an approach around once the substep has stopped it. That ends the
 /// contact, so its impulses are no guess at those of the next substep.
+#[inline(always)]
 pub(super) fn apply_restitution(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
