@@ -64,7 +64,7 @@ pub const MASS_MAX: Fx = Fx::from_int(16_384);
 
 /// Greatest speed, in metres a second. A body smaller than 13 cm is slower still: in a substep no
 /// body moves further than its own radius (or its lesser half width), so none tunnels through a
-/// wall.
+/// wall. The smallest, of [`SIZE_MIN`], has 15 m/s.
 pub const SPEED_MAX: Fx = Fx::from_int(32);
 
 /// Greatest spin, in radians a second. The outermost point of a large body still obeys
