@@ -101,6 +101,7 @@ fn ten_thousand_idle_scripts_take_little_memory() {
     let (all, bytes) =
         memory::most_during(|| (0..10_000).map(|_| load()).collect::<Vec<ScriptHandler>>());
     println!("{} scripts hold {bytes} bytes", all.len());
-    // 3.7 KB each: its operations with their places, its names, and the host functions that it calls.
-    assert!(bytes <= 40_000_000, "{bytes} bytes, where no two of them share their package");
+    // 4.8 KB each: its operations with their places, its names, and the host functions that it calls. Code on
+    // slots took a quarter more than that of the program.
+    assert!(bytes <= 50_000_000, "{bytes} bytes, where no two of them share their package");
 }
