@@ -18,6 +18,7 @@ export function liveOf(page, { object, script }) {
     stop();
     for (const part of [news.lines, news.gas]) fill(part);
     element.hidden = false;
+    element.scrollIntoView?.({ block: 'nearest' });
     put(go, t('live.end'));
     put(state, t('try.begins'));
     const trial = page.client.watchScript(object, script, { waits: (replica) => put(state, waiting(replica)), told, failed });
