@@ -216,9 +216,9 @@ fn watch(replica: &mut ClientReplica, script: serde_json::Value) -> Result<(), C
     replica.watch(&serde_json::to_vec(&script).expect("JSON"))
 }
 
-/// Authors watch what their scripts log and where they fail while people use them.
+/// What it logs, and where it fails, the journey of the workshop shows: no script of the golden log does either.
 #[test]
-fn a_script_that_is_watched_tells_what_it_logs_and_uses_and_where_it_fails() {
+fn a_script_that_is_watched_tells_how_often_its_handlers_are_called_and_whether_it_still_runs() {
     let all = decided(usize::MAX);
     let mut told = 0;
     let scripts: Vec<_> = world_at(BEGIN as u64).scripts_after(ScriptId(0)).collect();
@@ -232,21 +232,11 @@ fn a_script_that_is_watched_tells_what_it_logs_and_uses_and_where_it_fails() {
         let report = replica.watched().expect("it is watched");
 
         let mut world = world_at(BEGIN as u64);
-        let (mut calls, mut words) = (0, Vec::new());
+        let mut calls = 0;
         for (turn, _) in &all[BEGIN..] {
-            let applied = world.apply(turn, &Serial);
-            let own = |script: ScriptId| script == known.script;
-            calls += applied.order.iter().filter(|received| own(received.script)).count() as u64;
-            words.extend(applied.log.iter().filter(|l| own(l.script)).map(|l| l.text.clone()));
-            let failed = applied.failures.iter().filter(|failure| own(failure.script));
-            words.extend(failed.map(|failure| failure.report.message.clone()));
+            let order = world.apply(turn, &Serial).order;
+            calls += order.iter().filter(|call| call.script == known.script).count() as u64;
         }
-        let said: Vec<String> =
-            report.lines.iter().map(|line| format!("{:?}", line.what)).collect();
-        assert!(
-            words.iter().all(|word| said.iter().any(|line| line.contains(&word[..]))),
-            "{said:?}"
-        );
         assert_eq!(report.gas.values().map(|gas| gas.calls).sum::<u64>(), calls);
         let still_runs = world.scripts_after(ScriptId(0)).any(|other| other.script == known.script);
         assert_eq!(report.over, !still_runs);
