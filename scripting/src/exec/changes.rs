@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Properties that say where an object is.
-pub(super) const POSE: [&str; 2] = ["pos", "angle"];
+const POSE: [&str; 2] = ["pos", "angle"];
 
 /// What is done to an inner part.
 pub(super) enum PartChange<'a> {
@@ -323,10 +323,15 @@ impl CallMachine<'_> {
         Ok(result)
     }
 
+    /// Pays for writing a value that counts so many bytes to a field of the own object.
+    pub(super) fn pay_for_own(&mut self, name: &str, bytes: u64) -> CallOutcome<()> {
+        self.meter.pay(if POSE.contains(&name) { prices::POSE } else { 0 })?;
+        self.meter.pay(bytes / prices::WALKED_PER_NANOSECOND)
+    }
+
     /// Writes a field of the own object. The world itself sees whether that changes anything.
     fn set_own(&mut self, name: &str, set: SetField, value: &Datum) -> CallOutcome<()> {
-        self.meter.pay(if POSE.contains(&name) { prices::POSE } else { 0 })?;
-        self.meter.walk(value)?;
+        self.pay_for_own(name, value.size())?;
         let value = value_of(value)?;
         set(self.scene()?, &[value])?;
         Ok(())

@@ -5,7 +5,6 @@ use metatopia_types::ObjectId;
 
 use super::{
     calls::next_element,
-    changes::POSE,
     convert::value_of,
     datum::Datum,
     frames::CallFrame,
@@ -313,24 +312,21 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    /// Pays for a write to a property of the own object as [`CallMachine::store`] does.
-    fn pay_for_own(&mut self, name: &LoadedName) -> CallOutcome<()> {
+    /// Returns a property of the own object that is written, and pays as [`CallMachine::store`] does.
+    fn own_property(&mut self, name: u16) -> CallOutcome<&LoadedName> {
+        let name = &self.program.names[usize::from(name)];
         self.meter.pay(prices::PATH_LINK)?;
-        self.meter.pay(if POSE.contains(&&*name.text) { prices::POSE } else { 0 })?;
-        self.meter.pay(VALUE_BYTES / prices::WALKED_PER_NANOSECOND)
+        self.pay_for_own(&name.text, VALUE_BYTES)?;
+        Ok(name)
     }
 
     fn set_vector(&mut self, name: u16, vector: Vec2) -> CallOutcome<()> {
-        let name = &self.program.names[usize::from(name)];
-        self.pay_for_own(name)?;
-        let set = name.set_vector.expect("only such properties are written so");
+        let set = self.own_property(name)?.set_vector.expect("only such properties are written so");
         Ok(set(self.scene()?, vector)?)
     }
 
     fn set_number(&mut self, name: u16, number: Fx) -> CallOutcome<()> {
-        let name = &self.program.names[usize::from(name)];
-        self.pay_for_own(name)?;
-        let set = name.set_number.expect("only such properties are written so");
+        let set = self.own_property(name)?.set_number.expect("only such properties are written so");
         Ok(set(self.scene()?, number)?)
     }
 

@@ -1,10 +1,10 @@
 //! Finds out which registers of a function hold numbers, truths, handles and vectors for sure, and has them
 //! lie in slots: operations on slots ask for no kind, and free no memory.
 //!
-//! A value is in its register or in its slots, never in both. Where ways meet on which it lies in
-//! different places, and something reads it, it is pinned to the register. Operations that know
-//! registers alone get what they read put there first. What a constant or a part of a vector is for is
-//! read where it lies, without a copy, until the end of its block.
+//! The proof says of each value whether it lies in its register or in its slots; the other place may
+//! hold an older one. Where ways meet on which a value lies in different places, and something reads it,
+//! it is pinned to the register. Operations that know registers alone get what they read put there first.
+//! Constants, copies and parts of vectors are read where they lie until the end of their block.
 //!
 //! The code pays, fails and ends at the same places as that of the program: random programs and the
 //! comparison with stock rhai hold it to that. Not translated are functions with `try`, which can be
