@@ -1,7 +1,6 @@
 //! The broad phase: which pairs of bodies could meet in this step. It is a pure function of the
 //! state.
 
-use crate::bucket_sort::{BucketMemory, bucket_sort};
 use crate::fixed::Vector;
 use crate::limits::{BODIES_MAX, PARTNERS_MAX};
 use crate::motion::Motion;
@@ -38,7 +37,6 @@ struct SweepEntry {
 pub(crate) struct SweepMemory {
     unsorted: Vec<SweepEntry>,
     order: Vec<u64>,
-    buckets: BucketMemory,
     sorted: Vec<SweepEntry>,
     partners: Vec<[u8; PairKind::COUNT]>,
     skips: Skips,
@@ -71,7 +69,7 @@ pub(crate) fn find_pairs(
     if sweep_strips(memory, bodies, found).is_none() {
         sweep_all(memory, bodies, found);
     }
-    bucket_sort(found, &mut memory.buckets);
+    found.sort_unstable();
 }
 
 /// Replaces the content of a list, whose memory stays.
@@ -104,7 +102,7 @@ fn sweep_strips(
     bodies: &[SweepBody],
     found: &mut Vec<PairKey>,
 ) -> Option<()> {
-    let SweepMemory { unsorted, order, buckets, sorted, partners, .. } = memory;
+    let SweepMemory { unsorted, order, sorted, partners, .. } = memory;
     order.clear();
     for entry in &*unsorted {
         // By the strip, then by the lower end, and by index where that is the same.
@@ -115,7 +113,7 @@ fn sweep_strips(
             return None;
         }
     }
-    bucket_sort(order, buckets);
+    order.sort_unstable();
     let index = |key: &u64| (key & ((1 << INDEX_BITS) - 1)) as usize;
     refill(sorted, order.iter().map(|key| unsorted[index(key)]));
     found.clear();
@@ -168,11 +166,11 @@ fn sweep_strip(
 /// of another one. That is what makes a heap in one place cheap: once two bodies have all the partners that
 /// they may have, the one no longer looks at the other.
 fn sweep_all(memory: &mut SweepMemory, bodies: &[SweepBody], found: &mut Vec<PairKey>) -> usize {
-    let SweepMemory { unsorted, order, buckets, sorted, partners, skips } = memory;
+    let SweepMemory { unsorted, order, sorted, partners, skips } = memory;
     // By the lower end, and by index where that is the same: in one number, which sorts fast.
     let key = |entry: &SweepEntry| (begin(entry) << 32) | u64::from(entry.index);
     refill(order, unsorted.iter().map(key));
-    bucket_sort(order, buckets);
+    order.sort_unstable();
     refill(sorted, order.iter().map(|key| unsorted[(key & 0xFFFF_FFFF) as usize]));
     found.clear();
     partners.clear();

@@ -134,7 +134,6 @@ mod active_set;
 mod body;
 mod bounds;
 mod broad_phase;
-mod bucket_sort;
 mod chain;
 mod compound;
 mod compound_pair;
