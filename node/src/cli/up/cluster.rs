@@ -97,6 +97,15 @@ pub(in crate::cli) struct ServerExit {
     pub(in crate::cli) sim_ended: bool,
 }
 
+impl ServerExit {
+    /// Returns the way in which `up` ends because this server ended. What the server's program lacks, this one lacks as
+    /// well; any other end is told as `otherwise`.
+    pub(in crate::cli) fn exit_of_up(&self, otherwise: Exit) -> Exit {
+        let is_other = self.code == Some(i32::from(Exit::OtherEngine.code()));
+        if is_other { Exit::OtherEngine } else { otherwise }
+    }
+}
+
 /// The server processes of a sim.
 #[derive(Debug)]
 pub(in crate::cli) struct ServerProcesses {
@@ -228,14 +237,11 @@ impl ServerProcesses {
     }
 
     fn epitaph(&self, death: &ServerExit) -> Failure {
-        let ServerExit { index, status, code, .. } = death;
+        let ServerExit { index, status, .. } = death;
         let path = self.log_path(*index);
         let words = last_words(&path).unwrap_or_default();
         let said = if words.is_empty() { String::new() } else { format!(", saying `{words}`") };
-        // What it lacks is lacking here as well.
-        let is_other = *code == Some(i32::from(Exit::OtherEngine.code()));
-        let exit = if is_other { Exit::OtherEngine } else { Exit::Failed };
-        Failure::new(exit, format!("server {index} ended with {status}{said}"))
+        Failure::new(death.exit_of_up(Exit::Failed), format!("server {index} ended with {status}{said}"))
             .hint(&format!("its log is {}", path.display()))
     }
 

@@ -184,6 +184,7 @@ impl<'a> Supervisor<'a> {
             ExitDecision::WouldEndAgain | ExitDecision::NotWanted => SupervisionState::Left,
         };
         let (Quorum { voters, live, needed }, unreached) = self.quorum().await;
+        let exit = death.exit_of_up(Exit::TimedOut);
         let died = Died {
             died: index,
             pid: death.pid,
@@ -210,7 +211,7 @@ impl<'a> Supervisor<'a> {
         let lives = number_of(live, "server lives", "servers live");
         let needed = number_of(needed, "is", "are");
         let message = format!("{lives} where {needed} needed: no quorum");
-        Err(Failure::new(Exit::TimedOut, message)
+        Err(Failure::new(exit, message)
             .hint(&format!("see {}", self.cluster.log_path(index).display())))
     }
 
@@ -343,6 +344,20 @@ mod tests {
     fn who_would_end_the_same_way_is_not_started_again() {
         for code in [2, 3, 4, 5, 8] {
             assert_eq!(next(true, Some(code), 1), ExitDecision::WouldEndAgain, "{code}");
+        }
+    }
+
+    /// Whether a server lacked a port before or after it answered decided between the codes 8 and 7.
+    #[test]
+    fn up_ends_as_the_server_whose_program_lacks_something() {
+        let exit = |code| {
+            let status = String::new();
+            let death = ServerExit { index: 0, pid: 77, status, code, sim_ended: false };
+            death.exit_of_up(Exit::TimedOut)
+        };
+        assert_eq!(exit(Some(8)), Exit::OtherEngine);
+        for code in [None, Some(1), Some(2), Some(101)] {
+            assert_eq!(exit(code), Exit::TimedOut, "{code:?}");
         }
     }
 
