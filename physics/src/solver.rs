@@ -76,14 +76,14 @@ impl Solver {
             for joint in &mut self.joints {
                 joint.solve(&mut self.set.velocities);
             }
-            self.each_constraint(push_apart);
+            self.each_constraint(|of, points, motion, _| push_apart(of, points, motion));
             self.integrate_positions();
             for joint in &mut self.joints {
                 joint.relax(&self.set.bodies, &mut self.set.velocities);
             }
-            self.each_constraint(relax);
+            self.each_constraint(|of, points, motion, _| relax(of, points, motion));
             if self.bounces {
-                self.each_constraint(apply_restitution);
+                self.each_constraint(|of, points, motion, _| apply_restitution(of, points, motion));
             }
         }
         for (body, velocity) in self.set.bodies.iter().zip(&mut self.set.velocities) {
@@ -107,6 +107,11 @@ impl Solver {
         }
         let falls = !self.surroundings.gravity.is_zero();
         for pair in &mut self.pairs {
+            let shifts = [pair.a, pair.b].map(|body| &self.shifts[body as usize]);
+            // It is listed as it is. If it is solved, then from an earlier substep on, and its bodies are stirred.
+            if pair.is_known(shifts) {
+                continue;
+            }
             let view = view([pair.a, pair.b], &self.set, &self.shifts);
             let solved = pair.refresh(view, &mut self.points);
             if solved && falls {
@@ -194,9 +199,10 @@ impl Solver {
 
     /// Runs `work` on each constraint. Their order decides the result, because each one sees the
     /// velocities that those before it left.
+    #[inline(always)]
     fn each_constraint(
         &mut self,
-        work: impl Fn(&ContactConstraint, &mut [ConstraintPoint], &mut PairMotion<'_>),
+        work: impl Fn(&ContactConstraint, &mut [ConstraintPoint], &mut PairMotion, &[BodyShift]),
     ) {
         let (velocities, shifts) = (&mut self.set.velocities[..], &self.shifts[..]);
         let points = &mut self.points[..];
@@ -204,13 +210,10 @@ impl Solver {
             let (index_a, index_b) = (constraint.a as usize, constraint.b as usize);
             let first = constraint.first as usize;
             let points = &mut points[first..first + usize::from(constraint.count)];
-            let mut motion = PairMotion {
-                a: velocities[index_a],
-                b: velocities[index_b],
-                shifts: [&shifts[index_a], &shifts[index_b]],
-            };
-            work(constraint, points, &mut motion);
-            (velocities[index_a], velocities[index_b]) = (motion.a, motion.b);
+            let mut motion = PairMotion { a: velocities[index_a], b: velocities[index_b] };
+            work(constraint, points, &mut motion, shifts);
+            velocities[index_a].take(&motion.a);
+            velocities[index_b].take(&motion.b);
         }
     }
 }

@@ -23,6 +23,8 @@ const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
 /// The greatest velocity inside the solver, per axis: room for a heap's exchange of impulses before
 /// the end of the step clamps the velocity to the body's own bound.
 const SOLVER_SPEED_MAX: Q20 = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(4)));
+// One comparison of two coordinates at once needs it, see `is_within_solver_speed`.
+const _: () = assert!(SOLVER_SPEED_MAX.0.cast_unsigned().is_power_of_two());
 
 /// The velocity of a body. It is kept apart from the [`SolverBody`], because the impulses of the
 /// solver change nothing else.
@@ -53,6 +55,12 @@ impl BodyVelocity {
         self.linear.is_zero() && self.spin.is_zero()
     }
 
+    /// Takes over what the solver made of a copy of it.
+    #[inline(always)]
+    pub(crate) const fn take(&mut self, moved: &Self) {
+        (self.linear, self.spin) = (moved.linear, moved.spin);
+    }
+
     /// Adds a change and clamps the result to what the solver's numbers can hold.
     pub(crate) fn add(&mut self, linear: Vector, spin: Q20) {
         self.linear = (self.linear + linear).bounded(SOLVER_SPEED_MAX);
@@ -62,10 +70,30 @@ impl BodyVelocity {
     /// Adds a change whose spin may be more than fits, as [`Self::add`] does.
     #[inline(always)]
     pub(crate) fn push(&mut self, linear: Vector, spin: i64) {
-        self.linear = (self.linear + linear).bounded(SOLVER_SPEED_MAX);
-        let bound = i64::from(self.spin_bound.0);
-        self.spin = Q20(narrow((i64::from(self.spin.0) + spin).max(-bound).min(bound)));
+        let linear = self.linear + linear;
+        let (spin, bound) = (i64::from(self.spin.0) + spin, i64::from(self.spin_bound.0));
+        // Nearly always both are within their bounds, and to see that takes half of what the bounds take.
+        if is_within_solver_speed(linear)
+            && (spin + bound).cast_unsigned() <= (2 * bound).cast_unsigned()
+        {
+            (self.linear, self.spin) = (linear, Q20(narrow(spin)));
+        } else {
+            (self.linear, self.spin) = bounded(linear, spin, bound);
+        }
     }
+}
+
+/// Returns whether both coordinates are from `-SOLVER_SPEED_MAX`, and below `SOLVER_SPEED_MAX`.
+#[inline(always)]
+fn is_within_solver_speed(linear: Vector) -> bool {
+    let above = |side: Q20| side.0.wrapping_add(SOLVER_SPEED_MAX.0).cast_unsigned();
+    (above(linear.x) | above(linear.y)) < 2 * SOLVER_SPEED_MAX.0.cast_unsigned()
+}
+
+/// Clamps a velocity and a spin to what the solver's numbers can hold.
+#[cold]
+fn bounded(linear: Vector, spin: i64, bound: i64) -> (Vector, Q20) {
+    (linear.bounded(SOLVER_SPEED_MAX), Q20(narrow(spin.max(-bound).min(bound))))
 }
 
 /// How far a body has moved since the step began. The solver finds the separation of a contact point
@@ -113,6 +141,12 @@ impl BodyShift {
     /// Returns how far turning has moved any point of the body, at most, when this substep ends.
     fn turning(&self, velocity: &BodyVelocity) -> Q20 {
         (self.turn.abs() + substep_distance(velocity.spin.abs())) * self.arm
+    }
+
+    /// Returns how far any point of one of two bodies is from where it was as the other one sees it, at most, when this
+    /// substep ends: without a look at whether both move alike.
+    pub(crate) fn summed_reach([a, b]: [&Self; 2]) -> Q20 {
+        a.reach + b.reach
     }
 
     /// Returns how far any point of one body is from where it was as another body sees it, at most,

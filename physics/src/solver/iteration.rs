@@ -61,10 +61,9 @@ impl ContactConstraint {
 }
 
 /// The motion of the two bodies of a constraint.
-pub(super) struct PairMotion<'a> {
+pub(super) struct PairMotion {
     pub(super) a: BodyVelocity,
     pub(super) b: BodyVelocity,
-    pub(super) shifts: [&'a BodyShift; 2],
 }
 
 /// Finds how far the surfaces are from each other now, and applies the impulses of the last substep
@@ -73,11 +72,13 @@ pub(super) struct PairMotion<'a> {
 pub(super) fn warm_start(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
-    motion: &mut PairMotion<'_>,
+    PairMotion { a, b }: &mut PairMotion,
+    shifts: &[BodyShift],
 ) {
-    let (normal, PairMotion { a, b, shifts }) = (constraint.normal, motion);
+    let normal = constraint.normal;
+    let shifts = [&shifts[constraint.a as usize], &shifts[constraint.b as usize]];
     for point in points {
-        point.separation = point.separation_now(normal, *shifts);
+        point.separation = point.separation_now(normal, shifts);
         point.normal.apply_impulse(point.normal_impulse, a, b);
         point.tangent.apply_impulse(point.tangent_impulse, a, b);
     }
@@ -88,7 +89,7 @@ pub(super) fn warm_start(
 pub(super) fn push_apart(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
-    motion: &mut PairMotion<'_>,
+    motion: &mut PairMotion,
 ) {
     let softness = if constraint.infinite_mass { &STATIC_SOFTNESS } else { &CONTACT_SOFTNESS };
     solve(constraint, points, motion, Some(softness));
@@ -100,7 +101,7 @@ pub(super) fn push_apart(
 pub(super) fn relax(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
-    motion: &mut PairMotion<'_>,
+    motion: &mut PairMotion,
 ) {
     solve(constraint, points, motion, None);
     for point in points {
@@ -114,23 +115,40 @@ pub(super) fn relax(
 fn solve(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
-    motion: &mut PairMotion<'_>,
+    motion: &mut PairMotion,
     softness: Option<&Softness>,
 ) {
-    let normal = constraint.normal;
-    for point in &mut *points {
-        solve_friction(point, normal.right_perp(), motion);
+    let (normal, tangent) = (constraint.normal, constraint.normal.right_perp());
+    match points {
+        // Without a loop, which the many contacts of discs would pay for.
+        [point] => {
+            solve_friction(point, tangent, motion);
+            solve_normal(point, normal, softness, motion);
+        }
+        [one, other] => {
+            solve_friction(one, tangent, motion);
+            solve_friction(other, tangent, motion);
+            if constraint.coupling.is_regular() {
+                solve_both(one, other, constraint, softness, motion);
+            } else {
+                solve_normal(one, normal, softness, motion);
+                solve_normal(other, normal, softness, motion);
+            }
+        }
+        _ => unreachable!("a constraint that is solved has one or two points"),
     }
-    if let [one, other] = points
-        && constraint.coupling.is_regular()
-    {
-        solve_both(one, other, constraint, softness, motion);
-        return;
-    }
-    for point in points {
-        let wanted = wanted_impulse(point, normal, softness, motion);
-        apply_normal(point, point.normal_impulse + wanted, motion);
-    }
+}
+
+/// Stops the approach of the bodies at one point.
+#[inline(always)]
+fn solve_normal(
+    point: &mut ConstraintPoint,
+    normal: Unit,
+    softness: Option<&Softness>,
+    motion: &mut PairMotion,
+) {
+    let wanted = wanted_impulse(point, normal, softness, motion);
+    apply_normal(point, point.normal_impulse + wanted, motion);
 }
 
 /// Solves two points at once, whose impulses act on each other. Where one of them does not push, each is on its own.
@@ -142,7 +160,7 @@ fn solve_both(
     other: &mut ConstraintPoint,
     constraint: &ContactConstraint,
     softness: Option<&Softness>,
-    motion: &mut PairMotion<'_>,
+    motion: &mut PairMotion,
 ) {
     let normal = constraint.normal;
     let wanted = [
@@ -170,12 +188,12 @@ fn solve_both(
 
 /// Stops the sliding, with an impulse of at most the friction times the normal impulse.
 #[inline(always)]
-fn solve_friction(point: &mut ConstraintPoint, tangent: Unit, motion: &mut PairMotion<'_>) {
+fn solve_friction(point: &mut ConstraintPoint, tangent: Unit, motion: &mut PairMotion) {
     // Many points are there only because two bodies are near.
     if point.normal_impulse.is_zero() && point.tangent_impulse.is_zero() {
         return;
     }
-    let PairMotion { a, b, .. } = motion;
+    let PairMotion { a, b } = motion;
     let max_friction = point.friction * point.normal_impulse;
     let sliding = point.tangent.relative_speed(tangent, a, b);
     let total = (point.tangent_impulse - sliding).bounded(max_friction);
@@ -191,7 +209,7 @@ fn wanted_impulse(
     point: &ConstraintPoint,
     normal: Unit,
     softness: Option<&Softness>,
-    motion: &PairMotion<'_>,
+    motion: &PairMotion,
 ) -> Q20 {
     let speed = point.normal.relative_speed(normal, &motion.a, &motion.b);
     match softness {
@@ -208,7 +226,7 @@ fn wanted_impulse(
 /// Makes the normal impulse of a point this one in total. It is clamped as a total: an iteration may
 /// take back what another one gave.
 #[inline(always)]
-fn apply_normal(point: &mut ConstraintPoint, total: Q20, motion: &mut PairMotion<'_>) {
+fn apply_normal(point: &mut ConstraintPoint, total: Q20, motion: &mut PairMotion) {
     let total = total.max(Q20::ZERO).min(NORMAL_IMPULSE_MAX);
     let impulse = total - point.normal_impulse;
     point.normal_impulse = total;
@@ -227,12 +245,12 @@ fn closing_speed(separation: Q20) -> Q20 {
 pub(super) fn apply_restitution(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],
-    motion: &mut PairMotion<'_>,
+    motion: &mut PairMotion,
 ) {
     if constraint.restitution.is_zero() {
         return;
     }
-    let (normal, PairMotion { a, b, .. }) = (constraint.normal, motion);
+    let (normal, PairMotion { a, b }) = (constraint.normal, motion);
     for point in points {
         if point.normal_impulse > Q20::ZERO && point.relative_speed < -RESTITUTION_SPEED {
             let wanted = -(constraint.restitution * point.relative_speed);
