@@ -6,7 +6,7 @@
 use std::{env, error::Error, fs, process, time::Instant};
 
 use metatopia::disk::RealDisk;
-use metatopia_store::{Identity, Opening, Position, Store};
+use metatopia_store::{Identity, Opening, Store};
 use metatopia_types::{Digest, PublicKey, SimId};
 
 /// Bytes of log that a busy sim writes in the hour that is kept.
@@ -38,7 +38,7 @@ fn measure(path: &std::path::Path, bytes: u64) -> Result<(), Box<dyn Error>> {
         payload[..8].copy_from_slice(&height.to_le_bytes());
         store.append(1, Some(height), &payload)?;
     }
-    store.mark(Position::ZERO)?;
+    store.mark()?;
     drop(store);
     println!("empty log: {empty:.1?}");
     let (mut store, whole) = open()?;
@@ -47,7 +47,7 @@ fn measure(path: &std::path::Path, bytes: u64) -> Result<(), Box<dyn Error>> {
     let keep = store.end().0.saturating_sub(HOUR_BYTES);
     let turn = keep / (store.end().0 / height).max(1);
     if let Some(record) = store.find(turn.max(1))? {
-        store.mark(record.position)?;
+        store.prune_before(record.position)?;
     }
     drop(store);
     let (store, pruned) = open()?;

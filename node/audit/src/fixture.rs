@@ -227,7 +227,7 @@ pub fn write_log_and_snapshot<D: Disk>(
 /// When the log has no such decision.
 pub fn prune<D: Disk>(store: &mut Store<D>) {
     let found = store.find(5).expect("a log that can be read").expect("turn 5 is decided");
-    store.mark(found.position).expect("a disk that keeps its bytes");
+    store.prune_before(found.position).expect("a disk that keeps its bytes");
 }
 
 /// Returns a disk in memory with a log of the plaza.

@@ -147,7 +147,7 @@ fn sample() -> Sample {
         .expect("a good disk");
     let blob = Blob((0..1_000_u32).flat_map(u32::to_le_bytes).collect());
     let blob = put_blob(store.disk_mut(), &blob).expect("a good disk");
-    store.mark(Default::default()).expect("a good disk");
+    store.mark().expect("a good disk");
 
     let index = store.index().clone();
     let place = |(number, record): (u64, metatopia_store::StoredRecord)| {

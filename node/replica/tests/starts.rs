@@ -61,7 +61,7 @@ fn lived() -> MemoryDisk {
     }
     let (height, root, bytes) = (Height(STATE), Root(Digest::ZERO), vec![7; 500]);
     put_snapshot(store.disk_mut(), &Snapshot { height, root, bytes }).expect("a good disk");
-    store.mark(Position::ZERO).expect("a good disk");
+    store.mark().expect("a good disk");
     store.into_disk()
 }
 
@@ -123,7 +123,7 @@ fn leftovers() -> MemoryDisk {
     let half = store.find(HEIGHTS / 2).expect("a good disk").expect("it is decided").position;
     let mut disk = store.disk().clone();
     let given_up = segments(&disk);
-    store.mark(half).expect("a good disk");
+    store.prune_before(half).expect("a good disk");
     let kept = segments(store.disk());
     let old: Vec<FileName> = given_up.into_iter().filter(|file| !kept.contains(file)).collect();
     assert!(old.len() >= 2);
@@ -297,7 +297,7 @@ fn a_process_that_is_killed_while_it_gives_up_segments_never_makes_its_log_look_
         let half = store.find(HEIGHTS / 2).expect("a good disk").expect("it is decided").position;
         let at = store.disk().operations() + killed;
         store.disk_mut().fail_operation(at, DiskFault::PowerOff);
-        let marked = store.mark(half);
+        let marked = store.prune_before(half);
         let mut disk = store.into_disk();
         disk.forget_faults();
         for tail in tails() {

@@ -223,13 +223,19 @@ impl<D: Disk> Store<D> {
         }
     }
 
-    /// Makes the log durable and notes how far it goes: from now on a log that ends before this is
-    /// damaged, not torn. Then removes the segments that lie wholly before `keep`, for good; with
-    /// [`Position::ZERO`] none.
+    /// Makes the log durable and notes how far it goes: from now on a log that ends before this is damaged, not torn.
     ///
     /// # Errors
     /// See [`MarkError`].
-    pub fn mark(&mut self, keep: Position) -> Result<(), MarkError> {
+    pub fn mark(&mut self) -> Result<(), MarkError> {
+        self.prune_before(Position::ZERO)
+    }
+
+    /// Marks the log, see [`Self::mark`], and then removes the segments that lie wholly before `keep`, for good.
+    ///
+    /// # Errors
+    /// See [`MarkError`].
+    pub fn prune_before(&mut self, keep: Position) -> Result<(), MarkError> {
         self.sync()?;
         let index = self.writer.index();
         let (first, start) = (index.start_before(Position::ZERO), index.start_before(keep));
@@ -254,7 +260,7 @@ impl<D: Disk> Store<D> {
     /// See [`MarkError`]: then it will be.
     pub fn acknowledge_loss(&mut self) -> Result<(), MarkError> {
         self.records_lost = false;
-        let marked = self.mark(Position::ZERO);
+        let marked = self.mark();
         self.records_lost = marked.is_err();
         marked
     }

@@ -4,8 +4,8 @@ use metatopia_consensus::{Base, Record};
 use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::World;
 use metatopia_store::{
-    AppendError, Disk, DiskError, FileKind, FileName, MarkError, Position, ReadDisk,
-    ReadSnapshotError, Snapshot, Store, list_snapshots, put_snapshot,
+    AppendError, Disk, DiskError, FileKind, FileName, MarkError, ReadDisk, ReadSnapshotError,
+    Snapshot, Store, list_snapshots, put_snapshot,
 };
 use metatopia_types::{CertificateError, Ed25519, Height, Recovery, Root, SignedRecovery};
 
@@ -110,7 +110,7 @@ impl RecoveredState {
         for record in records {
             store.append(AGREEMENT, None, &record.encode())?;
         }
-        store.mark(Position::ZERO)?;
+        store.mark()?;
         Ok(FileName::new(FileKind::Snapshot(height, root)))
     }
 }

@@ -347,7 +347,7 @@ impl<D: Disk> Keeper<D> {
             self.news.push(News::NotPruned(error));
             store::Position::ZERO
         });
-        self.mark(keep);
+        self.mark_and_prune(keep);
         self.look_for_oldest();
         self.forget_patches();
         self.look_for_gaps();
@@ -398,7 +398,7 @@ impl<D: Disk> Keeper<D> {
     /// Marks the log when the server stops, so that a later start notices a cut.
     pub fn close(&mut self, report: &mut dyn FnMut(Done)) {
         if self.health == Health::Sound {
-            self.mark(store::Position::ZERO);
+            self.mark_and_prune(store::Position::ZERO);
         }
         self.report_news(report);
     }

@@ -1,7 +1,7 @@
 //! Damaged logs: what is put aside, and what goes on.
 
 use metatopia_store::{
-    Disk, FileKind, FileName, Position, Quarantine, ScanError, Store, begins_behind_damage,
+    Disk, FileKind, FileName, Quarantine, ScanError, Store, begins_behind_damage,
     memory::{CrashEffect, DiskFault, MemoryDisk},
     quarantine, scan,
 };
@@ -13,7 +13,7 @@ const RECORDS: u64 = 16;
 /// A marked log of several segments.
 fn whole() -> MemoryDisk {
     let mut store = open(filled(&[1; RECORDS as usize]));
-    store.mark(Position::ZERO).expect("a good disk");
+    store.mark().expect("a good disk");
     store.into_disk()
 }
 
@@ -129,7 +129,7 @@ fn a_log_begins_behind_damage_only_where_the_damage_took_its_beginning() {
         }
         store.sync().expect("a good disk");
         for kept in records(store.index(), store.disk()) {
-            store.mark(kept.position).expect("a good disk");
+            store.prune_before(kept.position).expect("a good disk");
             assert_eq!(begins_behind_damage(store.disk(), store.index()), Ok(false), "{record}");
         }
         assert!(store.index().is_pruned());
@@ -183,7 +183,7 @@ fn a_second_damaged_segment_of_a_number_takes_the_next_free_name() {
     let first = repaired(&mut disk, false);
     let mut store = open(disk);
     store.append(1, None, b"more").expect("a good disk");
-    store.mark(Position::ZERO).expect("a good disk");
+    store.mark().expect("a good disk");
     let mut disk = store.into_disk();
     let file = FileName::segment(bad);
     let length = disk.bytes(file).expect("a segment").len() as u64;

@@ -1,8 +1,8 @@
 //! Logs mangled in any way: the scanner never panics, and serves nothing that was not written.
 
 use metatopia_store::{
-    Disk, FileKind, FileName, OpenStoreError, Position, RecoverError, ScanError, Store,
-    memory::MemoryDisk, quarantine, scan, survey,
+    Disk, FileKind, FileName, OpenStoreError, RecoverError, ScanError, Store, memory::MemoryDisk,
+    quarantine, scan, survey,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 
@@ -171,7 +171,7 @@ proptest! {
         if marked {
             let ends: Vec<_> = store.index().iter(store.disk()).flatten().collect();
             let keep = prune.get(&ends).position;
-            store.mark(keep).expect("a good disk");
+            store.prune_before(keep).expect("a good disk");
         }
         let mut disk = store.into_disk();
         for harm in &harms {
@@ -202,7 +202,7 @@ proptest! {
             Ok(opened) => {
                 let mut store = opened.store;
                 store.append(1, None, b"more").expect("a good disk");
-                store.mark(Position::ZERO).expect("a good disk");
+                store.mark().expect("a good disk");
             }
             Err(OpenStoreError::Recover(error)) => prop_assert!(false, "{error}"),
             Err(OpenStoreError::Identity(error)) => prop_assert!(false, "{error}"),

@@ -19,7 +19,7 @@ fn long() -> Store<MemoryDisk> {
 
 fn marked() -> MemoryDisk {
     let mut store = long();
-    store.mark(Position::ZERO).expect("a good disk");
+    store.mark().expect("a good disk");
     store.into_disk()
 }
 
@@ -54,7 +54,7 @@ fn segments_before_what_is_kept_are_removed_and_the_rest_stands_alone() {
         let mut store = long();
         let (file, _) = store.index().locate(keep).expect("a record");
 
-        store.mark(keep).expect("a good disk");
+        store.prune_before(keep).expect("a good disk");
 
         let kept = assert_suffix(&store);
         assert!(store.index().begin() <= keep);
@@ -93,7 +93,7 @@ fn a_crash_at_any_step_of_pruning_loses_nothing_that_is_kept() {
             let mut store = long();
             let next = store.disk().operations() + step;
             store.disk_mut().fail_operation(next, DiskFault::PowerOff);
-            let done = store.mark(keep);
+            let done = store.prune_before(keep);
             let mut disk = store.into_disk();
             disk.crash(tail);
 
@@ -118,12 +118,12 @@ fn a_mark_that_is_not_written_harms_nothing() {
     let next = store.disk().operations() + 1;
     store.disk_mut().fail_operation(next, DiskFault::Full);
 
-    let failed = store.mark(keep);
+    let failed = store.prune_before(keep);
 
     assert!(matches!(failed, Err(MarkError::Disk(_))), "{failed:?}");
     assert!(!store.must_reopen());
     assert_eq!(assert_suffix(&store), RECORDS);
-    store.mark(keep).expect("there is room again");
+    store.prune_before(keep).expect("there is room again");
     assert!(assert_suffix(&store) < RECORDS);
 }
 
@@ -244,7 +244,7 @@ fn every_flip_and_every_cut_of_the_mark_is_noticed() {
 fn a_pruned_log_whose_first_segments_are_gone_is_not_taken_for_a_shorter_one() {
     let mut store = long();
     let keep = positions(store.disk())[6];
-    store.mark(keep).expect("a good disk");
+    store.prune_before(keep).expect("a good disk");
     let mut disk = store.into_disk();
     let first = FileName::segment(segments(&disk)[0]);
     disk.remove(first).expect("a segment");

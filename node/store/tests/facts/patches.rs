@@ -129,7 +129,7 @@ fn tags_that_were_left_out_are_known_after_a_scan_as_to_the_writer() {
 
     // Of a log whose beginning was given up, those between the tags that are left.
     let keep = store.find(106).expect("a good disk").expect("a record").position;
-    store.mark(keep).expect("a good disk");
+    store.prune_before(keep).expect("a good disk");
     let scanned = scan(store.disk(), sim()).expect("an undamaged log").index;
     assert!(scanned.is_pruned());
     assert_eq!(store.index().gaps().collect::<Vec<_>>(), scanned.gaps().collect::<Vec<_>>());

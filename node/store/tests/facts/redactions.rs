@@ -159,7 +159,7 @@ fn any_bit_that_turns_in_a_segment_with_holes_is_damage() {
     redact_all(&mut store).expect("a good disk");
     append(&mut store, 24);
     store.sync().expect("a good disk");
-    store.mark(Position::ZERO).expect("a good disk");
+    store.mark().expect("a good disk");
     let (file, _) = store.index().locate(store.index().begin()).expect("a segment");
     let disk = store.into_disk();
     let bits = disk.bytes(file).expect("a segment").len() as u64 * 8;

@@ -204,7 +204,7 @@ impl Life {
         }
         let keep = index.get(&self.kept).position;
         let begin = self.store().index().begin();
-        if self.store().mark(keep).is_ok() {
+        if self.store().prune_before(keep).is_ok() {
             self.durable = self.store().end();
         }
         let after = self.store().index().begin();

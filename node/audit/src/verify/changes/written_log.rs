@@ -147,7 +147,7 @@ impl WrittenLog {
             store.put_patch(patch).unwrap();
         }
         if self.cut > 0 {
-            store.mark(keep).unwrap();
+            store.prune_before(keep).unwrap();
         }
         let disk = store.into_disk();
         let checked = check_log(&disk, identity, start, &Serial, &mut ()).unwrap();

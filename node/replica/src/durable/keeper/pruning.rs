@@ -31,8 +31,8 @@ impl<D: Disk> Keeper<D> {
     }
 
     /// Marks how far the log goes, and gives up what lies before `keep`.
-    pub(super) fn mark(&mut self, keep: store::Position) {
-        match self.store.mark(keep) {
+    pub(super) fn mark_and_prune(&mut self, keep: store::Position) {
+        match self.store.prune_before(keep) {
             Ok(()) => self.forget_unsynced(),
             Err(store::MarkError::Sync(error)) => {
                 self.check(Err::<(), _>(error));
