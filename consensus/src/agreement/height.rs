@@ -240,10 +240,8 @@ impl Agreement {
 
     /// Writes a turn's bytes into the log, once. Always before what relies on them.
     pub(super) fn log_turn(&mut self, header: HeaderId) {
-        if self.turn_store.mark_logged(header)
-            && !self.controls.turns_not_logged
-            && let Some(turn) = self.turn_store.turn(header)
-        {
+        if self.turn_store.mark_logged(header) && !self.controls.turns_not_logged {
+            let turn = self.turn_store.turn(header).expect("a turn that was marked just now");
             self.outbox.append(Record::Turn(Arc::clone(turn)));
         }
     }

@@ -94,7 +94,7 @@ impl Execution {
         self.height
     }
 
-    /// Returns the last applied height.
+    /// Returns the last applied height, which is zero until a server that lacks the state has one.
     pub(crate) fn applied_height(&self) -> Height {
         let applying = self.applying.as_ref().and_then(|decision| decision.height().minus(1));
         self.world().map(World::height).or(applying).unwrap_or_default()
@@ -232,7 +232,9 @@ impl Execution {
 /// Returns the outcomes of a turn's acts, if the world remembers them.
 fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
     let leaf = world.leaf(&World::outcomes_key(height));
-    let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());
-    let kept: Vec<(ActId, Outcome)> = kept.unwrap_or_default();
+    let kept = leaf.map_or_else(Vec::new, |leaf| {
+        let kept: Result<Vec<(ActId, Outcome)>, _> = wire::decode(&leaf, limits::LEAF_BYTES_MAX);
+        kept.expect("a leaf that a world of this engine wrote is read by it")
+    });
     kept.into_iter().map(|(_, outcome)| outcome).collect()
 }

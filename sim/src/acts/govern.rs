@@ -395,7 +395,7 @@ impl State {
 
     /// Stops a thing, and its scripts that run. Whoever has it in hand puts it down.
     fn freeze_thing(&mut self, by: PublicKey, id: ObjectId) {
-        let Some(object) = self.objects.get(&id) else { return };
+        let object = self.objects.get(&id).expect("an act freezes a thing that is there");
         let runs = |script: &ScriptId| {
             self.scripts.get(script).is_some_and(|script| script.suspended.is_none())
         };
@@ -414,7 +414,7 @@ impl State {
 
     /// Lets a thing go on, with the scripts that stopped with it.
     fn thaw_thing(&mut self, id: ObjectId) {
-        let Some(frozen) = self.people.frozen.remove(&id) else { return };
+        let frozen = self.people.frozen.remove(&id).expect("an act thaws a thing that is frozen");
         self.byte_budget.take(BUILD_BYTES_MAX);
         let there = |state: &Self, script: &ScriptId| {
             state.objects.get(&id).is_some_and(|object| object.scripts.contains(script))

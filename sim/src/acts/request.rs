@@ -14,6 +14,23 @@ use crate::{
     state::{Object, State},
 };
 
+/// Returns the right that an order about a club needs: to speak, where others read its words.
+const fn club_right(order: &ClubOrder) -> Right {
+    match order {
+        // An invite tells somebody something, and the name of a club is words.
+        ClubOrder::Say { .. }
+        | ClubOrder::Invite { .. }
+        | ClubOrder::Found { .. }
+        | ClubOrder::Rename { .. } => Right::Speak,
+        ClubOrder::Accept { .. }
+        | ClubOrder::Decline { .. }
+        | ClubOrder::Leave { .. }
+        | ClubOrder::Remove { .. }
+        | ClubOrder::HandOver { .. }
+        | ClubOrder::Dissolve { .. } => Right::Attend,
+    }
+}
+
 impl ActContext<'_> {
     /// Returns the right that the act needs, and what it is done to.
     ///
@@ -43,17 +60,10 @@ impl ActContext<'_> {
             Act::SetProfile { profile } if self.clears_profile(*profile) => {
                 (Right::Attend, ActTarget::SIM)
             }
-            // An invite tells somebody something, and the name of a club is words.
-            Act::Say { .. }
-            | Act::Tell { .. }
-            | Act::SetProfile { .. }
-            | Act::Club(
-                ClubOrder::Say { .. }
-                | ClubOrder::Invite { .. }
-                | ClubOrder::Found { .. }
-                | ClubOrder::Rename { .. },
-            ) => (Right::Speak, ActTarget::SIM),
-            Act::Club(_) => (Right::Attend, ActTarget::SIM),
+            Act::Say { .. } | Act::Tell { .. } | Act::SetProfile { .. } => {
+                (Right::Speak, ActTarget::SIM)
+            }
+            Act::Club(order) => (club_right(order), ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
@@ -65,7 +75,16 @@ impl ActContext<'_> {
             }
             Act::Land { order } => match self.land_order(*order) {
                 Ok(LandOrder::TakeBack { .. }) => (Right::TakeBack, ActTarget::SIM),
-                _ => (Right::Land, ActTarget::SIM),
+                // An order that cannot be read is refused once the right is there.
+                Ok(
+                    LandOrder::Claim { .. }
+                    | LandOrder::Renew { .. }
+                    | LandOrder::SetBeacons { .. }
+                    | LandOrder::Give { .. }
+                    | LandOrder::Release { .. }
+                    | LandOrder::Succeed { .. },
+                )
+                | Err(_) => (Right::Land, ActTarget::SIM),
             },
             // That a key is not lost is a fact which its signature proves, also of who is banned.
             Act::Hear { .. } | Act::CancelRecovery => (Right::Testify, ActTarget::SIM),

@@ -146,7 +146,7 @@ impl Reports {
 
     /// Closes a report by a ruling, and forgets the one that was decided first if too many are remembered.
     pub(crate) fn decide(&mut self, number: u64, given: GivenRuling) {
-        let Some(report) = self.close(number) else { return };
+        let report = self.close(number).expect("an act decides a report that is open");
         self.decided.insert((given.height, number));
         self.all.insert(number, FiledReport { ruling: Some(given), ..report });
         if self.decided.len() > REPORTS_DECIDED_KEPT

@@ -65,7 +65,8 @@ impl State {
 
     /// Gives a silent neighbour up: what is under way to it comes home.
     pub(crate) fn sever(&mut self, neighbour: SimId) {
-        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        let border = self.borders.all.get_mut(&neighbour);
+        let border = border.expect("an act severs a border that is there");
         let events = border.crossing.sever();
         events.into_iter().for_each(|event| self.apply_event(neighbour, event));
         self.drop_own_ghosts();

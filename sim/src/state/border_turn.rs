@@ -477,7 +477,8 @@ impl State {
         pass: CrossingPass,
         lane: metatopia_types::Lane,
     ) {
-        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        let border = self.borders.all.get_mut(&neighbour);
+        let border = border.expect("who approaches comes over a border that is there");
         let passes = &mut border.crossing.said.passes;
         border.lanes.insert(pass.person, lane);
         match passes.binary_search_by(|known| known.person.cmp(&pass.person)) {

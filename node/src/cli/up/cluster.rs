@@ -241,8 +241,11 @@ impl ServerProcesses {
         let path = self.log_path(*index);
         let words = last_words(&path).unwrap_or_default();
         let said = if words.is_empty() { String::new() } else { format!(", saying `{words}`") };
-        Failure::new(death.exit_of_up(Exit::Failed), format!("server {index} ended with {status}{said}"))
-            .hint(&format!("its log is {}", path.display()))
+        Failure::new(
+            death.exit_of_up(Exit::Failed),
+            format!("server {index} ended with {status}{said}"),
+        )
+        .hint(&format!("its log is {}", path.display()))
     }
 
     /// Returns whether a process of ours runs for this server.

@@ -68,9 +68,9 @@ pub enum ForgetError {
     Patch(#[from] PatchError),
 }
 
-/// What is to go from some segments.
+/// The words that leave some segments.
 #[derive(Default)]
-struct Going {
+struct LeavingWords {
     words: Vec<ForgottenWords>,
     /// The acts that brought the words, in the decided turn and in those that were only proposed.
     acts: BTreeSet<ActId>,
@@ -123,29 +123,29 @@ impl<D: Disk> Keeper<D> {
     ) -> Result<usize, ForgetError> {
         let named: BTreeSet<WordsPlace> = words.iter().map(place_of).collect();
         self.forgotten.looked_for.retain(|place| named.contains(place));
-        let mut going = Going::default();
+        let mut leaving = LeavingWords::default();
         for words in words.iter().filter(|words| words.height <= last) {
             if self.forgotten.looked_for.contains(&place_of(words)) {
                 continue;
             }
-            self.add(&mut going, words)?;
-            let is_much = going.segments.len() >= SEGMENTS_AT_ONCE;
-            if is_much || going.words.len() >= FORGOTTEN_AT_ONCE {
+            self.add(&mut leaving, words)?;
+            let is_much = leaving.segments.len() >= SEGMENTS_AT_ONCE;
+            if is_much || leaving.words.len() >= FORGOTTEN_AT_ONCE {
                 break;
             }
         }
-        let mut turns = self.forget_in_patches(&going)?;
-        for at in &going.segments {
-            let is_going = |turn: &Turn| going.without(turn);
+        let mut turns = self.forget_in_patches(&leaving)?;
+        for at in &leaving.segments {
+            let is_going = |turn: &Turn| leaving.without(turn);
             turns += self.store.redact(*at, &mut |record| redacted(record, is_going))?;
         }
-        self.forgotten.looked_for.extend(going.words.iter().map(place_of));
+        self.forgotten.looked_for.extend(leaving.words.iter().map(place_of));
         Ok(turns)
     }
 
-    /// Adds words to what is going: the acts that brought them, and the segments where these may be.
-    fn add(&self, going: &mut Going, words: &ForgottenWords) -> Result<(), ForgetError> {
-        going.words.push(*words);
+    /// Adds words to what is leaving: the acts that brought them, and the segments where these may be.
+    fn add(&self, leaving: &mut LeavingWords, words: &ForgottenWords) -> Result<(), ForgetError> {
+        leaving.words.push(*words);
         let kept = KeptTurns::of(&self.store);
         let mut turns = kept.from(words.height);
         let found = turns.next().filter(|found| found.height() == words.height);
@@ -159,7 +159,7 @@ impl<D: Disk> Keeper<D> {
         if acts.is_empty() {
             return Ok(());
         }
-        going.acts.extend(acts);
+        leaving.acts.extend(acts);
         // The act may have been proposed for as long as it was valid, and once more before it was decided.
         let first = words.height.minus(EXPIRY_HEIGHTS_MAX).unwrap_or_default();
         let (index, disk) = (self.store.index(), self.store.disk());
@@ -170,18 +170,18 @@ impl<D: Disk> Keeper<D> {
         let range = (if first == Height(0) { index.begin() } else { at(first)? }, {
             at(words.height.plus(2))?
         });
-        going.segments.extend(segments_in(index, range));
+        leaving.segments.extend(segments_in(index, range));
         Ok(())
     }
 
-    /// Drops what is going from the patches that hold its turns.
-    fn forget_in_patches(&mut self, going: &Going) -> Result<usize, ForgetError> {
-        let heights = going.words.iter().map(|words| words.height.0);
+    /// Drops what is leaving from the patches that hold its turns.
+    fn forget_in_patches(&mut self, leaving: &LeavingWords) -> Result<usize, ForgetError> {
+        let heights = leaving.words.iter().map(|words| words.height.0);
         let ranges = heights.filter_map(|height| self.store.patches().holding(height));
         let ranges: BTreeSet<(u64, u64)> = ranges.collect();
         let mut turns = 0;
         for range in ranges {
-            turns += self.rewrite_patch(range, &|turn| going.without(turn))?.0;
+            turns += self.rewrite_patch(range, &|turn| leaving.without(turn))?.0;
         }
         Ok(turns)
     }
@@ -252,7 +252,7 @@ impl<D: Disk> Keeper<D> {
     }
 }
 
-impl Going {
+impl LeavingWords {
     /// Returns a turn without the words that go; nothing if it has none of them.
     fn without(&self, turn: &Turn) -> Option<Turn> {
         let is_named = |act: &metatopia_types::SignedEnvelope| {

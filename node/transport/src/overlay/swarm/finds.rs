@@ -63,7 +63,7 @@ impl OverlaySwarm {
             }
             OverlayBehaviourEvent::Lan(called) => {
                 for (peer, address) in called {
-                    self.knock(peer, &without_peer(&address));
+                    self.dial_near(peer, &without_peer(&address));
                 }
             }
             _ => {}
@@ -78,14 +78,14 @@ impl OverlaySwarm {
             return;
         }
         let table = &mut self.swarm.behaviour_mut().table;
-        let is_guest = !info.protocols.contains(table.protocol());
+        let is_client_only = !info.protocols.contains(table.protocol());
         let Some(heard) = self.heard.get_mut(&peer).filter(|heard| !heard.has_said) else { return };
         heard.has_said = true;
         // Only at the address where it is heard, so that nobody has others dial a third.
         let (Some(ip), Some(port)) = (heard.ip, info.listen_addrs.iter().find_map(port_of)) else {
             return;
         };
-        if is_guest {
+        if is_client_only {
             return;
         }
         let address = Multiaddr::from(ip).with(Protocol::Tcp(port));
@@ -98,7 +98,7 @@ impl OverlaySwarm {
     }
 
     /// Dials a member that calls in the local network.
-    fn knock(&mut self, peer: PeerId, address: &Multiaddr) {
+    fn dial_near(&mut self, peer: PeerId, address: &Multiaddr) {
         let table = &mut self.swarm.behaviour_mut().table;
         let may = table.scope().admits_near(address) && key_of(&peer).is_some();
         if !may || self.heard.contains_key(&peer) || !table.admits_dial(Instant::now()) {
