@@ -140,7 +140,7 @@ impl RegionView<'_> {
     /// Makes it the set of all bodies.
     pub(crate) fn all_bodies(&self, set: &mut ActiveSet) {
         set.swept.fill(self.bodies, self.mass_props);
-        broad_phase::find_pairs(&set.swept, &mut set.sweep, &mut set.keys);
+        broad_phase::find_pairs(&set.swept, self.bodies, &mut set.sweep, &mut set.keys);
         set.link(self);
         set.prepare(self);
         set.joints.clear();

@@ -1,13 +1,17 @@
 //! The broad phase: which pairs of bodies could meet in this step. It is a pure function of the
 //! state.
 
+use crate::body::Body;
 use crate::fixed::Vector;
 use crate::limits::{BODIES_MAX, PARTNERS_MAX};
 use crate::motion::Motion;
 use crate::sweep_body::{Aabb, SweepBodies, SweepBody};
 
+mod kept;
 #[cfg(test)]
 mod tests;
+
+use kept::KeptPairs;
 
 /// Two bodies by their indices in id order, the lower first, as `a << 32 | b`.
 pub(crate) type PairKey = u64;
@@ -40,6 +44,7 @@ pub(crate) struct SweepMemory {
     sorted: Vec<SweepEntry>,
     partners: Vec<[u8; PairKind::COUNT]>,
     skips: Skips,
+    kept: KeptPairs,
 }
 
 /// The height of a strip, as a number of bits: 8 m, a few times the size of most bodies.
@@ -54,15 +59,23 @@ const ENTRIES_PER_BODY: usize = 3;
 /// Finds all pairs whose boxes overlap and whose kinds concern each other, in id order, without
 /// those beyond [`PARTNERS_MAX`] of a body.
 ///
-/// This is sweep and prune. Bodies are sorted by the lower end of their boxes along the axis on
+/// Most steps look at the pairs that an earlier one kept, see [`kept`]. Else this is sweep and prune. Bodies are sorted by the lower end of their boxes along the axis on
 /// which they are spread further, and each is compared with those that begin before it ends; first
 /// in strips across that axis. Only where a body has too many partners, which the order of the whole
 /// sweep selects, or where bodies are too large for strips, all are swept as one.
 pub(crate) fn find_pairs(
-    SweepBodies { bodies, boxes, .. }: &SweepBodies,
+    swept: &SweepBodies,
+    all: &[Body],
     memory: &mut SweepMemory,
     found: &mut Vec<PairKey>,
 ) {
+    let mut kept = core::mem::take(&mut memory.kept);
+    let is_kept = kept.find(swept, all, memory, found).is_some();
+    memory.kept = kept;
+    if is_kept {
+        return;
+    }
+    let SweepBodies { bodies, boxes, .. } = swept;
     let along_x = sweeps_along_x(boxes.iter().map(Aabb::centre));
     let entries = (0_u32..).zip(boxes).map(|(index, aabb)| entry(index, aabb, along_x));
     refill(&mut memory.unsorted, entries);
@@ -102,7 +115,31 @@ fn sweep_strips(
     bodies: &[SweepBody],
     found: &mut Vec<PairKey>,
 ) -> Option<()> {
-    let SweepMemory { unsorted, order, sorted, partners, .. } = memory;
+    found.clear();
+    let mut partners = core::mem::take(&mut memory.partners);
+    partners.clear();
+    partners.resize(bodies.len(), [0; PairKind::COUNT]);
+    let told = sort_into_strips(memory).and_then(|()| {
+        sweep_sorted_strips(memory, |first, second| {
+            let Some((key, owner, kind)) = classified(first, second, bodies) else {
+                return Some(());
+            };
+            let count = &mut partners[owner as usize][kind as usize];
+            if *count == PARTNERS_MAX {
+                return None;
+            }
+            *count += 1;
+            found.push(key);
+            Some(())
+        })
+    });
+    memory.partners = partners;
+    told
+}
+
+/// Sorts the entries into strips. Returns `None` if large bodies lie in too many.
+fn sort_into_strips(memory: &mut SweepMemory) -> Option<()> {
+    let SweepMemory { unsorted, order, sorted, .. } = memory;
     order.clear();
     for entry in &*unsorted {
         // By the strip, then by the lower end, and by index where that is the same.
@@ -116,45 +153,41 @@ fn sweep_strips(
     order.sort_unstable();
     let index = |key: &u64| (key & ((1 << INDEX_BITS) - 1)) as usize;
     refill(sorted, order.iter().map(|key| unsorted[index(key)]));
-    found.clear();
-    partners.clear();
-    partners.resize(bodies.len(), [0; PairKind::COUNT]);
+    Some(())
+}
+
+/// Sweeps each strip for itself, and gives `met` the entries that overlap, until that returns `None`.
+#[inline]
+fn sweep_sorted_strips(
+    SweepMemory { order, sorted, .. }: &SweepMemory,
+    mut met: impl FnMut(&SweepEntry, &SweepEntry) -> Option<()>,
+) -> Option<()> {
     let (mut rest, mut entries) = (&order[..], &sorted[..]);
     while let Some(key) = rest.first() {
         let strip = (key >> (32 + INDEX_BITS)) as u32;
         let count = rest.partition_point(|key| (key >> (32 + INDEX_BITS)) as u32 == strip);
-        sweep_strip(&entries[..count], strip, bodies, partners, found)?;
+        sweep_strip(&entries[..count], strip, &mut met)?;
         (rest, entries) = (&rest[count..], &entries[count..]);
     }
     Some(())
 }
 
-/// Sweeps one strip. A pair that lies in several strips counts in the first that both reach. Returns
-/// `None` if a body has more partners than it may have.
+/// Sweeps one strip. A pair that lies in several strips counts in the first that both reach.
+#[inline]
 fn sweep_strip(
     entries: &[SweepEntry],
     number: u32,
-    bodies: &[SweepBody],
-    partners: &mut [[u8; PairKind::COUNT]],
-    found: &mut Vec<PairKey>,
+    met: &mut impl FnMut(&SweepEntry, &SweepEntry) -> Option<()>,
 ) -> Option<()> {
     for (position, first) in entries.iter().enumerate() {
         for second in &entries[position + 1..] {
             if second.low > first.high {
                 break;
             }
-            if first.is_apart_across(second)
-                || strip(first.other_low.max(second.other_low)) != number
-            {
-                continue;
+            let is_here = strip(first.other_low.max(second.other_low)) == number;
+            if is_here && !first.is_apart_across(second) {
+                met(first, second)?;
             }
-            let Some((key, owner, kind)) = classified(first, second, bodies) else { continue };
-            let count = &mut partners[owner as usize][kind as usize];
-            if *count == PARTNERS_MAX {
-                return None;
-            }
-            *count += 1;
-            found.push(key);
         }
     }
     Some(())
@@ -166,7 +199,7 @@ fn sweep_strip(
 /// of another one. That is what makes a heap in one place cheap: once two bodies have all the partners that
 /// they may have, the one no longer looks at the other.
 fn sweep_all(memory: &mut SweepMemory, bodies: &[SweepBody], found: &mut Vec<PairKey>) -> usize {
-    let SweepMemory { unsorted, order, sorted, partners, skips } = memory;
+    let SweepMemory { unsorted, order, sorted, partners, skips, .. } = memory;
     // By the lower end, and by index where that is the same: in one number, which sorts fast.
     let key = |entry: &SweepEntry| (begin(entry) << 32) | u64::from(entry.index);
     refill(order, unsorted.iter().map(key));
@@ -304,7 +337,7 @@ fn classified(
 }
 
 /// The kind of a pair, as the body sees it that the pair counts for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum PairKind {
     /// A body of finite mass meets one of infinite mass.
     Wall,

@@ -46,6 +46,15 @@ impl Aabb {
         Vector::new(middle(self.low.x, self.high.x), middle(self.low.y, self.high.y))
     }
 
+    /// Returns whether the other box lies in this one.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        // All four are looked at, which takes no branch for each.
+        (self.low.x <= other.low.x)
+            & (self.low.y <= other.low.y)
+            & (self.high.x >= other.high.x)
+            & (self.high.y >= other.high.y)
+    }
+
     /// Returns whether the two boxes have a point in common.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let overlap = |low: Q20, high: Q20, other_low: Q20, other_high: Q20| {
@@ -66,7 +75,7 @@ fn half_extents(body: &Body, outlines: &mut Outlines) -> Vector {
 }
 
 /// What of a body says whom it meets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SweepBody {
     pub(crate) filter: Filter,
     pub(crate) bounding_radius: Q20,

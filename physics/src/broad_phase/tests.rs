@@ -15,12 +15,21 @@ fn at(x: i64, y: i64) -> Vec2 {
     Vec2::new(Fx::from_ratio(x, 100), Fx::from_ratio(y, 100))
 }
 
-fn prepared(specs: &[BodySpec]) -> SweepBodies {
+fn bodies_of(specs: &[BodySpec]) -> Vec<Body> {
     let body = |(id, spec)| Body::new(ObjectId(id), spec).expect("a test's bodies fit");
-    let bodies: Vec<Body> = (0..).zip(specs).map(body).collect();
+    (0..).zip(specs).map(body).collect()
+}
+
+fn prepared(bodies: &[Body]) -> SweepBodies {
     let mut prepared = SweepBodies::default();
-    prepared.fill(&bodies, &MassProps::of_all(&bodies));
+    prepared.fill(bodies, &MassProps::of_all(bodies));
     prepared
+}
+
+/// Returns the entries of a sweep along the axis on which the bodies are spread further.
+fn entries_of(boxes: &[Aabb]) -> Vec<SweepEntry> {
+    let along_x = sweeps_along_x(boxes.iter().map(Aabb::centre));
+    (0..).zip(boxes).map(|(index, aabb)| entry(index, aabb, along_x)).collect()
 }
 
 /// Returns the pairs of a sweep that compares each body with all that begin before it ends.
@@ -45,18 +54,17 @@ fn plainly_swept(entries: &[SweepEntry], bodies: &[SweepBody]) -> Vec<PairKey> {
 
 /// Returns the pairs of a sweep of strips, if it tells them, and of a sweep of all bodies as one.
 fn swept(specs: &[BodySpec]) -> (Option<Vec<u64>>, Vec<u64>) {
-    let prepared = prepared(specs);
+    let all_bodies = bodies_of(specs);
+    let prepared = prepared(&all_bodies);
     let SweepBodies { bodies, boxes, .. } = &prepared;
-    let along_x = sweeps_along_x(boxes.iter().map(Aabb::centre));
     let (mut memory, mut strips, mut all) = (SweepMemory::default(), Vec::new(), Vec::new());
-    let entries = (0..).zip(boxes).map(|(index, aabb)| entry(index, aabb, along_x));
-    refill(&mut memory.unsorted, entries);
+    memory.unsorted = entries_of(boxes);
     let told = sweep_strips(&mut memory, bodies, &mut strips);
     sweep_all(&mut memory, bodies, &mut all);
     strips.sort_unstable();
     all.sort_unstable();
     let mut found = Vec::new();
-    find_pairs(&prepared, &mut SweepMemory::default(), &mut found);
+    find_pairs(&prepared, &all_bodies, &mut SweepMemory::default(), &mut found);
     assert_eq!(found, all);
     assert_eq!(plainly_swept(&memory.unsorted, bodies), all);
     (told.map(|()| strips), all)
@@ -100,7 +108,7 @@ fn strips_find_the_pairs_that_a_sweep_of_all_bodies_finds() {
 
 /// Returns how many pairs of boxes a sweep of all bodies as one compares.
 fn compared(specs: &[BodySpec]) -> usize {
-    let SweepBodies { bodies, boxes, .. } = prepared(specs);
+    let SweepBodies { bodies, boxes, .. } = prepared(&bodies_of(specs));
     let mut memory = SweepMemory::default();
     let entries = (0..).zip(&boxes).map(|(index, aabb)| entry(index, aabb, true));
     refill(&mut memory.unsorted, entries);
@@ -178,4 +186,72 @@ fn bodies_at_the_edges_of_the_region_are_in_a_strip() {
     let (strips, all) = swept(&specs);
     assert_eq!(strips, Some(all.clone()));
     assert_eq!(all.len(), places.len());
+}
+
+/// Moves bodies about as steps, hits and edits do.
+fn shake(specs: &mut Vec<BodySpec>, dice: &mut Stream, half: u64) {
+    for spec in &mut *specs {
+        let mut side = |most: u64| dice.below(2 * most + 1) as i64 - most as i64;
+        let (hit, [x, y]) = (side(40), [side(3_000), side(3_000)]);
+        if spec.motion == Motion::Dynamic {
+            let per_step = |speed: Fx| Fx::from_bits(speed.to_bits() / 60);
+            let way = Vec2::new(per_step(spec.velocity.x), per_step(spec.velocity.y));
+            spec.pose.position = spec.pose.position.saturating_add(way);
+            if hit == 0 {
+                spec.velocity = at(x, y);
+            }
+        }
+    }
+    match dice.below(30) {
+        0 if specs.len() > 2 => drop(specs.remove(dice.below(specs.len() as u64) as usize)),
+        1 => {
+            let mut more = specs[0].clone();
+            more.pose.position = at(dice.below(half) as i64, dice.below(half) as i64);
+            specs.insert(0, more);
+        }
+        2 => {
+            let one = dice.below(specs.len() as u64) as usize;
+            specs[one].sensor = !specs[one].sensor;
+        }
+        3 => {
+            let one = dice.below(specs.len() as u64) as usize;
+            specs[one].motion = Motion::Static;
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn pairs_that_are_kept_are_those_of_a_plain_sweep_in_each_step() {
+    let (mut kept, mut steps, mut renewed) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut dice = Stream::new(&[4; 32], "physics.kept", &[seed]);
+        let half = [30, 600, 2_000, 20_000][seed as usize % 4];
+        let mut specs: Vec<BodySpec> = (0..dice.below(120) + 20)
+            .map(|n| {
+                let mut side = |most: u64| dice.below(2 * most) as i64 - most as i64;
+                let shape = Shape::Circle { radius: Fx::from_ratio(side(20) + 40, 100) };
+                let motion = if n % 6 == 0 { Motion::Static } else { Motion::Dynamic };
+                let mut spec = BodySpec::new(shape, motion, at(side(half), side(half)));
+                if motion == Motion::Dynamic {
+                    spec.velocity = at(side(300), side(300));
+                }
+                spec
+            })
+            .collect();
+        let (mut memory, mut found) = (SweepMemory::default(), Vec::new());
+        for step in 0..60 {
+            let all = bodies_of(&specs);
+            let swept = prepared(&all);
+            let served = memory.kept.served();
+            find_pairs(&swept, &all, &mut memory, &mut found);
+            kept += u32::from(memory.kept.served() > served);
+            renewed += u32::from(served > 0 && memory.kept.served() == 1);
+            steps += 1;
+            let plainly = plainly_swept(&entries_of(&swept.boxes), &swept.bodies);
+            assert_eq!(found, plainly, "seed {seed}, step {step}");
+            shake(&mut specs, &mut dice, half);
+        }
+    }
+    assert!(kept > steps / 4 && renewed > 200, "{kept} of {steps} kept, {renewed} renewed");
 }
