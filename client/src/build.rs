@@ -116,7 +116,7 @@ pub struct BuildPlan {
 }
 
 impl BuildPlan {
-    /// How far it reaches from its centre along each axis at most.
+    /// Returns how far the part reaches from its centre along each axis at most.
     #[must_use]
     pub fn half(&self) -> Vec2 {
         match self.form {

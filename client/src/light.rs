@@ -135,7 +135,7 @@ impl LightClient {
         self.sim
     }
 
-    /// How signatures are checked.
+    /// Returns the scheme by which signatures are checked.
     #[must_use]
     pub fn scheme(&self) -> &dyn Verify {
         &*self.scheme
@@ -147,7 +147,7 @@ impl LightClient {
         self.sets.last().map_or(Height(0), |(from, _)| *from)
     }
 
-    /// Who votes at `height`, as far as is known.
+    /// Returns who votes at `height`, as far as is known.
     ///
     /// # Errors
     /// [`Distrust::TooOld`] before the first trusted set.
@@ -156,7 +156,7 @@ impl LightClient {
         known.map(|(_, set)| set).ok_or(Distrust::TooOld(height))
     }
 
-    /// Does the validator set of this height lead through the checkpoint?
+    /// Checks that the validator set of this height leads through the checkpoint.
     fn pass_checkpoint(&self, height: Height) -> Result<(), Distrust> {
         let reached = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.height <= height);
         let Some(checkpoint) = reached else {
@@ -169,7 +169,7 @@ impl LightClient {
         }
     }
 
-    /// Is this header decided?
+    /// Checks that this header is decided.
     ///
     /// # Errors
     /// See [`Distrust`]. [`Distrust::OtherValidators`] may mean that set changes are missing: ask
@@ -195,8 +195,8 @@ impl LightClient {
         self.checkpoint.as_ref().is_some_and(|checkpoint| height < checkpoint.height)
     }
 
-    /// Is this header decided, and not from before the checkpoint? Servers that voted then may have sold their
-    /// keys since, so what they sign says nothing of now.
+    /// Checks that this header is decided and not older than the checkpoint. Servers that voted before the
+    /// checkpoint may have sold their keys since, so what they sign says nothing about the present.
     ///
     /// # Errors
     /// See [`Self::believe`]; [`Distrust::Behind`] of a server that may only be slow.
@@ -228,7 +228,7 @@ impl LightClient {
         Ok(())
     }
 
-    /// Is the act in a decided turn?
+    /// Checks that the act is in a decided turn.
     ///
     /// # Errors
     /// See [`Distrust`].

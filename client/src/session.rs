@@ -250,7 +250,7 @@ impl Session {
         }
     }
 
-    /// What the session believes.
+    /// Returns the light client, which holds what the session believes.
     #[must_use]
     pub const fn light(&self) -> &LightClient {
         &self.light
@@ -262,7 +262,7 @@ impl Session {
         self.lane
     }
 
-    /// Did the node let us in?
+    /// Returns whether the node let the client in.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.open
@@ -335,7 +335,7 @@ impl Session {
         }
     }
 
-    /// When [`Session::tick`] is due.
+    /// Returns when [`Session::tick`] is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         if !self.open {

@@ -97,13 +97,13 @@ impl Sight {
         self.present = present;
     }
 
-    /// Of which height the last view was; 0 before the first.
+    /// Returns the height of the last view, or 0 before the first.
     #[must_use]
     pub const fn height(&self) -> Height {
         self.height
     }
 
-    /// Of which tick the last view was.
+    /// Returns the tick of the last view.
     #[must_use]
     pub const fn tick(&self) -> Tick {
         self.tick
@@ -128,13 +128,13 @@ impl Sight {
         self.tiles.iter().map(|(tile, held)| (*tile, held.height, &held.copy))
     }
 
-    /// Could copies be wrong through no fault of the server that sends views now?
+    /// Returns whether copies could be wrong through no fault of the server that sends views now.
     #[must_use]
     pub const fn is_inherited(&self) -> bool {
         self.inherited
     }
 
-    /// All copies were proved: from now on they are this server's.
+    /// Marks all copies as this server's, because all of them were proved.
     pub const fn settle(&mut self) {
         self.inherited = false;
     }

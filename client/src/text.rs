@@ -445,14 +445,15 @@ pub fn find<'a>(scene: &'a Scene, typed: &str) -> Option<&'a SceneObject> {
         .or_else(|| others().find(|object| object.name.to_lowercase().contains(typed)))
 }
 
-/// Where the client's avatar is.
+/// Returns where the client's avatar is.
 #[must_use]
 pub fn position(scene: &Scene) -> Option<Vec2> {
     let me = scene.objects.iter().find(|object| Some(object.id) == scene.me)?;
     Some(me.position)
 }
 
-/// What is in sight, a line each, nearest first; walls and the like last, as a count.
+/// Describes what is in sight: a line for each thing, nearest first; walls and the like come last, as a
+/// count.
 #[must_use]
 pub fn describe(scene: &Scene) -> Vec<String> {
     let Some(here) = position(scene) else {
@@ -483,7 +484,7 @@ fn names_in_hands(scene: &Scene, avatar: ObjectId) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
-/// Whether what is in sight is proved, in one sentence.
+/// Tells in one sentence whether what is in sight is proved.
 #[must_use]
 pub fn proof(proven: &Result<ProvenSight, UnprovenSight>) -> String {
     match proven {

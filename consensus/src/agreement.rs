@@ -212,15 +212,15 @@ impl Agreement {
         self.chain.set(height)
     }
 
-    /// Does this server vote at the height that is being agreed on?
+    /// Returns whether this server votes at the height that is being agreed on.
     #[must_use]
     pub fn is_voting(&self) -> bool {
         let set = self.chain.set(self.height());
         self.begun && self.signs && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
     }
 
-    /// May this server sign, as far as its log says? If records of the log were lost it may not,
-    /// until it is past all that it may have signed.
+    /// Returns whether this server may sign, as far as its log says. If records of the log were lost, it may
+    /// not until it is past all that it may have signed.
     #[must_use]
     pub const fn has_voice(&self) -> bool {
         self.may_sign

@@ -176,7 +176,7 @@ impl Core {
         own.filter_map(|polka| polka.round.as_u32().map(Round)).filter(|at| *at <= last).max()
     }
 
-    /// Has a quorum prevoted for this turn, as far as this core knows?
+    /// Returns whether a quorum has prevoted for this turn, as far as this core knows.
     pub(crate) fn has_polka(&self, header: HeaderId) -> bool {
         let polkas = self.state.driver.polka_certificates();
         polkas.iter().any(|polka| polka.value_id == Id(header))

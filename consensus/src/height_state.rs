@@ -123,7 +123,7 @@ impl HeightState {
         self.candidate(header, now).judged = Some(judged);
     }
 
-    /// Did a quorum precommit nil? Then nothing can be decided in that round any more.
+    /// Returns whether a quorum precommitted nil. Then nothing can be decided in that round any more.
     pub(crate) fn is_over(&self, round: Round, set: &ValidatorSet) -> bool {
         let voters = self.nil_precommits.get(&round);
         let members = voters.into_iter().flatten().filter_map(|key| set.get(key));
@@ -158,7 +158,7 @@ impl Candidate {
         proposers.chain(self.voters.iter().copied()).collect()
     }
 
-    /// Is there a reason to judge it, for the first time or again?
+    /// Returns whether there is a reason to judge the turn, for the first time or again.
     pub(crate) fn is_open(&self, grounds: Grounds) -> bool {
         match self.judged {
             None => true,

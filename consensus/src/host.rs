@@ -12,17 +12,17 @@ pub trait Host {
     /// may be told yet; that is what [`Effect::Decided`](crate::Effect::Decided) is for.
     fn decided(&mut self, turn: &Turn);
 
-    /// Is the state there that turns of this height are judged by? After a restart the log may vouch
-    /// for its root before the turns that led to it are applied again; agreement then neither judges
-    /// nor proposes until this says yes, which it looks at with every input.
+    /// Returns whether the state by which turns of this height are judged is there. After a restart the log
+    /// may vouch for its root before the turns that led to it are applied again. Until this returns true,
+    /// agreement neither judges nor proposes; it asks with every input.
     fn knows(&self, height: Height) -> bool {
         let _ = height;
         true
     }
 
-    /// May these acts be in this turn, given all decided turns before it? Asks for each act's
-    /// signature, sim, expiry and place in its lane. Header, order and limits of the body have been
-    /// checked before.
+    /// Checks whether these acts may be in this turn, given all decided turns before it: each act's
+    /// signature, sim, expiry and place in its lane. Header, order and limits of the body have been checked
+    /// before.
     ///
     /// # Errors
     /// The first act that makes the turn void.

@@ -34,8 +34,8 @@ pub(crate) enum TurnArrival {
 }
 
 impl TurnContext {
-    /// All that does not depend on how the turn came to us. Cheap things first; acts are for the
-    /// host to judge.
+    /// Checks all that does not depend on how the turn came to us. Cheap checks come first; the host judges
+    /// the acts.
     pub(crate) fn check(&self, turn: &Turn) -> Result<(), Void> {
         let header = &turn.header;
         if header.sim != self.sim || header.engine != self.engine || header.height != self.height {
@@ -67,8 +67,8 @@ impl TurnContext {
         }
     }
 
-    /// Who built it and when. A header that claims an earlier round than it was built in would put
-    /// the blame for that round on others, so a fresh turn is of the round it is proposed in.
+    /// Checks who built the turn and when. A header that claims an earlier round than it was built in would
+    /// put the blame for that round on others, so a fresh turn is of the round it is proposed in.
     pub(crate) fn check_claim(&self, turn: &Turn, came: TurnArrival) -> Result<(), Void> {
         let header = &turn.header;
         let (fits, wall) = match came {

@@ -56,7 +56,7 @@ impl Peers {
         }
     }
 
-    /// Is the connection to this peer known to be gone?
+    /// Returns whether the connection to this peer is known to be gone.
     pub(crate) fn is_down(&self, name: &PublicKey) -> bool {
         self.peers.get(name).is_some_and(|peer| peer.down)
     }
@@ -116,8 +116,8 @@ impl Peer {
         }
     }
 
-    /// May this peer get another answer to a want? It gets a few at once, and one more after each
-    /// `pause`.
+    /// Returns whether this peer may get another answer to a want, and counts that answer. A peer gets a few
+    /// at once, and one more after each `pause`.
     pub(crate) fn may_want(&mut self, now: Duration, pause: Duration) -> bool {
         while self.wants > 0 && now >= self.forgiven + pause {
             self.forgiven += pause;
@@ -131,7 +131,8 @@ impl Peer {
         may
     }
 
-    /// May this peer get decisions, because it got none for `pause`?
+    /// Returns whether this peer may get decisions, because it got none for `pause`, and notes that it gets
+    /// them now.
     pub(crate) fn may_ask(&mut self, now: Duration, pause: Duration) -> bool {
         let rested = self.answered.is_none_or(|last| now >= last + pause);
         if rested {

@@ -67,8 +67,9 @@ impl Assembly {
     }
 }
 
-/// Does the header commit to this body, and are all its bytes there? If not, somebody changed the body, and the
-/// header's builder is not to blame. A turn of which words were forgotten cannot be applied, so it is none here.
+/// Returns whether the header commits to this body and all bytes of the body are there. If not, somebody
+/// changed the body, and the header's builder is not to blame. A turn of which words were forgotten cannot be
+/// applied, so it counts as none here.
 pub(crate) fn has_own_body(turn: &Turn) -> bool {
     let header = &turn.header;
     turn.body.is_whole()
@@ -193,7 +194,7 @@ impl TurnStore {
     }
 }
 
-/// Do index, count and length fit each other? Then the parts of a turn cannot be longer than a
+/// Returns whether index, count and length fit each other. Then the parts of a turn cannot be longer than a
 /// turn.
 fn is_well_formed(part: &Part) -> bool {
     let (index, total) = (usize::from(part.index), usize::from(part.total));

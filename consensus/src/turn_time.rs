@@ -52,7 +52,7 @@ pub(crate) fn stamp(wall: Millis, previous: Millis, length: u64) -> Millis {
     }
 }
 
-/// May a turn state this time? With `wall`, it must not be far ahead of that clock either.
+/// Checks that a turn may state this time. With `wall`, the time must not be far ahead of that clock either.
 ///
 /// There is little to choose: a slot, or one millisecond after the turn before.
 pub(crate) fn check(

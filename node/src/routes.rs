@@ -112,7 +112,7 @@ impl FromRef<Node> for WebSockets {
 }
 
 impl Node {
-    /// Does the node's loop run? Only the loop holds the sender.
+    /// Returns whether the node's loop runs. Only the loop holds the sender.
     fn is_live(&self) -> bool {
         self.status.has_changed().is_ok()
     }

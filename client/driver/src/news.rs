@@ -88,7 +88,7 @@ impl DriverEvent {
         )
     }
 
-    /// Does this news make older news worthless?
+    /// Returns whether this news makes older news worthless.
     pub(super) const fn replaces(&self, older: &Self) -> bool {
         matches!((self, older), (Self::Scene(_), Self::Scene(_)) | (Self::Proof(_), Self::Proof(_)))
     }

@@ -46,7 +46,7 @@ impl NodeUrl {
         self.sim.as_deref().copied()
     }
 
-    /// Is this the same node, whichever of its sims is meant?
+    /// Returns whether both name one node; each may name another sim of it.
     pub(crate) fn is_same_node(&self, other: &Self) -> bool {
         self.origin == other.origin
     }

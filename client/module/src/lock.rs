@@ -40,8 +40,9 @@ impl Lock {
         Self(packages)
     }
 
-    /// All packages that are needed where crates of ours use others: pairs of those names. One line for
-    /// each, in order; or the pair of which the lock knows nothing.
+    /// Lists all packages that are needed where crates of ours use others: `used` has pairs of those names.
+    /// The list has one line for each package, in order. An error is the pair of which the lock knows
+    /// nothing.
     pub(crate) fn needed<'a>(
         &self,
         used: &[(&'a str, &'a str)],

@@ -53,7 +53,7 @@ impl MadeOf {
         self.0.insert(name.to_owned(), digits);
     }
 
-    /// Do both state the same of this name?
+    /// Returns whether both state the same digest for this name.
     pub(crate) fn says_same_of(&self, other: &Self, name: &str) -> bool {
         self.0.get(name).is_some_and(|digest| other.0.get(name) == Some(digest))
     }

@@ -60,7 +60,7 @@ impl CargoManifest {
         self.0.iter().filter(move |(name, _)| wanted(name)).flat_map(|(_, entries)| entries)
     }
 
-    /// What a crate uses in a build, of any system; not what only its tests use.
+    /// Returns what a crate uses in a build on any system. What only its tests use is left out.
     pub(crate) fn used(&self) -> impl Iterator<Item = &str> {
         let is_used = |name: &str| {
             let part = name.rsplit('.').next();

@@ -119,7 +119,7 @@ pub fn parts(root: &Path) -> Result<PartDigests, Unclear> {
     Ok(PartDigests { digests, members, lock })
 }
 
-/// What of the workspace's manifest bears on the module.
+/// Returns the text of the workspace's manifest that bears on the module.
 fn concerning(workspace: &CargoManifest, is_named: impl Fn(&str) -> bool) -> String {
     let is_in = |name: &str| {
         let below = |section: &str| name.strip_prefix(section);

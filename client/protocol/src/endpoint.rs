@@ -52,7 +52,7 @@ impl EndpointAnnouncement {
 }
 
 impl SignedAnnouncement {
-    /// Is the announcement within its limits, and signed by the server that it names?
+    /// Returns whether the announcement is within its limits and signed by the server that it names.
     #[must_use]
     pub fn verify(&self, scheme: &dyn Verify) -> bool {
         let announcement = &self.announcement;

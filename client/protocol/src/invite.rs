@@ -108,7 +108,7 @@ impl Invite {
         self.header.sim
     }
 
-    /// What the issuer signs, and what names the invite.
+    /// Returns the digest that the issuer signs and that names the invite.
     #[must_use]
     pub fn id(&self) -> Digest {
         Digest::of("metatopia invite v1", &wire::encode(self))
@@ -137,8 +137,8 @@ impl Invite {
 }
 
 impl SignedInvite {
-    /// Is it within its bounds, still good at `now`, and signed by its issuer? That is all that a
-    /// server need know; whether the issuer may invite, it says itself.
+    /// Checks that the invite is within its bounds, still good at `now`, and signed by its issuer. A server
+    /// needs no other check, because it knows itself whether the issuer may invite.
     ///
     /// # Errors
     /// See [`InviteError`]. The cheap questions come first.
@@ -154,7 +154,8 @@ impl SignedInvite {
         Ok(())
     }
 
-    /// As [`SignedInvite::check_issued`], and does its checkpoint hold? Who begins with it must know.
+    /// Checks what [`SignedInvite::check_issued`] checks, and that the checkpoint holds. A node that begins
+    /// at the checkpoint needs both.
     ///
     /// # Errors
     /// See [`InviteError`].

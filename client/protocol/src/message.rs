@@ -60,7 +60,7 @@ impl Hello {
         Self { version: crate::VERSION, key: key.public(), signature }
     }
 
-    /// Does it answer `challenge`?
+    /// Returns whether the greeting answers `challenge`.
     #[must_use]
     pub fn verify(&self, challenge: &Challenge, scheme: &dyn Verify) -> bool {
         scheme.verify(&self.key, &challenge.sign_bytes(&self.key), &self.signature)
@@ -81,7 +81,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// What the holder of `key` signs.
+    /// Returns what the holder of `key` signs.
     #[must_use]
     pub fn sign_bytes(&self, key: &PublicKey) -> [u8; 32] {
         Digest::of("metatopia hello v1", &wire::encode(&(self, key))).0
@@ -270,9 +270,9 @@ pub enum SubmitRefusal {
 }
 
 impl SubmitRefusal {
-    /// Can the act never be decided, wherever it is handed in? Otherwise the reason is one of this
-    /// node at this moment, and the act is as good as before: until it expires, whoever has its
-    /// bytes may hand it in again, here or elsewhere.
+    /// Returns whether no server can ever decide the act. Otherwise the reason concerns this node at this
+    /// moment: the act stays good until it expires, and whoever has its bytes may hand it in again, here or
+    /// elsewhere.
     #[must_use]
     pub const fn is_lasting(&self) -> bool {
         match self {

@@ -17,7 +17,7 @@ use crate::text::number_of;
 const UNDO_BEFORE: &str =
     "`undo 1` passes over what you did last, and takes back the deed before it.";
 
-/// What a builder can do next; nothing if there is nothing to say.
+/// Returns what a builder can do next after a refusal, or `None` if there is nothing to say.
 #[must_use]
 pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
     let rules = &parameters.building;
@@ -91,7 +91,7 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
     })
 }
 
-/// What a builder can do next who joins things.
+/// Returns what a builder who joins things can do next after a refusal.
 fn about_joints(why: Refusal) -> Option<String> {
     Some(match why {
         Refusal::OwnersDiffer => "`mine` lists your things; what is yours can be joined to the \
@@ -106,7 +106,7 @@ fn about_joints(why: Refusal) -> Option<String> {
     })
 }
 
-/// What somebody can do next whose hands are in the way; nothing if they are not.
+/// Returns what a builder whose hands are in the way can do next, or `None` for other refusals.
 const fn of_hands(why: Refusal) -> Option<&'static str> {
     Some(match why {
         Refusal::Held => {
@@ -139,7 +139,7 @@ pub fn publishers(parameters: &Parameters) -> String {
     )
 }
 
-/// Who may build on land of this title, for a builder with the key `own`.
+/// Tells who may build on land of this title, for a builder with the key `own`.
 #[must_use]
 pub fn title(title: Title, own: &metatopia_types::PublicKey) -> String {
     match title {

@@ -343,7 +343,7 @@ fn named(text: &str) -> Option<(String, String)> {
     Some((filled(thing)?, rest.trim().to_string()))
 }
 
-/// What is before and after the last `between`.
+/// Splits a text at the last `between`.
 fn two(text: &str, between: &str) -> Option<(String, String)> {
     let (one, other) = text.rsplit_once(between)?;
     Some((filled(one)?, filled(other)?))

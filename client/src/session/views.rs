@@ -23,7 +23,7 @@ impl Session {
         }
     }
 
-    /// What is in sight.
+    /// Returns what is in sight.
     #[must_use]
     pub const fn sight(&self) -> &Sight {
         &self.sight
@@ -112,7 +112,8 @@ impl Session {
         }
     }
 
-    /// What was brought from another server does not fit: it may have been wrong there.
+    /// Drops what was brought from another server and asks for all views anew, because copies did not fit.
+    /// The other server may have been wrong.
     fn fetch_anew(&mut self) {
         self.sight.clear();
         self.missed.clear();

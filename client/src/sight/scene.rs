@@ -138,7 +138,7 @@ impl Sight {
         body
     }
 
-    /// Where the own avatar is drawn.
+    /// Returns where the own avatar is drawn.
     #[must_use]
     pub fn position(&self) -> Option<Vec2> {
         let far = || self.far.get(&self.me?).map(|(entry, _)| entry);

@@ -151,7 +151,7 @@ impl Sight {
     }
 }
 
-/// Are all leaves that the proof names in the state, at their places?
+/// Checks that all leaves that the proof names are in the state, at their places.
 fn at_their_places(proof: &ViewProof) -> Result<(), Box<Disproof>> {
     let own = proof.leaves.iter().map(|leaf| (leaf.place, leaf.hash));
     let beside = proof.beside.iter();
@@ -183,7 +183,7 @@ fn name_copied<'a>(proof: &'a ViewProof, copies: &SightLeaves) -> Result<Named<'
     Ok(named)
 }
 
-/// All leaves that the proof names, once they were found to be where it says.
+/// Returns all leaves that the proof names. Their places must have been checked before.
 fn known_leaves(proof: &ViewProof) -> KnownLeaves {
     let mut known = KnownLeaves::new(proof.places.count);
     for leaf in &proof.leaves {

@@ -107,8 +107,8 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
     perform(room, act, &done).await
 }
 
-/// What a line about a thing comes to, and what is said when it is done; nothing, with a word why,
-/// if what it names is not there.
+/// Returns the act that a line about a thing asks for, and what to print when the act is done. If the line
+/// names something that is not there, prints why and returns `None`.
 async fn deed(
     room: &mut TextClient,
     thing: &Thing,

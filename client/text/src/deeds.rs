@@ -431,7 +431,7 @@ fn tell_package(
     Ok(())
 }
 
-/// What was meant, or a word that there is no such thing.
+/// Returns the thing that was typed, or prints that there is no such thing in sight.
 fn seen(
     room: &TextClient,
     scene: &Scene,

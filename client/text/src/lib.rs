@@ -282,7 +282,8 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
     Ok(After::GoOn)
 }
 
-/// Until a line is typed; the world is told of, and told that somebody is there.
+/// Waits until a line is typed. Meanwhile it prints what happens in the world, and tells the sim that
+/// somebody is there.
 async fn wait(room: &mut TextClient) -> Result<(), TextClientError> {
     while !room.has_line() && !room.is_input_over() {
         let beat = room.last_act() + HEARTBEAT;

@@ -247,7 +247,7 @@ impl TextClient {
         self.crossing.ends_at_wall(&mut self.driver, (here, goal)).await
     }
 
-    /// Is the avatar between two sims?
+    /// Returns whether the avatar is between two sims.
     pub(super) fn is_under_way(&self) -> bool {
         self.crossing.is_under_way(self.scene.as_ref())
     }
@@ -544,7 +544,7 @@ impl TextClient {
         Ok(newer.filter(|_| !self.is_interrupted()))
     }
 
-    /// Has a person typed something that should not wait?
+    /// Returns whether a person typed something that should not wait.
     pub(super) fn is_interrupted(&self) -> bool {
         self.lines.interactive && self.has_line()
     }
@@ -567,7 +567,7 @@ impl TextClient {
         })
     }
 
-    /// What is in sight, after everything that was done so far.
+    /// Returns what is in sight after everything that was done so far.
     pub(super) async fn look_around(&mut self) -> Result<Option<Scene>, TextClientError> {
         let end = Instant::now() + SCENE;
         loop {

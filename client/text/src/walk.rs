@@ -80,7 +80,7 @@ impl AvatarWalk {
         self.sideways == SIDESTEP
     }
 
-    /// What to do, seeing this.
+    /// Decides the next step of the walk from what is in sight.
     pub(super) fn step(&mut self, scene: &Scene) -> WalkStep {
         let Some((here, rest, towards)) = self.rest(scene) else {
             return WalkStep::Lost;
@@ -118,7 +118,7 @@ impl AvatarWalk {
         WalkStep::Head(ahead.scale(brake.clamp(SLOWEST, Fx::ONE)))
     }
 
-    /// Where one is, how far it still is, and the point to walk to.
+    /// Returns where the avatar is, how far it still has to go, and the point to walk to.
     fn rest(&self, scene: &Scene) -> Option<(Vec2, Fx, Vec2)> {
         let here = position(scene)?;
         match self.goal {

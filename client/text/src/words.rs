@@ -25,7 +25,7 @@ pub(super) enum SlideEnd {
     OutOfSight,
 }
 
-/// What became of a push.
+/// Tells what became of a push.
 pub(super) fn pushed(name: &str, from: Vec2, to: &SlideEnd) -> String {
     match to {
         SlideEnd::At(to) => match way(from, *to) {
@@ -37,7 +37,7 @@ pub(super) fn pushed(name: &str, from: Vec2, to: &SlideEnd) -> String {
     }
 }
 
-/// Where a walk has ended.
+/// Tells where a walk has ended.
 pub(super) fn walked(from: Vec2, to: Vec2) -> String {
     match way(from, to) {
         Some(way) => format!("You walk {way}, to {}.", coordinates(to)),
@@ -52,7 +52,7 @@ pub(super) fn portal(away: Vec2, to: &str, is_nearest: bool) -> String {
     format!("A portal, {length:.1} m {side}, leads to {to}{how}.")
 }
 
-/// What a gesture looks like to who makes it.
+/// Tells what a gesture looks like to its author.
 pub(super) const fn gesture(emote: Emote) -> &'static str {
     match emote {
         Emote::Wave => "You wave.",

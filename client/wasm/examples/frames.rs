@@ -92,7 +92,7 @@ impl Session {
         Ok(session)
     }
 
-    /// What came of the last call: frames for the server, and events for the page.
+    /// Prints what came of the last call: frames for the server, and events for the page.
     fn came(&mut self) {
         let frames: Vec<String> =
             std::iter::from_fn(|| self.core.outgoing()).map(|frame| hex(&frame)).collect();

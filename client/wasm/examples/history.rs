@@ -37,7 +37,7 @@ fn certificate(header: &Header) -> Certificate {
     Certificate { height, round, header: id, signatures }
 }
 
-/// What the people do in a turn: they come, and then walk another way.
+/// Returns the acts of the people in a turn: they log in, and then walk another way.
 fn deeds(world: &World, people: u8, dice: &mut Stream) -> Vec<SignedEnvelope> {
     let height = world.height().plus(1);
     let mut acts = Vec::new();

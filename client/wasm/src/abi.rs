@@ -49,13 +49,13 @@ pub extern "C" fn input(length: u32) -> *mut u8 {
     })
 }
 
-/// Where the last output is, until the next call.
+/// Returns where the last output is. The address holds until the next call.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.with_borrow(|output| output.as_ptr())
 }
 
-/// How many bytes it has.
+/// Returns how many bytes the last output has.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn output_length() -> u32 {
     OUTPUT.with_borrow(|output| u32::try_from(output.len()).unwrap_or(0))

@@ -211,7 +211,7 @@ impl ClientCore {
         format!("[{}]", news.join(",")).into_bytes()
     }
 
-    /// What the session believes and sees, for tests.
+    /// Returns the session, with what it believes and sees, for tests.
     #[must_use]
     pub const fn session(&self) -> &Session {
         &self.session

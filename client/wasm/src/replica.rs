@@ -92,7 +92,7 @@ impl ClientReplica {
         Ok(Self { light, tools, genesis, beginning, stage, doubts: 0 })
     }
 
-    /// What to ask a node next. Nothing after a mismatch.
+    /// Returns what to ask a node next, or `None` after a mismatch.
     #[must_use]
     pub fn want(&self) -> Option<ClientRequest> {
         match &self.stage {
@@ -198,7 +198,7 @@ impl ClientReplica {
         }
     }
 
-    /// How it stands.
+    /// Returns the state of the replica for the page.
     #[must_use]
     pub fn status(&self) -> ClientStatus {
         match &self.stage {

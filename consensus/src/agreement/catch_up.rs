@@ -111,9 +111,8 @@ impl Agreement {
         }
     }
 
-    /// Was this the last height at which this server voted, and does the next one last? Then no
-    /// vote of ours tells others that it is decided, and perhaps our precommit was the one that
-    /// decided it.
+    /// Returns whether this was the last height at which this server voted. Then no later vote of this server
+    /// tells others that the height is decided, and perhaps its precommit was the one that decided it.
     fn left_with(&self, height: Height) -> bool {
         let voted = self.chain.set(height).is_some_and(|set| set.get(&self.me).is_some());
         voted && self.height_state.looked && !self.signs_here()

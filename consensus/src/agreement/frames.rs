@@ -89,8 +89,8 @@ impl Agreement {
         }
     }
 
-    /// Does this server vote at the open height, or at one of the next heights whose validators are
-    /// known?
+    /// Returns whether this server votes at the open height, or at one of the next heights whose validators
+    /// are known.
     #[must_use]
     pub fn is_member(&self, key: &PublicKey) -> bool {
         let heights = (0..=ROOT_LAG).map(|ahead| self.height().plus(ahead));

@@ -136,14 +136,14 @@ impl Agreement {
         }
     }
 
-    /// Does this server sign at the height that has begun? If so, it logs what its core accepts,
+    /// Returns whether this server signs at the height that has begun. If so, it logs what its core accepts,
     /// because after a crash it must come to the same votes.
     pub(super) fn signs_here(&self) -> bool {
         let set = self.chain.set(self.height());
         self.signs && set.is_some_and(|set| set.get(&self.me).is_some())
     }
 
-    /// Does a broken rule keep this record out of the log?
+    /// Returns whether a broken rule keeps this record out of the log.
     fn leaves_out(&self, record: &Record) -> bool {
         match record {
             Record::Vote(vote) if vote.message.voter == self.me => self.controls.votes_not_logged,
@@ -261,7 +261,7 @@ impl Agreement {
         self.timers.set(Alarm::Core(wait), at);
     }
 
-    /// Is the connection to the proposer of this round known to be gone?
+    /// Returns whether the connection to the proposer of this round is known to be gone.
     fn is_gone(&self, round: Round) -> bool {
         let set = self.chain.set(self.height());
         set.is_some_and(|set| self.peers.is_down(&set.proposer(self.height(), round)))

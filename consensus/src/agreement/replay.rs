@@ -21,7 +21,7 @@ use crate::timers::{Alarm, Timers};
 use crate::turn_store::TurnStore;
 use crate::{AgreementConfig, AppliedTurn, Base, Decision, Host, Message, Recipients, Record};
 
-/// Does this record say what the state machine computed?
+/// Returns whether this record says what the state machine computed.
 const fn is_of_states(record: &Record) -> bool {
     matches!(record, Record::Applied { .. } | Record::Healed { .. } | Record::Recovered(_))
 }

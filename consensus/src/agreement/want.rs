@@ -21,8 +21,8 @@ impl Agreement {
         }
     }
 
-    /// Is the turn or its proposal missing here, and may the turn still be decided? A turn that was
-    /// last mentioned some rounds ago and never had a quorum will be mentioned again if it matters.
+    /// Returns whether the turn or its proposal is missing here and the turn may still be decided. A turn
+    /// that was last mentioned some rounds ago and never had a quorum will be mentioned again if it matters.
     fn is_missing(&self, header: HeaderId, candidate: &Candidate) -> bool {
         let missing = candidate.proposals.is_empty() || self.turn_store.turn(header).is_none();
         let recent = self.round().is_some_and(|now| now <= candidate.round.plus(1));

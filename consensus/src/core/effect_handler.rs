@@ -184,7 +184,7 @@ impl EffectHandler {
         signed
     }
 
-    /// Are these good votes of different members, with at least this power together?
+    /// Returns whether these are good votes of different members that have at least this power together.
     fn check_quorum(&mut self, votes: Vec<Signed<Vote>>, set: &ValidatorSet, least: u64) -> bool {
         let mut seen = BTreeSet::new();
         let mut power = 0_u64;

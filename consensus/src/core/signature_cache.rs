@@ -57,8 +57,8 @@ impl SignatureCache {
         }
     }
 
-    /// Did the holder of `key` sign `message`? Bad signatures are not remembered, because there are
-    /// more of them than memory.
+    /// Returns whether the holder of `key` signed `message`. Bad signatures are not remembered, because there
+    /// are more of them than memory.
     pub(crate) fn check(
         &mut self,
         key: &PublicKey,

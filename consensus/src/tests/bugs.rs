@@ -67,7 +67,7 @@ fn bytes_that_came_too_late_do_not_change_the_vote_when_the_log_is_read_again() 
     cluster.run_to(goal, 5_000);
 }
 
-/// All effects of opening a server on the first `length` records of its log, and of running it alone
+/// Returns all effects of opening a server on the first `length` records of its log, and of running it alone
 /// for a while.
 fn reopen(cluster: &mut Cluster, log: &[Record]) -> (Agreement, Vec<AgreementEffect>) {
     let (config, base, now) = (cluster.config(1), cluster.servers[1].base.clone(), cluster.now(1));

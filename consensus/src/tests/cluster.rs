@@ -252,7 +252,7 @@ impl Cluster {
         self.input(at, AgreementInput::Muted(true));
     }
 
-    /// There is room again: all that was appended meanwhile is written.
+    /// Makes room on the disk again: all that was appended meanwhile is written.
     pub(crate) fn make_room(&mut self, at: usize) {
         let server = &mut self.servers[at];
         server.full = false;

@@ -400,7 +400,7 @@ fn some_header(n: u8) -> HeaderId {
     HeaderId(Digest::of("a header", &[n]))
 }
 
-/// What server 0 got hold of against server 3.
+/// Returns the evidence that server 0 got hold of, each with the server that it accuses.
 fn evidence(cluster: &Cluster) -> Vec<(PublicKey, Evidence)> {
     let found = cluster.servers[0].evidence.iter();
     found.map(|e| (e.verify(sim(), &StandIn).unwrap(), e.clone())).collect()

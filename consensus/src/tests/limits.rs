@@ -282,7 +282,7 @@ fn the_largest_proofs_and_messages_fit_their_limits() {
     }
 }
 
-/// What server 0 sends when this comes from server 1.
+/// Returns what server 0 does when this message comes from server 1.
 fn answers(cluster: &mut Cluster, message: Message) -> Vec<AgreementEffect> {
     let now = cluster.now(0);
     let server = &mut cluster.servers[0];

@@ -12,7 +12,7 @@ fn fault(cluster: &Cluster, log: Vec<Record>) -> Option<OpenAgreementError> {
     Agreement::open(config, base, log, now, &mut Machine::default()).err()
 }
 
-/// Does this record say what the turn of this height led to?
+/// Returns whether this record says what the turn of this height led to.
 fn is_state(record: &Record, of: u64) -> bool {
     matches!(record, Record::Applied { height, .. } if height.0 == of)
 }

@@ -79,7 +79,7 @@ impl ServerStatus {
             && self.validators.contains(&self.server)
     }
 
-    /// How it stands, in a word or a few.
+    /// Returns the server's state in a few words.
     fn state(&self) -> &str {
         let follows = self.more.get("voting").is_some_and(|voting| voting == false)
             && !self.validators.contains(&self.server);

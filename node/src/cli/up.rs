@@ -387,7 +387,7 @@ fn folder_name(name: &str) -> String {
     name.chars().flat_map(char::to_lowercase).map(plain).collect()
 }
 
-/// Where the world of a place is kept unless another directory is named.
+/// Returns the directory in which the world of a place is kept unless another one is named.
 pub(super) fn default_dir(
     place: &str,
     variable: impl Fn(&str) -> Option<PathBuf>,

@@ -49,7 +49,7 @@ struct Known {
 }
 
 impl Known {
-    /// What a server answers; the first one lets nobody in.
+    /// Returns what a server answers; the first server lets nobody in.
     fn answer(&self, server: PublicKey, question: Question) -> Answer {
         match question {
             Question::Genesis => Answer::Genesis(self.genesis.encode()),

@@ -43,7 +43,7 @@ pub struct HostedSim {
 }
 
 impl HostedSim {
-    /// Does its loop run?
+    /// Returns whether the node's loop runs.
     fn is_running(&self) -> bool {
         self.ended.get().is_none() && self.node.as_ref().is_some_and(Node::is_live)
     }

@@ -279,7 +279,7 @@ fn guarded(mut response: Response) -> Response {
     response
 }
 
-/// Is this one of the words that the header says, with commas between? A weight of 0 is a no.
+/// Returns whether a header, a list with commas, names this word. A word with a weight of 0 does not count.
 pub(super) fn names(headers: &HeaderMap, header: HeaderName, word: &str) -> bool {
     let texts = headers.get_all(header);
     let mut words = texts.iter().filter_map(|text| text.to_str().ok()).flat_map(|t| t.split(','));

@@ -282,11 +282,11 @@ impl SessionAnswer {
     }
 }
 
-/// How to connect, in JSON: `quic` is host and port for raw QUIC, `wt` the URL for WebTransport,
-/// `ws` the path for WebSocket, `certificates` the hashes of the certificate in use and of the next,
-/// `room` whether it lets one more client in now, `authority` whether WebTransport shows another
-/// certificate, which an authority gave,
-/// `servers` the origins of the sim's servers, by nobody's signature, `wasm` where the page's module is.
+/// Answers how to connect, in JSON: `quic` is host and port for raw QUIC, `wt` the URL for WebTransport, `ws`
+/// the path for WebSocket, `certificates` the hashes of the certificate in use and of the next, `room`
+/// whether there is room for one more client now, `authority` whether WebTransport shows another certificate,
+/// which an authority gave, `servers` the origins of the sim's servers, which nobody signed, `wasm` where the
+/// page's module is.
 pub(super) async fn session(
     State(node): State<Node>,
     Extension(allowed): Extension<Allowed>,

@@ -72,7 +72,7 @@ pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
     Running { server, status, queries, allowed }
 }
 
-/// What answers for a sim whose loop publishes this status and takes these questions.
+/// A node that answers for a sim whose loop publishes this status and takes these questions.
 pub(super) fn a_node(
     session: SessionAnswer,
     status: watch::Receiver<Option<StatusAnswer>>,

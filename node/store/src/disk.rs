@@ -6,7 +6,7 @@ use crate::{FileName, Folder, limits::READ_BYTES};
 
 /// Reading the files of a data directory. Verification takes only this, so it cannot change one.
 pub trait ReadDisk {
-    /// All our files in `folder`, unfinished ones too, ascending. Foreign files are left out.
+    /// Returns all our files in `folder`, unfinished ones too, ascending. Foreign files are left out.
     ///
     /// # Errors
     /// When the folder cannot be read. A folder that does not exist yet is empty.

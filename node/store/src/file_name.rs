@@ -110,7 +110,7 @@ impl FileName {
         Self { kind: self.kind, temporary: true }
     }
 
-    /// Where it lies.
+    /// Returns the folder of the file.
     #[must_use]
     pub const fn folder(self) -> Folder {
         match self.kind {

@@ -27,7 +27,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Is a directory that has this identity `own`'s?
+    /// Checks that a directory with this identity belongs to `own`.
     ///
     /// # Errors
     /// [`IdentityError::ForeignSim`] or [`IdentityError::ForeignServer`].
@@ -79,7 +79,7 @@ pub enum IdentityError {
     },
 }
 
-/// Whose data directory this is; `None` when nobody has started on it yet.
+/// Reads to whom a data directory belongs; `None` if nobody has started on it yet.
 ///
 /// # Errors
 /// See [`IdentityError`].

@@ -65,7 +65,7 @@ pub(crate) struct LogStart {
 }
 
 impl LogStart {
-    /// Of a log from its first record on.
+    /// The start of a log that keeps its first record.
     pub(crate) fn origin(sim: SimId) -> Self {
         Self { segment: 0, position: Position::ZERO, before: Chain::origin(sim) }
     }
@@ -115,7 +115,7 @@ pub struct LogIndex {
 }
 
 impl LogIndex {
-    /// Of a log without records, to begin there.
+    /// The index of a log that has no records yet and begins at `start`.
     pub(crate) fn new(start: LogStart) -> Self {
         Self {
             first: start.segment,
@@ -143,7 +143,7 @@ impl LogIndex {
         self.controls
     }
 
-    /// Where the next record will begin.
+    /// Returns where the next record will begin.
     #[must_use]
     pub fn end(&self) -> Position {
         self.end
@@ -156,25 +156,25 @@ impl LogIndex {
         self.guarded
     }
 
-    /// Where the first record that is kept begins.
+    /// Returns where the first record that is kept begins.
     #[must_use]
     pub fn begin(&self) -> Position {
         self.segments.first().map_or(self.end, |segment| segment.position)
     }
 
-    /// Were segments before the first one removed?
+    /// Returns whether segments before the first one were removed.
     #[must_use]
     pub fn is_pruned(&self) -> bool {
         self.first > 0
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many segments there are.
+    /// Returns the number of segments.
     #[must_use]
     pub fn segments(&self) -> u64 {
         self.segments.len() as u64
@@ -220,7 +220,7 @@ impl LogIndex {
         Some((FileName::segment(self.first + number as u64), offset))
     }
 
-    /// Where the records of each segment begin, ascending.
+    /// Returns where the records of each segment begin, ascending.
     pub fn segment_starts(&self) -> impl DoubleEndedIterator<Item = Position> {
         self.segments.iter().map(|segment| segment.position)
     }
@@ -269,8 +269,8 @@ impl LogIndex {
         }
     }
 
-    /// Where the log would begin without the segments that lie wholly before `position`; the last
-    /// one stays.
+    /// Returns where the log would begin without the segments that lie wholly before `position`. The last
+    /// segment always stays.
     pub(crate) fn start_before(&self, position: Position) -> LogStart {
         let at = self.segment_of(position).unwrap_or(0);
         let segment = self.segments.get(at);
@@ -297,7 +297,7 @@ impl LogIndex {
         }
     }
 
-    /// Is `tag` above all tags so far?
+    /// Returns whether `tag` is above all tags so far.
     pub(crate) fn accepts(&self, tag: u64) -> bool {
         self.last_tagged.is_none_or(|(last, _)| last < tag)
     }
@@ -338,7 +338,7 @@ impl LogIndex {
         self.readable = self.readable.min(position);
     }
 
-    /// All records from the first.
+    /// Returns all records from the first.
     #[must_use]
     pub fn iter<'a>(&'a self, disk: &'a dyn ReadDisk) -> Records<'a> {
         Records::new(self, disk, self.checkpoints.first())

@@ -68,7 +68,7 @@ impl Inode {
         self.doomed.push(self.settled..self.bytes.len());
     }
 
-    /// All bytes, as far as they can reach the disk.
+    /// Returns all bytes, as far as they can reach the disk.
     fn kept(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         for range in &self.doomed {
@@ -184,14 +184,14 @@ impl MemoryDisk {
         Self::default()
     }
 
-    /// How many changing operations there have been: append, rename, remove, sync of a
-    /// file, sync of a folder.
+    /// Returns how many changing operations there have been: append, rename, remove, sync of a file, sync of
+    /// a folder.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// How many reading operations there have been: list, length, read.
+    /// Returns how many reading operations there have been: list, length, read.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.reads.get()
@@ -249,7 +249,7 @@ impl MemoryDisk {
         self.forget_faults();
     }
 
-    /// All files, finished or not, ascending.
+    /// Returns all files, finished or not, ascending.
     #[must_use]
     pub fn files(&self) -> Vec<FileName> {
         self.names.keys().copied().collect()

@@ -62,7 +62,7 @@ fn holds(from: u64, to: u64) -> Vec<u8> {
 pub struct Patches(BTreeMap<u64, u64>);
 
 impl Patches {
-    /// Those of a data directory.
+    /// Lists the patches of a data directory.
     ///
     /// # Errors
     /// When the folder cannot be read.

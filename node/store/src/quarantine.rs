@@ -81,7 +81,8 @@ pub fn quarantine(
     Ok(Some(Quarantine { fault, moved, records_lost: true }))
 }
 
-/// Where the whole rest of the log behind the last damage begins, if it is of use.
+/// Finds where the undamaged rest of the log behind the last damage begins; `None` if the rest does not
+/// suffice.
 fn whole_end(
     disk: &dyn ReadDisk,
     sim: SimId,

@@ -189,7 +189,7 @@ fn first_start(disk: &dyn ReadDisk, sim: SimId) -> Result<LogStart, DiskError> {
     }
 }
 
-/// Where segment `number` begins, as it says itself; nothing if its header is bad.
+/// Reads from the header of segment `number` where the segment begins; `None` if the header is bad.
 pub(crate) fn start_of(
     disk: &dyn ReadDisk,
     sim: SimId,
@@ -253,7 +253,7 @@ impl<'a> Scanner<'a> {
         self.met |= self.mark.is_some_and(|mark| (mark.end, mark.tip) == end);
     }
 
-    /// What is marked as durable must have been met on the way.
+    /// Checks that the scan met the place up to which the mark says that the log is durable.
     fn check_mark(&self, tail: Option<TailReport>) -> Result<(), ScanError> {
         let Some(mark) = self.mark.filter(|_| !self.met) else {
             return Ok(());

@@ -189,7 +189,7 @@ impl<D: Disk> Store<D> {
         write.perform_sealed(&mut self.disk)
     }
 
-    /// What a sync that begins now will make durable. `None` while the log has no file.
+    /// Returns what a sync that begins now will make durable; `None` while the log has no file.
     #[must_use]
     pub fn begin_sync(&self) -> Option<SyncRequest> {
         self.writer.sync_request()
@@ -281,13 +281,13 @@ impl<D: Disk> Store<D> {
         self.patches.remove(&mut self.disk, from)
     }
 
-    /// What was put back.
+    /// Returns the records that were put back.
     #[must_use]
     pub const fn patches(&self) -> &Patches {
         &self.patches
     }
 
-    /// Is there room for so many bytes more? Asks the disk by writing them, and removes them again.
+    /// Checks that there is room for so many bytes more: writes them to the disk and removes them again.
     ///
     /// # Errors
     /// What the disk says; [`Cause::Full`](crate::Cause::Full) when there is no room.
@@ -313,7 +313,7 @@ impl<D: Disk> Store<D> {
         self.writer.hide_from(self.synced);
     }
 
-    /// Where the next record will begin.
+    /// Returns where the next record will begin.
     #[must_use]
     pub fn end(&self) -> Position {
         self.writer.end()
@@ -325,13 +325,13 @@ impl<D: Disk> Store<D> {
         self.synced
     }
 
-    /// Did the disk fail, so that the store must be reopened?
+    /// Returns whether the disk failed, so that the store must be reopened.
     #[must_use]
     pub fn must_reopen(&self) -> bool {
         self.failed
     }
 
-    /// Where the records are, to read more than one with the [`disk`](Self::disk).
+    /// Returns the index of the records, to read more than one with the [`disk`](Self::disk).
     #[must_use]
     pub fn index(&self) -> &LogIndex {
         self.writer.index()

@@ -96,7 +96,8 @@ impl<'a> TornSearch<'a> {
         Some(record.filter(|record| at + record.frame_bytes() <= self.bytes.len()))
     }
 
-    /// Does the record follow from anything before it? `None` when the budget is used up.
+    /// Returns whether the record follows from a hash that may stand before it; `None` when the budget is
+    /// used up.
     fn is_whole(&mut self, at: usize, record: &RecordHeader) -> Option<bool> {
         let frame = &self.bytes[at..at + record.frame_bytes()];
         for before in self.bad.iter().chain(self.stated.get(&at)) {

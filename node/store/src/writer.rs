@@ -52,7 +52,7 @@ pub struct Write {
 }
 
 impl Write {
-    /// Does a new segment file begin with this record?
+    /// Returns whether a new segment file begins with this record.
     #[must_use]
     pub fn new_segment(&self) -> bool {
         self.begins.is_some()
@@ -69,7 +69,7 @@ impl Write {
         self.perform_sealed(disk)
     }
 
-    /// What must be durable before this is done.
+    /// Returns what must be durable before this is done.
     pub(crate) fn seal(&self) -> Option<&SyncRequest> {
         self.begins.as_ref()?.seal.as_ref()
     }
@@ -189,7 +189,7 @@ impl LogWriter {
         self.index.last_file().expect("a segment has begun")
     }
 
-    /// What to sync so that everything up to now is durable; `None` while there is no file.
+    /// Returns what to sync so that everything up to now is durable; `None` while there is no file.
     #[must_use]
     pub fn sync_request(&self) -> Option<SyncRequest> {
         Some(SyncRequest {
@@ -215,7 +215,7 @@ impl LogWriter {
         self.index.hide_from(position);
     }
 
-    /// Where the next record will begin.
+    /// Returns where the next record will begin.
     #[must_use]
     pub fn end(&self) -> Position {
         self.index.end()
@@ -227,7 +227,7 @@ impl LogWriter {
         self.synced
     }
 
-    /// Where the records are.
+    /// Returns the index of the records.
     #[must_use]
     pub fn index(&self) -> &LogIndex {
         &self.index

@@ -8,7 +8,7 @@ use super::Overlay;
 use crate::{TilePoint, limits, pace, sites::KnownSite};
 
 impl Overlay {
-    /// Once a cycle: ends what is over, and keeps everything within its bounds.
+    /// Ends what is over, and keeps everything within its bounds. It runs once a cycle.
     pub(super) fn keep_house(&mut self) {
         let (now, wall) = (self.now.monotonic, self.now.wall);
         self.peers.forgive();

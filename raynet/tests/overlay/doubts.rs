@@ -21,7 +21,7 @@ fn corner(block: usize) -> TilePoint {
     TilePoint { x: 64 * (block as i32 + 1), y: 6_400 }
 }
 
-/// Where the member and the sites are that are granted land.
+/// Returns the square of a site that is granted land.
 fn place(site: usize) -> Square {
     square(20 * site as i32, 0)
 }

@@ -23,7 +23,7 @@ impl SessionTask {
         &self.nodes[self.node]
     }
 
-    /// Does the node owe an answer that is not being asked for by another way already?
+    /// Returns whether the node owes an answer that no probe asks for already.
     pub(super) fn is_owed(&self) -> bool {
         let owed = self.session.pending() > 0 || !self.asked.is_empty();
         owed && self.carrier.is_some() && self.probing.is_none()

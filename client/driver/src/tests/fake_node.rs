@@ -61,7 +61,7 @@ impl Fake {
         Self::with(sim, genesis(), reply).await
     }
 
-    /// It hands out this genesis.
+    /// Starts a node that hands out this genesis.
     pub(super) async fn with(sim: SimId, genesis: Genesis, reply: Reply) -> Self {
         let (endpoint, certificate) = endpoint();
         let script = Script { sim, genesis: genesis.encode(), reply: Mutex::new(reply) };
@@ -111,7 +111,7 @@ fn turn(height: Height) -> (Turn, Certificate) {
     (turn, certificate)
 }
 
-/// What `/api/session` says.
+/// Returns what `/api/session` says.
 fn offer(sim: SimId, quic: SocketAddr, certificate: CertificateHash) -> String {
     serde_json::json!({
         "sim": sim.to_string(),
@@ -179,7 +179,7 @@ fn challenge(sim: SimId) -> ServerMessage {
 }
 
 impl Script {
-    /// What every node does alike, or else what this one does.
+    /// Answers what every node answers alike, and leaves the rest to this node's own reply.
     fn answer(&self, message: &ClientMessage) -> Vec<ServerMessage> {
         let part =
             |n: usize| self.genesis.chunks(GENESIS_PART_BYTES).nth(n).unwrap_or_default().to_vec();

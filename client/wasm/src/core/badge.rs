@@ -125,7 +125,7 @@ impl ProofBadge {
         (state.reason, state.detail) = (Some(reason), Some(why.to_string()));
     }
 
-    /// What was in sight is proved, but for tiles that are late.
+    /// Turns the badge green, because what was in sight is proved, or amber if some tiles are late.
     fn proven(&mut self, now: Duration, proven: &ProvenSight, late: &[String]) {
         self.proven_at = now;
         if self.state.level == ProofLevel::Red {
@@ -188,7 +188,7 @@ fn minutes(age: Duration) -> Duration {
 }
 
 impl ClientCore {
-    /// What was in sight is proved.
+    /// Tells the page that what was in sight is proved.
     pub(super) fn proven(&mut self, proven: &ProvenSight) {
         let late = self.session.late_tiles().map(|tile| format!("{},{}", tile.x, tile.y));
         let late: Vec<String> = late.collect();

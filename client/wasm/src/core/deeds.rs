@@ -84,7 +84,7 @@ impl Deeds {
         self.is_here
     }
 
-    /// Does anything wait for the avatar?
+    /// Returns whether an act waits for the avatar.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -95,7 +95,7 @@ impl Deeds {
     }
 }
 
-/// Did another tab take the avatar, or did it leave while this one slept?
+/// Returns whether another tab took the avatar, or it left while this tab slept.
 fn is_away(result: &SettledAct) -> bool {
     matches!(result.refusal.as_deref(), Some("OtherSession" | "NotLoggedIn"))
 }
@@ -156,7 +156,7 @@ impl ClientCore {
         }
     }
 
-    /// It is known what came of an act.
+    /// Takes in what came of an act.
     pub(super) fn ended(&mut self, seq: Option<Seq>, mut deed: Deed, end: ActEnd) {
         if let DeedKind::Login = deed.kind {
             if let (Act::Approach { .. }, Some(seq), Ok(result)) = (&deed.act, seq, &end)

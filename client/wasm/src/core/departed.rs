@@ -34,7 +34,7 @@ const AHEAD: Fx = Fx::HALF;
 type Told<'a> = (&'a mut Vec<Value>, &'a mut Vec<(ObjectId, f64, f64, f64, f64, f64)>);
 
 impl Picture {
-    /// Is the own avatar under way to a neighbour?
+    /// Returns whether the own avatar is under way to a neighbour.
     pub(super) fn is_own_departed(&self) -> bool {
         let own = self.me.and_then(|me| self.shown.get(&me));
         own.is_some_and(|own| own.departed.is_some())
@@ -104,7 +104,8 @@ impl Picture {
         self.shown.insert(id, thing);
     }
 
-    /// Is a body past the edge of the sim's ground or in a portal, or will it be within half a second?
+    /// Returns whether a body is past the edge of the sim's ground or in a portal, or will be at the end of
+    /// the time that is looked ahead.
     fn goes_over(&self, body: &Body) -> bool {
         let way = body.velocity().scale(AHEAD);
         let ahead: Vec2 = body.position().saturating_add(way);

@@ -84,7 +84,7 @@ impl Foresight {
         self.wanted = None;
     }
 
-    /// What was said before an arrival is nothing to the avatar that arrives.
+    /// Discards headings that were sent before this avatar arrived.
     pub(super) fn begin_anew(&mut self) {
         self.reset();
         self.taken.clear();

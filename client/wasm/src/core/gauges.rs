@@ -83,7 +83,7 @@ impl LinkGauges {
         self.round_trip = Some(self.round_trip.map_or(after, smooth));
     }
 
-    /// Is a ping due? It is taken as sent then.
+    /// Returns whether a ping is due. A ping that is due counts as sent.
     pub(super) fn pings(&mut self, now: Duration) -> bool {
         let due = now >= self.next_ping;
         if due {
@@ -93,7 +93,7 @@ impl LinkGauges {
         due
     }
 
-    /// Is the server gone?
+    /// Returns whether the server is silent for too long.
     pub(super) fn is_silent(&self, now: Duration, open: bool) -> bool {
         let silence = now.saturating_sub(self.heard_at);
         if !self.attached || !open {

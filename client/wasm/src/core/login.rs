@@ -47,12 +47,12 @@ impl LoginAttempt {
 }
 
 impl Deeds {
-    /// Is a login under way now, and no announcement?
+    /// Returns whether the first attempt is a login and not an announcement.
     fn logs_in(&self) -> bool {
         self.logins.front().is_some_and(LoginAttempt::is_login)
     }
 
-    /// Does the tab do the work of a first login?
+    /// Returns whether the tab does the work of a first login.
     pub(super) fn is_working(&self) -> bool {
         self.logins.front().is_some_and(|login| login.work.is_some())
     }
@@ -121,7 +121,7 @@ impl ClientCore {
         }
     }
 
-    /// It is known what came of the login that is under way.
+    /// Takes in what came of the login that is under way.
     pub(super) fn login_ended(&mut self, end: ActEnd) {
         let Some(login) = self.deeds.logins.front_mut() else {
             return;

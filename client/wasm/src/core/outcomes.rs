@@ -235,7 +235,7 @@ impl ClientCore {
         }
     }
 
-    /// Is this the answer to a question about an act? Then it is taken in.
+    /// Takes in the answer to a question about an act. Returns whether it was one.
     pub(super) fn outcome_answered(&mut self, id: u32, answer: &Answer) -> bool {
         let mut acts = self.outcomes.acts.iter_mut();
         let Some((_, under)) = acts.find(|(_, under)| under.asked == Some(id)) else {

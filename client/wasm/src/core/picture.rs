@@ -48,7 +48,7 @@ pub(super) struct DrawnThing {
 }
 
 impl DrawnThing {
-    /// Is everything but where it is the same?
+    /// Returns whether both are the same in everything but place.
     fn looks_like(&self, other: &Self) -> bool {
         let form = |thing: &Self| {
             let is_departed = thing.departed.is_some();
@@ -98,7 +98,7 @@ impl Picture {
         Self { square, ..Self::default() }
     }
 
-    /// What was shown is worth nothing: the page forgets all of it with the next view.
+    /// Forgets what was shown. The page forgets all of it with the next view.
     pub(super) fn forget(&mut self) {
         self.shown.clear();
         self.renewed.clear();
@@ -150,7 +150,7 @@ impl Picture {
         }
     }
 
-    /// It became known which packages scripts run.
+    /// Learns which packages scripts run.
     pub(super) fn learn(&mut self, scripts: &[ScriptEntry]) {
         for entry in scripts {
             if self.packages.insert(entry.script, entry.package).is_none() {
@@ -159,13 +159,13 @@ impl Picture {
         }
     }
 
-    /// Are there scripts in sight of which nobody said what they run?
+    /// Returns whether there are scripts in sight whose packages are not known.
     pub(super) fn lacks_packages(&self) -> bool {
         let mut scripts = self.shown.values().flat_map(|thing| &thing.object.scripts);
         scripts.any(|script| !self.packages.contains_key(script))
     }
 
-    /// Is the thing in sight a disc?
+    /// Returns whether the thing in sight is a disc.
     pub(super) fn is_round(&self, id: ObjectId) -> bool {
         let shape = self.shown.get(&id).map(|thing| thing.body.shape());
         matches!(shape, Some(Shape::Circle { .. }))

@@ -70,7 +70,7 @@ impl ServedPackage {
     }
 }
 
-/// Is the file the one that the manifest names?
+/// Returns whether the file is the one that the manifest names.
 fn is_stated(manifest: &PackageManifest, (path, text): (&String, &String)) -> bool {
     manifest.files.get(path) == Some(&Blob(text.as_bytes().to_vec()).id())
 }

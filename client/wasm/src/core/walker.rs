@@ -34,7 +34,7 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    /// What was told may not hold any more: whatever comes next is told.
+    /// Forgets the heading that was told, because it may not hold any more; the next one is told in any case.
     pub(super) const fn forget(&mut self) {
         self.told = None;
         self.fresh = true;

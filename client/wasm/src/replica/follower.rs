@@ -98,7 +98,7 @@ impl TurnFollower {
         Ok(())
     }
 
-    /// How many of these turns the validators of the next height certify. Each header names the one
+    /// Returns how many of these turns the validators of the next height certify. Each header names the one
     /// before, so the last certificate is for all of them.
     fn certified(&mut self, turns: &[DecidedTurn]) -> Result<usize, CallError> {
         let next = self.world.height().plus(1);

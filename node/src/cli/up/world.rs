@@ -75,7 +75,7 @@ impl WorldServer {
         self.path.join(CONFIG)
     }
 
-    /// What it logs.
+    /// Returns the file that the node logs to.
     pub(in crate::cli) fn log(&self) -> PathBuf {
         self.path.join("node.log")
     }
@@ -265,7 +265,7 @@ impl LocalWorld {
         self.sim
     }
 
-    /// Whom a first login lets in, as the world was founded.
+    /// Returns who may log in for the first time, as the world was founded.
     pub(in crate::cli) fn first_login(&self) -> FirstLogin {
         self.genesis.parameters.first_login
     }
@@ -294,7 +294,7 @@ impl LocalWorld {
         &self.servers
     }
 
-    /// Is this the number of servers that was asked for?
+    /// Checks that the world has as many servers as were asked for, if a number was.
     pub(in crate::cli) fn check_count(&self, wanted: Option<usize>) -> Result<(), Failure> {
         let found = self.servers.len();
         if wanted.is_none_or(|wanted| wanted == found) {
@@ -427,7 +427,8 @@ fn write_mark(path: &Path, genesis: &Genesis, count: usize) -> Result<(), Failur
     replace(&file, text.as_bytes()).map_err(|error| disk(&file, &error))
 }
 
-/// How many servers the world of a directory has; nothing if it is none of `metatopia up`.
+/// Returns how many servers the world of a directory has, or `None` if `metatopia up` did not make the
+/// directory.
 ///
 /// # Errors
 /// When what says so is not understood.

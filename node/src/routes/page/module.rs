@@ -12,7 +12,7 @@ pub(super) const fn packed() -> Option<&'static [u8]> {
     MODULE_PACKED
 }
 
-/// Is there a module that was not made of the sources that this program was made of?
+/// Returns whether there is a module that was made of other sources than this program.
 pub(super) const fn is_stale() -> bool {
     MODULE.is_some() && MODULE_FAULT.is_some()
 }

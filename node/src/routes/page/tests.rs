@@ -11,7 +11,7 @@ async fn get(node: &Running, path: &str, headers: &[&str]) -> (String, String) {
     (head.to_lowercase(), body.to_owned())
 }
 
-/// What follows `name` in a head.
+/// Returns what follows `name` in a head.
 fn value<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }

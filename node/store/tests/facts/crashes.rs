@@ -53,7 +53,7 @@ fn live(disk: &mut MemoryDisk, progress: &mut Progress) -> Option<()> {
     Some(())
 }
 
-/// All tails for crash number `crash`.
+/// Returns all tails for crash number `crash`.
 fn tails(crash: u64) -> impl Iterator<Item = CrashEffect> {
     let torn = (0..6).map(move |try_| CrashEffect::Torn(crash * 6 + try_));
     [CrashEffect::Lost, CrashEffect::Kept].into_iter().chain(torn)

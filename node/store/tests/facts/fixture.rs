@@ -78,7 +78,7 @@ pub(crate) fn recovered(disk: &mut dyn Disk) -> u64 {
     assert_prefix(&records(recovered.writer.index(), disk))
 }
 
-/// All files with their bytes.
+/// Returns all files with their bytes.
 pub(crate) fn contents(disk: &MemoryDisk) -> Vec<(FileName, Vec<u8>)> {
     let bytes = |file| disk.bytes(file).expect("it is listed").to_vec();
     let files = disk.files();

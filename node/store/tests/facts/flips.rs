@@ -15,7 +15,7 @@ fn segments(disk: &MemoryDisk) -> Vec<(FileName, u64)> {
     files.filter(|(file, _)| matches!(file.kind, FileKind::Segment(_))).collect()
 }
 
-/// Where the header or record begins that holds this byte, and which record it is.
+/// Returns where the header or record that holds this byte begins, and which record it is.
 fn unit(disk: &MemoryDisk, file: FileName, byte: u64) -> (u64, Option<usize>) {
     let places = places(disk).into_iter().enumerate();
     let holds = |place: &(usize, (FileName, u64, u64))| {

@@ -23,7 +23,7 @@ fn marked() -> MemoryDisk {
     store.into_disk()
 }
 
-/// Where the records begin.
+/// Returns where the records begin.
 fn positions(disk: &MemoryDisk) -> Vec<Position> {
     let index = scan(disk, sim()).expect("an undamaged log").index;
     records(&index, disk).iter().map(|record| record.position).collect()
