@@ -264,7 +264,7 @@ impl EventKind {
         }
     }
 
-    /// What the parameters hold, in the same order.
+    /// Returns the kinds of what the parameters hold, in the same order.
     #[must_use]
     pub const fn parameter_kinds(self) -> &'static [ValueKind] {
         use ValueKind as K;

@@ -57,7 +57,7 @@ pub trait Handler: Send + Sync {
     /// The package whose source this executes or replaces.
     fn package(&self) -> PackageId;
 
-    /// Are events of this kind handled? Others need not be delivered.
+    /// Returns whether events of this kind are handled. Others need not be delivered.
     fn handles(&self, kind: EventKind) -> bool;
 
     /// Handles one event. An event of a kind that is not handled gives an empty [`ScriptOutput`].

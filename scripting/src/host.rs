@@ -144,12 +144,12 @@ impl HostFunction {
         }
     }
 
-    /// Does the executor do it, on values that nothing else can hold as well?
+    /// Returns whether the executor does it, also on values that nothing else can hold.
     pub(crate) const fn is_of_the_executor(&self) -> bool {
         matches!(self.run, HostImplementation::Executor)
     }
 
-    /// Does it read or change the world?
+    /// Returns whether it reads or changes the world.
     #[must_use]
     pub const fn is_of_the_world(&self) -> bool {
         matches!(self.run, HostImplementation::Scene(_))
@@ -157,7 +157,7 @@ impl HostFunction {
 }
 
 impl HostProperty {
-    /// May scripts write it? Those of objects on the own object only.
+    /// Returns whether scripts may write the field. Those of objects they may write on the own object only.
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         !matches!(self.access, Access::Field(_, None))

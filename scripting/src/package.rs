@@ -170,7 +170,7 @@ impl Package {
         self.id
     }
 
-    /// What it says about itself.
+    /// Returns what the package says about itself.
     #[must_use]
     pub const fn manifest(&self) -> &PackageManifest {
         &self.manifest

@@ -74,7 +74,7 @@ impl ScriptContext {
         }
     }
 
-    /// What the call gives back; gas is the caller's business.
+    /// Returns what the call gives back, without its gas, which the caller counts.
     ///
     /// # Errors
     /// [`ErrorKind::State`] if the state may not be kept.
@@ -111,7 +111,7 @@ impl ScriptContext {
         self.object
     }
 
-    /// Is there such an object?
+    /// Returns whether there is such an object.
     #[must_use]
     pub fn exists(&self, id: ObjectId) -> bool {
         self.view.object(id).is_some()

@@ -45,8 +45,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// How many arrays and maps are inside one another: 0 for a plain value. Looks no deeper than
-    /// one level past [`VALUE_DEPTH_MAX`].
+    /// Returns how many arrays and maps are inside one another: 0 for a plain value. Looks no deeper than one
+    /// level past [`VALUE_DEPTH_MAX`].
     #[must_use]
     pub fn depth(&self) -> u32 {
         fn depth(value: &Value, left: u32) -> u32 {
@@ -86,7 +86,7 @@ pub enum ValueError {
 }
 
 impl Value {
-    /// Can a script hold it? What one script keeps or sends, another must be able to read.
+    /// Checks that a script can hold the value. What one script keeps or sends, another must be able to read.
     ///
     /// # Errors
     /// See [`ValueError`].
@@ -160,7 +160,7 @@ pub enum StateError {
 }
 
 impl ScriptState {
-    /// What a call costs because this state comes with it, in units of gas.
+    /// Returns what a call costs because this state comes with it, in units of gas.
     #[must_use]
     pub(crate) fn gas(&self) -> u64 {
         let all = self.0.values().map(Value::count).fold(Count::default(), Count::plus);
@@ -169,7 +169,8 @@ impl ScriptState {
         (bytes + names + all.elements / STATE_ELEMENTS_PER_GAS) as u64
     }
 
-    /// May it be kept? The values are looked at first, so that encoding cannot exhaust the stack.
+    /// Checks that the state may be kept. The values are checked first, so that encoding cannot exhaust the
+    /// stack.
     ///
     /// # Errors
     /// See [`StateError`].

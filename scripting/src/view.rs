@@ -25,8 +25,8 @@ pub trait WorldView: Send + Sync {
     /// The first object that the straight way between two points meets, apart from `skip`.
     fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay;
 
-    /// Whether the person whose avatar `who` is lets a thing do something. Where nobody keeps what people
-    /// allow, nothing is.
+    /// Returns whether the person whose avatar `who` is lets a thing do something. A view that knows no
+    /// permissions allows nothing.
     fn allows(&self, _thing: ObjectId, _who: ObjectId, _permission: Permission) -> bool {
         false
     }

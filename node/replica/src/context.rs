@@ -46,7 +46,7 @@ impl<'a> ReplicaContext<'a> {
         self.config.agreement.signer.public()
     }
 
-    /// Can the log not grow?
+    /// Returns whether the log cannot grow.
     pub(crate) const fn is_muted(&self) -> bool {
         self.out.is_muted()
     }

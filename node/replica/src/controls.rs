@@ -21,7 +21,7 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// Does this turn count as one that was not applied?
+    /// Returns whether this turn counts as one that was not applied.
     pub(crate) fn gives_up(self, result: &Applied) -> bool {
         let crashed = Outcome::Refused(Refusal::Crashed);
         self.crashes_are_final && result.outcomes.contains(&crashed)

@@ -101,7 +101,7 @@ impl Durability {
         self.muted = muted;
     }
 
-    /// Can the log not grow?
+    /// Returns whether the log cannot grow.
     pub(crate) const fn is_muted(&self) -> bool {
         self.muted
     }
@@ -113,7 +113,7 @@ impl Durability {
         held.into_iter().for_each(|effect| self.publish(effect));
     }
 
-    /// Has this replica ended?
+    /// Returns whether this replica has ended.
     pub(crate) const fn has_ended(&self) -> bool {
         self.ended
     }

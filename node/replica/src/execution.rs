@@ -79,7 +79,7 @@ impl Execution {
         self.controls = controls;
     }
 
-    /// Does this turn count as one that was not applied, because a rule is broken?
+    /// Returns whether this turn counts as one that was not applied, because a rule is broken.
     pub(crate) fn gives_up(&self, result: &Applied) -> bool {
         self.controls.gives_up(result)
     }
@@ -100,7 +100,7 @@ impl Execution {
         self.world().map(World::height).or(applying).unwrap_or_default()
     }
 
-    /// Has nothing been decided for [`STALL`]?
+    /// Returns whether nothing has been decided for [`STALL`].
     pub(crate) fn is_stalled(&self, now: Now) -> bool {
         now.monotonic.saturating_sub(self.decided_at) > STALL
     }

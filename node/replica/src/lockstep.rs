@@ -92,7 +92,7 @@ impl Lockstep {
         self.durable.poll()
     }
 
-    /// Has this replica ended? The next one begins with a fetched state.
+    /// Returns whether this replica has ended. The next one begins with a fetched state.
     pub(crate) const fn has_ended(&self) -> bool {
         self.durable.has_ended()
     }

@@ -41,7 +41,7 @@ pub(crate) struct Membership {
 pub(crate) struct ConnectedPeers<'a>(&'a Membership);
 
 impl<'a> ConnectedPeers<'a> {
-    /// Is no peer connected?
+    /// Returns whether no peer is connected.
     pub(crate) fn is_empty(self) -> bool {
         self.0.peers.is_empty()
     }
@@ -51,12 +51,12 @@ impl<'a> ConnectedPeers<'a> {
         self.0.peers.len()
     }
 
-    /// Is this peer connected?
+    /// Returns whether this peer is connected.
     pub(crate) fn contains(self, peer: &PublicKey) -> bool {
         self.0.peers.contains(peer)
     }
 
-    /// Is this peer a follower, and neither a server nor a standby?
+    /// Returns whether this peer is a follower, and neither a server nor a standby.
     pub(crate) fn is_follower(self, agreement: &Agreement, peer: &PublicKey) -> bool {
         self.0.is_follower(agreement, peer)
     }
@@ -98,7 +98,7 @@ impl Membership {
         ConnectedPeers(self)
     }
 
-    /// Is it connected as a follower, and neither a server nor a standby?
+    /// Returns whether the node is let in as a follower, and is neither a server nor a standby.
     fn is_follower(&self, agreement: &Agreement, key: &PublicKey) -> bool {
         self.followers.is_known(key)
             && !self.contacts.contains_key(key)

@@ -176,13 +176,13 @@ impl Replica {
         self.lockstep.agreement().held()
     }
 
-    /// Is this server repairing its state? It applied the turns that it applies now before.
+    /// Returns whether this server repairs its state: the turns that it applies now it applied before.
     #[must_use]
     pub fn is_healing(&self) -> bool {
         self.lockstep.sync().is_reapplying()
     }
 
-    /// Was this replica started without a state?
+    /// Returns whether this replica was started without a state.
     #[must_use]
     pub const fn has_no_state(&self) -> bool {
         self.lockstep.sync().has_no_state()

@@ -12,7 +12,8 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// May it happen once more now, at so many a second, and so far ahead of that? Counts it if so.
+    /// Returns whether it may happen once more now, at so many a second and so far ahead of that rate. Counts
+    /// it if so.
     pub(crate) fn take(&mut self, now: Duration, per_second: u32, ahead: Duration) -> bool {
         let due = self.after(now, per_second, 1);
         let may = due <= now.saturating_add(ahead);
@@ -29,7 +30,7 @@ impl Rate {
         self.due = self.due.max(due);
     }
 
-    /// Is it ahead of its rate?
+    /// Returns whether more has happened than the rate allows until now.
     pub(crate) fn is_ahead(&self, now: Duration) -> bool {
         self.due > now
     }

@@ -65,27 +65,27 @@ impl Synchronizer {
         self.backfill.break_rules(controls);
     }
 
-    /// Must this server sign nothing, because it repaired its state too often?
+    /// Returns whether this server must sign nothing, because it repaired its state too often.
     pub(crate) const fn is_silent(&self) -> bool {
         self.repair.is_silent()
     }
 
-    /// Was this server started without a state, and has it none yet?
+    /// Returns whether this server was started without a state and has none yet.
     pub(crate) const fn has_no_state(&self) -> bool {
         self.state_sync.is_stateless()
     }
 
-    /// Are turns applied again that were applied before?
+    /// Returns whether turns are applied again that were applied before.
     pub(crate) const fn is_reapplying(&self) -> bool {
         self.repair.is_reapplying()
     }
 
-    /// Is the state under repair, or beyond it? Then the next turn does not follow it.
+    /// Returns whether the state is under repair or beyond it. Then the next turn does not follow it.
     pub(crate) const fn is_repairing(&self) -> bool {
         self.repair.is_busy()
     }
 
-    /// Has agreement stopped for good?
+    /// Returns whether agreement has stopped for good.
     pub(crate) const fn has_stopped(&self) -> bool {
         self.repair.has_stopped()
     }
@@ -95,7 +95,8 @@ impl Synchronizer {
         self.repair.condition()
     }
 
-    /// Did the condition change in a way that the status has to show at once? Answers yes once.
+    /// Returns whether the condition changed in a way that the status has to show at once. Returns true once
+    /// for each change.
     pub(crate) const fn take_condition_change(&mut self) -> bool {
         self.repair.take_condition_change()
     }
@@ -114,7 +115,8 @@ impl Synchronizer {
         self.backfill.missing_turns(agreement, peers)
     }
 
-    /// Are turns missing whose acts clients may still send again? `height` is the last decided one.
+    /// Returns whether turns are missing whose acts clients may still send again. `height` is the last
+    /// decided one.
     pub(crate) fn lacks_recent_turns(&self, height: Height) -> bool {
         self.backfill.lacks_recent_turns(height)
     }
@@ -228,7 +230,7 @@ impl Synchronizer {
     }
 }
 
-/// Does no turn get a quorum because servers disagree about the state that it rests on?
+/// Returns whether no turn gets a quorum because servers disagree about the state that it rests on.
 pub(crate) fn is_split(agreement: &Agreement) -> bool {
     repair::is_split(agreement)
 }

@@ -85,7 +85,7 @@ fn records(at: u64) -> Vec<Record> {
     ]
 }
 
-/// Which kind a record is. A new kind does not compile here until [`records`] has it.
+/// Returns the number of a record's kind. A new kind does not compile here until [`records`] has it.
 const fn kind(record: &Record) -> u32 {
     match record {
         Record::Turn(_) => 0,
@@ -124,7 +124,7 @@ struct Sample {
     blob: BlobId,
 }
 
-/// What a server has kept that was stopped.
+/// Returns what a stopped server has kept.
 fn sample() -> Sample {
     let opening = Opening { segment_bytes: SEGMENT_BYTES, ..Opening::new(identity()) };
     let mut store = Store::open(MemoryDisk::new(), opening).expect("a good disk").store;

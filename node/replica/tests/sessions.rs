@@ -41,7 +41,7 @@ impl Server {
         self.frame(client, &encode_client(message))
     }
 
-    /// What was said to the client since, in order.
+    /// Returns what was said to the client since, in order.
     fn said(&mut self, client: u64) -> Vec<ServerMessage> {
         self.sessions
             .drain()

@@ -219,8 +219,8 @@ fn found(disk: &MemoryDisk) -> Found {
     Found { begin, records, lost: opened.records_lost, aside, others }
 }
 
-/// What a start comes to that is not cut off. There are two such when the directory has names that are
-/// not durable: a power loss before the start may take them.
+/// Returns what a start that is not cut off may come to. There are two results when the directory has names
+/// that are not durable: a power loss before the start may take them.
 fn expected(Before { name, disk, fresh }: &Before) -> [Found; 2] {
     [CrashEffect::Kept, CrashEffect::Lost].map(|tail| {
         let mut disk = disk.clone();

@@ -187,7 +187,7 @@ impl Contender<'_> {
     }
 }
 
-/// What a script takes before its first event.
+/// Measures what a script takes before its first event.
 fn starts() -> [(&'static str, u64); 2] {
     let source = long_source();
     let compile = least(20, 5, |_| drop(black_box(ScriptProgram::compile(&source))));

@@ -112,7 +112,7 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
-/// Are these two lines the same, but for how numbers are written and rounded?
+/// Returns whether these two lines are the same, but for how numbers are written and rounded.
 fn is_alike(ours: &str, theirs: &str, tolerance: u64) -> bool {
     // A number may end a sentence.
     let bits = |word: &str| Fx::parse(word.trim_end_matches('.')).ok().map(Fx::to_bits);

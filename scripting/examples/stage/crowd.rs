@@ -10,7 +10,7 @@ pub(crate) const NAME: &str = "disc";
 /// Seconds since genesis, in the crowd's world.
 pub(crate) const NOW: u32 = 1;
 
-/// Where each object is and how it moves, in units of 2^-32: x, y, and the same of the velocity.
+/// Returns where each object is and how it moves, in units of 2^-32: x, y, and the same of the velocity.
 pub(crate) fn crowd() -> Vec<[i64; 4]> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut draw = || {
@@ -23,7 +23,7 @@ pub(crate) fn crowd() -> Vec<[i64; 4]> {
     (0..OBJECTS).map(|_| [draw(), draw(), draw() - four, draw() - four]).collect()
 }
 
-/// Who is near an object with this x, in units of 2^-32.
+/// Returns who is near an object with this x, in units of 2^-32.
 pub(crate) fn neighbours(x: i64) -> [u64; 5] {
     let first = x.unsigned_abs();
     [0, 1, 2, 3, 4].map(|k| (first + 1 + k * 7) % OBJECTS)

@@ -192,7 +192,7 @@ impl BinaryOp {
         Self::RangeTo,
     ];
 
-    /// How it is written.
+    /// Returns how the operator is written.
     #[must_use]
     pub(crate) const fn sign(self) -> &'static str {
         match self {

@@ -148,7 +148,7 @@ fn instead(successor: &str) -> String {
     }
 }
 
-/// All ways to satisfy an expression, those of the left side of an `OR` first.
+/// Returns all ways to satisfy an expression. Those of the left side of an `OR` come first.
 fn arms(expression: &Expression) -> Result<Vec<Arm>, LicenceError> {
     let mut stack: Vec<Vec<Arm>> = Vec::new();
     for node in expression.iter() {

@@ -111,7 +111,7 @@ pub enum ManifestError {
 }
 
 impl PackageManifest {
-    /// Does it keep the rules? The licence has rules of its own.
+    /// Checks that the manifest keeps the rules. The licence has rules of its own.
     pub(super) fn check(&self) -> Result<(), ManifestError> {
         if !is_name(&self.name) {
             return Err(ManifestError::Name(self.name.clone()));

@@ -43,7 +43,7 @@ pub enum SourceError {
     },
 }
 
-/// Does it keep the rules? Gives the text if so.
+/// Checks that a file keeps the rules. Returns its text.
 pub(super) fn check(bytes: Vec<u8>) -> Result<String, SourceError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(SourceError::Bytes { bytes: bytes.len() });
@@ -61,7 +61,7 @@ pub(super) fn check(bytes: Vec<u8>) -> Result<String, SourceError> {
     Ok(text)
 }
 
-/// Does it keep the rules?
+/// Checks that a text keeps the rules.
 pub(super) fn check_text(text: &str) -> Result<(), SourceError> {
     if text.len() > FILE_BYTES_MAX {
         return Err(SourceError::Bytes { bytes: text.len() });

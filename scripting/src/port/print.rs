@@ -534,7 +534,7 @@ impl FunctionPrinter<'_> {
         }
     }
 
-    /// Is it the last operation, outside of all blocks?
+    /// Returns whether this is the last operation, outside of all blocks.
     fn is_last(&self, place: usize) -> bool {
         self.labels.is_empty() && self.shape.steps.last() == Some(&PortStep::Op(place))
     }

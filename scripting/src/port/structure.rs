@@ -85,7 +85,7 @@ pub(super) fn target(op: &IrOp) -> Option<usize> {
     }
 }
 
-/// Does the operation behind this one follow it?
+/// Returns whether the operation behind this one may follow it.
 const fn goes_on(op: &IrOp) -> bool {
     !matches!(
         op,
@@ -93,7 +93,7 @@ const fn goes_on(op: &IrOp) -> bool {
     )
 }
 
-/// Can it fail?
+/// Returns whether the operation can fail.
 const fn fails(op: &IrOp) -> bool {
     !matches!(
         op,

@@ -185,7 +185,7 @@ const USES: &[(&str, &str)] = &[
     ("measured", "v.len();"),
 ];
 
-/// All programs, by name.
+/// Returns all programs, by name.
 pub(crate) fn all() -> Vec<(String, String)> {
     let start = |statements: &str| format!("fn own(x) {{ x }}\nfn on_start() {{\n{statements}\n}}");
     let mut all: Vec<(String, String)> =

@@ -32,7 +32,7 @@ fn handler(package: &Package, shelf: &Shelf) -> Result<ScriptHandler, CompileErr
     ScriptHandler::linked(&LinkedPackage::new(package, &|id| shelf.get(id))?)
 }
 
-/// What a start of a package that imports others leaves.
+/// Starts a package that imports others. Returns what the start leaves.
 fn start(package: &Package, others: &[&Package]) -> ScriptOutput {
     let handler = handler(package, &shelf(others)).unwrap_or_else(|error| panic!("{error}"));
     let part = run_in(world(), &handler, &Event::Start, ScriptState::default());

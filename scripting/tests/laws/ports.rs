@@ -120,7 +120,7 @@ fn recorded() -> Vec<Event> {
     ]
 }
 
-/// What servers must agree on, without gas: the manifest states that for both forms.
+/// Returns what servers must agree on, without gas: the manifest states that for both forms.
 fn agreed(result: Result<ScriptOutput, ScriptError>) -> Result<ScriptOutput, ErrorKind> {
     result.map(|part| ScriptOutput { gas: 0, log: vec![], ..part }).map_err(|error| error.kind)
 }

@@ -5,7 +5,7 @@ use metatopia_scripting::{ErrorKind, Value};
 
 use crate::{Verdict, judged, own, stock};
 
-/// What stock rhai and our own executor give for a function's body.
+/// Returns what stock rhai and our own executor give for a function's body.
 fn both(body: &str) -> (Verdict, Verdict) {
     let source = format!("fn run() {{ {body} }}");
     (judged::run(&stock::engine(), &source).0, own::run(&source))

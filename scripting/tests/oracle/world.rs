@@ -68,7 +68,7 @@ pub(crate) fn call<T>(work: impl FnOnce(&Call<'_>) -> T) -> T {
     call_in(Arc::new(RowOfThings), work)
 }
 
-/// What a call gave, without what the two executors count in their own ways.
+/// Returns what a call gave, without what the two executors count in their own ways.
 pub(crate) fn compared(part: ScriptOutput) -> Box<ScriptOutput> {
     let state = part.state.filter(|state| !state.0.is_empty());
     Box::new(ScriptOutput { gas: 0, state, ..part })

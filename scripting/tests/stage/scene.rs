@@ -35,7 +35,7 @@ fn with<T>(work: impl FnOnce(&mut ScriptContext) -> Result<T, HostFault>) -> Sto
     result.map_err(raise)
 }
 
-/// What a name stands for that is no variable.
+/// Returns what a name stands for that is no variable.
 pub(super) fn global(name: &str) -> Option<Dynamic> {
     match name {
         "state" => Some(Dynamic::from(StockState)),

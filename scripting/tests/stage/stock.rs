@@ -155,7 +155,7 @@ fn place_in(length: usize, place: INT) -> StockResult<usize> {
     if (0..length).contains(&place) { Ok(place as usize) } else { Err(bounds()) }
 }
 
-/// Are they equal, as the table of host functions says? Numbers by value.
+/// Returns whether both are equal, as the table of host functions says: numbers by value.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Int(int), Value::Fixed(fixed)) | (Value::Fixed(fixed), Value::Int(int)) => {

@@ -67,7 +67,7 @@ fn beside(n: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where a person is, as seen from the point; nothing while she is under way.
+/// Returns where a person is, as seen from the point, or `None` while she is under way.
 fn seen_from_the_point(all: &[Place], person: &PublicKey) -> Option<(usize, Vec2)> {
     let n = all.iter().position(|place| place.world.avatar(person).is_some())?;
     let place = all[n].place_of(person)?;

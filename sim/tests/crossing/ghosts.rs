@@ -50,12 +50,12 @@ pub(crate) fn two() -> Vec<Genesis> {
     (0..2).map(|column| genesis(column, 1)).collect()
 }
 
-/// Where the ghosts of a sim stand, by whose or what they are.
+/// Returns where the ghosts of a sim stand, and of whom or what they are.
 fn ghosts(place: &Place) -> Vec<(Traveller, Vec2)> {
     place.world.ghosts().map(|(_, who, body)| (who, body.position())).collect()
 }
 
-/// How far a ball of the west gets that rolls towards the line, and whether it went over.
+/// Rolls a ball of the west towards the line. Returns how far it gets, and whether it went over.
 fn roll_towards(beyond: Vec<ObjectSpec>) -> (Fx, bool, Vec<Place>) {
     let mut geneses = two();
     geneses[0].objects.push(rolling_ball(at(22, 9), at(4, 0)));

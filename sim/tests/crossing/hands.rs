@@ -133,7 +133,7 @@ fn amend(town: &mut [Place], n: usize, name: &str, value: &str) {
     assert_eq!(town[n].outcome(&act), Outcome::Ok);
 }
 
-/// What Ada is told at the eastern border of what she holds.
+/// Returns what Ada is told at the eastern border of what she holds.
 fn told(town: &[Place]) -> Vec<(ObjectId, HandRefusal)> {
     town[0].world.border_answer(&town[1].id(), &public(1)).hands
 }

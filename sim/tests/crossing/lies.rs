@@ -43,7 +43,7 @@ impl Liar {
         Self { town, said: Said { height, time, ..said }, parcels: Vec::new() }
     }
 
-    /// What the west makes of this content of the leaf, signed by a quorum of it.
+    /// Signs a leaf with this content by a quorum of the west.
     fn signed(&self, content: Vec<u8>) -> Dispatch {
         let key = said_key(self.town[1].id());
         let leaf = leaf_hash(&key, &Digest(*blake3::hash(&content).as_bytes()));

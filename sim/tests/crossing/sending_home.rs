@@ -51,7 +51,7 @@ fn done(place: &mut Place, act: Act) {
     assert_eq!(place.outcome(&act), Outcome::Ok);
 }
 
-/// Where a thing is in the eastern sim.
+/// Returns where a thing is in the eastern sim.
 fn place(town: &[Place], origin: Origin) -> Vec2 {
     thing(&town[1], origin).expect("it is here").position
 }

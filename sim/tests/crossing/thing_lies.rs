@@ -282,7 +282,7 @@ fn what_somebody_brings_finds_room_together_or_she_is_refused_with_all() {
     assert_eq!(share("3"), None);
 }
 
-/// What another person of the east builds, a ball beside her.
+/// Has another person of the east build a ball beside her.
 fn builds(liar: &mut Liar, person: PublicKey) -> Outcome {
     // Others may stand beside her: on one side there is room.
     let sides = [at(2, 0), at(0, 2), at(-2, 0), at(0, -2)];

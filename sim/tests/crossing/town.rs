@@ -296,21 +296,21 @@ impl Place {
         })
     }
 
-    /// What became of an act of the turn that was played last.
+    /// Returns what became of an act of the turn that was played last.
     pub(crate) fn outcome(&self, act: &SignedEnvelope) -> Outcome {
         let outcomes = self.world.outcomes(self.world.height()).expect("the last turn's");
         let found = outcomes.iter().find(|(id, _)| *id == act.id());
         found.map(|(_, outcome)| *outcome).expect("the act is in the last turn")
     }
 
-    /// Who sits on a thing.
+    /// Returns who sits on a thing.
     pub(crate) fn sitter(&self, thing: ObjectId) -> Option<ObjectId> {
         let joints = self.world.joints();
         let mut ends = joints.iter().filter(|joint| joint.a == Some(thing)).map(|joint| joint.b);
         ends.find(|end| self.world.object(*end).is_some_and(|end| end.player.is_some()))
     }
 
-    /// Where a person's avatar is.
+    /// Returns where a person's avatar is.
     pub(crate) fn place_of(&self, person: &PublicKey) -> Option<Vec2> {
         Some(self.world.object(self.world.avatar(person)?)?.position)
     }
@@ -336,7 +336,8 @@ pub(crate) fn town_of(geneses: Vec<Genesis>) -> Vec<Place> {
     open_all((0..).zip(geneses).map(|(n, genesis)| Place::new(genesis, start(n))).collect())
 }
 
-/// Where the portal of a sim is that leads to the next one on its eastern side, or on its western one.
+/// Returns where the portal of a sim is that leads to the next one on its eastern side, or on its western
+/// one.
 pub(crate) fn portal_to(is_east: bool) -> Vec2 {
     if is_east { at(20, 2) } else { at(-20, -2) }
 }

@@ -128,7 +128,7 @@ fn reply(town: &mut [Place], n: usize, object: ObjectId) -> Outcome {
     does(town, n, Act::Reply { object, tag: "tea".into(), choice: 1, text: String::new() })
 }
 
-/// What the admin of a sim lets things do there.
+/// Returns the things that have permissions of the admin of a sim.
 fn permits(place: &Place) -> Vec<ObjectId> {
     let player = place.world.player(&public(ADMIN)).expect("the admin");
     let permits = &player.session.as_ref().expect("a session").permits;

@@ -34,7 +34,7 @@ fn envelope(author: PublicKey, lane: u64, seq: u64, last_valid: u64) -> Envelope
     Envelope { sim: SIM, author, lane, seq, last_valid, act: Act::Heartbeat }
 }
 
-/// Not signed: windows do not look at signatures.
+/// Returns an envelope without a good signature, because windows do not look at signatures.
 fn unsigned(envelope: Envelope) -> SignedEnvelope {
     SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) }
 }

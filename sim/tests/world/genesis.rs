@@ -23,7 +23,7 @@ use metatopia_types::{
 
 use crate::yard::{Builder, public, vec2};
 
-/// What is wrong with a yard that was changed.
+/// Returns what is wrong with a yard that was changed.
 fn fault(change: impl FnOnce(&mut Builder)) -> GenesisError {
     let mut builder = Builder::new();
     builder.package("quiet", "fn on_start() {}\n");

@@ -288,8 +288,8 @@ fn a_turn_checks_so_many_signatures_of_renewals() {
     assert_eq!(outcomes[4], refused(Refusal::TooOften));
 }
 
-/// What judging the next turn says of a first login of the n-th key without a ticket, by the world and by
-/// the register that a server keeps beside it.
+/// Judges a first login of the n-th key without a ticket in the next turn, by the world and by the register
+/// that a server keeps beside it.
 fn judged(yard: &Yard, n: u8) -> Result<(), ActFault> {
     let mut other = Yard::of(yard.world.clone());
     let (name, look) = (format!("server {n}"), Look::default());

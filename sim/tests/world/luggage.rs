@@ -58,7 +58,7 @@ fn is_here(yard: &Yard, id: ObjectId) -> bool {
     yard.world.object(id).is_some()
 }
 
-/// What the script of this number remembers under a name.
+/// Returns what the script of this number remembers under a name.
 fn remembered(yard: &Yard, id: u64, name: &str) -> Option<Value> {
     let ScriptState(all) = (*script(&yard.world, id).state).clone();
     all.get(name).cloned()

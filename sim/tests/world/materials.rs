@@ -18,12 +18,12 @@ pub(crate) fn body(yard: &Yard, id: ObjectId) -> BodySpec {
     specs.into_iter().find(|(found, _)| *found == id).expect("it is there").1.body
 }
 
-/// What a material decides of a body.
+/// Returns what a material decides of a body: mass, friction, restitution and damping.
 fn made(body: BodySpec) -> (Fx, Fx, Fx, Fx) {
     (body.mass, body.friction, body.restitution, body.linear_damping)
 }
 
-/// How far a crate of this material slides by one push.
+/// Returns how far a crate of this material slides by one push.
 fn slides(material: BuiltMaterial) -> Fx {
     let mut yard = site(&mut Builder::new());
     let crate_ = place(&mut yard, 1, Blueprint { movable: true, ..block(3, 0) });

@@ -52,7 +52,7 @@ fn yard_of(builder: &Builder, tools: &Tools) -> Yard {
     Yard::of(World::genesis(&builder.genesis, tools).expect("a sound genesis"))
 }
 
-/// What the script of the counter has used.
+/// Returns the gas that the script of the counter has used.
 fn used(yard: &Yard) -> u64 {
     let scripts = yard.world.scripts();
     scripts.map(|script| script.gas_used).sum()

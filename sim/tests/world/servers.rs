@@ -36,7 +36,8 @@ fn remove(n: u8) -> Act {
     Act::SetChange(SetChange::Remove { key: public(n) })
 }
 
-/// What standby `n` shows, at the next height at which the sim asks for it.
+/// Returns the act by which standby `n` shows that it follows, at the next height at which the sim asks for
+/// it.
 fn ready(yard: &mut Yard, n: u8) -> Act {
     let (height, proof) = loop {
         match yard.world.readiness(&public(n)) {

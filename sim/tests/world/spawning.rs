@@ -70,7 +70,7 @@ pub(crate) fn called(yard: &Yard, name: &str) -> Vec<WorldObject> {
     yard.world.objects().filter(|object| object.name == name).collect()
 }
 
-/// What the first script remembers under a name.
+/// Returns what the first script remembers under a name.
 fn remembered(yard: &Yard, name: &str) -> Value {
     script(&yard.world, 1).state.0.get(name).cloned().unwrap_or(Value::Unit)
 }

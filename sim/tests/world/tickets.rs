@@ -36,7 +36,7 @@ fn entering(yard: &Yard, n: u8) -> Act {
     Act::Login { name, look, bot: false, pass: Some(Pass::Ticket(pass)) }
 }
 
-/// What judging a turn of this height says of the n-th key's first login.
+/// Judges the n-th key's first login in a turn of this height.
 fn judged(yard: &Yard, n: u8, height: Height) -> Result<(), ActFault> {
     let mut other = Yard::of(yard.world.clone());
     let act = other.act(n, entering(yard, n)).envelope;

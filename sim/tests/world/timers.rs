@@ -32,7 +32,7 @@ fn handled(applied: &Applied, script: ScriptId) -> usize {
     timers.filter(|received| received.script == script).count()
 }
 
-/// How often a script's timers ran out in so many turns.
+/// Returns how often a script's timers ran out in so many turns.
 fn strikes(yard: &mut Yard, turns: u64, script: ScriptId) -> usize {
     (0..turns).map(|_| handled(&yard.play(), script)).sum()
 }

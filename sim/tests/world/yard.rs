@@ -302,7 +302,7 @@ impl Yard {
         last
     }
 
-    /// What became of an act of the turn that was played last.
+    /// Returns what became of an act of the turn that was played last.
     pub(crate) fn outcome(&self, act: &SignedEnvelope) -> Outcome {
         let outcomes = self.world.outcomes(self.world.height()).expect("the last turn's");
         let found = outcomes.iter().find(|(id, _)| *id == act.id());

@@ -290,7 +290,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// What names the act, and what is signed.
+    /// Returns the digest that names the act and that is signed.
     #[must_use]
     pub fn id(&self) -> ActId {
         ActId(Digest::of("metatopia act v1", &wire::encode(self)))

@@ -477,7 +477,7 @@ impl AssetLicence {
         }
     }
 
-    /// May everybody copy it?
+    /// Returns whether everybody may copy it.
     #[must_use]
     pub const fn is_free(self) -> bool {
         !matches!(self, Self::Reserved)

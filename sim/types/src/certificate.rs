@@ -48,8 +48,8 @@ pub enum CertificateError {
     },
 }
 
-/// Do these signatures, all of different members and each of what `signed` says of its signer, have
-/// more than two thirds of the voting power?
+/// Checks that these signatures have more than two thirds of the voting power. All have to be of different
+/// members, and each of what `signed` returns for its signer.
 ///
 /// # Errors
 /// The first thing that is wrong. Every signature is checked, also those past a quorum.
@@ -81,7 +81,7 @@ pub(crate) fn check_quorum<'a>(
 }
 
 impl Certificate {
-    /// Did more than two thirds of `set` sign for this header?
+    /// Checks that more than two thirds of `set` signed for this header.
     ///
     /// # Errors
     /// The first thing that is wrong. Every signature is checked, also those past a quorum.

@@ -44,7 +44,7 @@ impl Evidence {
         Self::Proposals(Box::new(a), Box::new(b))
     }
 
-    /// Whom it accuses, and at which height. Says nothing about whether it is true.
+    /// Returns whom the evidence accuses, and at which height. The accusation may be false.
     #[must_use]
     pub const fn accused(&self) -> (PublicKey, Height) {
         match self {
@@ -53,7 +53,7 @@ impl Evidence {
         }
     }
 
-    /// Did one server really sign both?
+    /// Checks that one server really signed both. Returns that server.
     ///
     /// # Errors
     /// See [`EvidenceError`].

@@ -11,10 +11,11 @@ use crate::{PublicKey, Signature};
 /// The simulated world puts a cheap stand-in here; everything that meets strangers uses
 /// [`Ed25519`].
 pub trait Verify: Send + Sync {
-    /// Did the holder of `key` sign `message`?
+    /// Returns whether the holder of `key` signed `message`.
     fn verify(&self, key: &PublicKey, message: &[u8], signature: &Signature) -> bool;
 
-    /// May this key take part at all? False for what is no point of the curve, or a weak one.
+    /// Returns whether this key may take part at all. A key that is no point of the curve, or a weak one, may
+    /// not.
     fn is_key(&self, key: &PublicKey) -> bool;
 }
 

@@ -186,14 +186,14 @@ impl Tree {
         Self { levels }
     }
 
-    /// What [`root`] gives for the leaves.
+    /// Returns what [`root`] returns for the leaves.
     #[must_use]
     pub fn root(&self) -> Digest {
         let top = self.levels.last().and_then(|level| level.first());
         top.copied().unwrap_or_else(|| root(&[]))
     }
 
-    /// What [`Proof::of`] gives for the leaves.
+    /// Returns what [`Proof::of`] returns for the leaves.
     #[must_use]
     pub fn proof(&self, index: u32) -> Option<Proof> {
         let count = u32::try_from(self.levels.first()?.len()).ok()?;

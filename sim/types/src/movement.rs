@@ -28,7 +28,7 @@ pub struct Movement {
 }
 
 impl Movement {
-    /// Says it nothing?
+    /// Returns whether it says nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -16,7 +16,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Was it done?
+    /// Returns whether the act was done.
     #[must_use]
     pub const fn is_done(&self) -> bool {
         !matches!(self, Self::Refused(_))

@@ -40,7 +40,7 @@ pub enum ReceiptError {
 }
 
 impl Receipt {
-    /// Is `act` in a turn of `sim` that more than two thirds of `set` signed?
+    /// Checks that `act` is in a turn of `sim` that more than two thirds of `set` signed.
     ///
     /// # Errors
     /// See [`ReceiptError`].

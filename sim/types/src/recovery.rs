@@ -61,7 +61,7 @@ pub struct SignedRecovery {
 }
 
 impl Recovery {
-    /// What is signed.
+    /// Returns the bytes that are signed.
     #[must_use]
     pub fn sign_bytes(&self) -> [u8; 32] {
         blake3::derive_key("metatopia recovery v1", &wire::encode(self))
@@ -92,7 +92,7 @@ impl SignedRecovery {
         self.signatures.insert(key.public(), key.sign(&self.recovery.sign_bytes()));
     }
 
-    /// Did more than two thirds of `set`, who vote at the height after its own, sign it?
+    /// Checks that more than two thirds of `set`, who vote at the height after its own, signed it.
     ///
     /// # Errors
     /// The first thing that is wrong. Every signature is checked, also those past a quorum.

@@ -100,7 +100,7 @@ impl Roster {
         &self.members
     }
 
-    /// Those that wait for their own `Ready`.
+    /// Returns the standbys, which wait for their own `Ready`.
     #[must_use]
     pub const fn standbys(&self) -> &BTreeMap<PublicKey, Member> {
         &self.standbys
@@ -158,7 +158,7 @@ impl Roster {
         Ok(())
     }
 
-    /// Who has been absent for longest, the first by key of several.
+    /// Returns who has been absent for longest; of several, the first by key.
     #[must_use]
     pub fn absent(&self) -> Option<PublicKey> {
         let absent =
@@ -166,7 +166,7 @@ impl Roster {
         absent.max_by_key(|(_, demotion)| demotion.strikes).map(|(key, _)| *key)
     }
 
-    /// Would its word that it follows make this standby a member now?
+    /// Returns whether this standby would become a member now by saying that it follows.
     #[must_use]
     pub fn calls(&self, key: &PublicKey) -> bool {
         let standby = self.standbys.get(key);

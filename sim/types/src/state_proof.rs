@@ -55,7 +55,7 @@ pub enum StateProofError {
 }
 
 impl StateProof {
-    /// Is this the content of this leaf in the state with this root?
+    /// Checks that the state with this root holds this content in this leaf.
     ///
     /// # Errors
     /// See [`StateProofError`].

@@ -17,7 +17,7 @@ impl Millis {
         Self(self.0.saturating_add(ms))
     }
 
-    /// How long after `earlier` this is; 0 if it is not later.
+    /// Returns how long after `earlier` this is, or 0 if it is not later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)

@@ -180,7 +180,8 @@ impl TurnBody {
         Ok(body)
     }
 
-    /// Are the bytes of all blobs there? Only such a body can be proposed, decided and applied.
+    /// Returns whether the bytes of all blobs are there. Only such a body can be proposed, decided and
+    /// applied.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.holes.is_empty()
@@ -424,7 +425,7 @@ impl Turn {
         Some(Self { header: self.header.clone(), body })
     }
 
-    /// Does the header commit to this very body, and is the body in order?
+    /// Checks that the header commits to this very body, and that the body is in order.
     ///
     /// # Errors
     /// What is wrong with the body; a header that commits to another body is `None`.

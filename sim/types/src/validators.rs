@@ -61,7 +61,7 @@ impl ValidatorSet {
         Ok(set)
     }
 
-    /// What came over the wire has not been through [`ValidatorSet::new`].
+    /// Checks what [`ValidatorSet::new`] guarantees, because a set from the wire has not been through it.
     ///
     /// # Errors
     /// See [`ValidatorSetError`].
@@ -100,7 +100,7 @@ impl ValidatorSet {
         self.members.binary_search_by(|member| member.key.cmp(key)).ok().map(|at| &self.members[at])
     }
 
-    /// All voting power together.
+    /// Returns the voting power of all members together.
     #[must_use]
     pub fn total_power(&self) -> u64 {
         self.members.iter().map(|member| u64::from(member.power)).sum()
@@ -112,7 +112,7 @@ impl ValidatorSet {
         self.total_power() * 2 / 3 + 1
     }
 
-    /// Who proposes.
+    /// Returns who proposes.
     ///
     /// The first rounds rotate over the leaders; once each of them had its round, rounds rotate
     /// over ALL members, or bad leaders could block a height for ever.
@@ -128,7 +128,7 @@ impl ValidatorSet {
         self.members[at].key
     }
 
-    /// What headers state: the digest of the members. Leaders are left out, so that a light client
+    /// Returns what headers state: the digest of the members. Leaders are left out, so that a light client
     /// need not follow who missed a turn; the state's root commits to them.
     #[must_use]
     pub fn id(&self) -> ValidatorsId {

@@ -53,7 +53,7 @@ fn sign_bytes(context: &str, sim: SimId, message: &impl Serialize) -> [u8; 32] {
 }
 
 impl Vote {
-    /// What is signed.
+    /// Returns the bytes that are signed.
     #[must_use]
     pub fn sign_bytes(&self, sim: SimId) -> [u8; 32] {
         sign_bytes("metatopia vote v1", sim, self)
@@ -68,7 +68,7 @@ impl Vote {
 }
 
 impl Proposal {
-    /// What is signed.
+    /// Returns the bytes that are signed.
     #[must_use]
     pub fn sign_bytes(&self, sim: SimId) -> [u8; 32] {
         sign_bytes("metatopia proposal v1", sim, self)
@@ -92,7 +92,7 @@ pub struct Signed<T> {
 }
 
 impl Signed<Vote> {
-    /// Is the signature the voter's?
+    /// Returns whether the signature is the voter's.
     #[must_use]
     pub fn verify(&self, sim: SimId, scheme: &dyn Verify) -> bool {
         scheme.verify(&self.message.voter, &self.message.sign_bytes(sim), &self.signature)
@@ -100,7 +100,7 @@ impl Signed<Vote> {
 }
 
 impl Signed<Proposal> {
-    /// Is the signature the proposer's?
+    /// Returns whether the signature is the proposer's.
     #[must_use]
     pub fn verify(&self, sim: SimId, scheme: &dyn Verify) -> bool {
         scheme.verify(&self.message.proposer, &self.message.sign_bytes(sim), &self.signature)

@@ -318,7 +318,7 @@ fn an_order_about_a_border_holds_the_largest_head() {
     assert!(matches!(BorderOrder::decode(&long), Err(DecodeError::Oversize { .. })));
 }
 
-/// What sim 1 says after turn 7.
+/// Returns what sim 1 says after turn 7.
 fn seven() -> Said {
     Said { height: Height(7), time: Millis(70), open: true, ..Said::nothing() }
 }

@@ -50,7 +50,7 @@ impl<T> Outbox<T> {
         self.held.values().map(Vec::len).sum()
     }
 
-    /// Does none wait?
+    /// Returns whether none wait.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()

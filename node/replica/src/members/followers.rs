@@ -105,7 +105,7 @@ impl Followers {
         self.followers.iter().map(|(key, follower)| (*key, follower))
     }
 
-    /// Was an invite used since `before`?
+    /// Returns whether an invite was used since `before`.
     #[must_use]
     pub fn counted_since(&self, before: &Self) -> bool {
         let counted = |id: &Digest| before.invite_uses.get(id).map_or(0, |used| used.nodes);
@@ -120,7 +120,7 @@ impl Followers {
         all
     }
 
-    /// May the follower send this message now? Counts it.
+    /// Returns whether the follower may send this message now, and counts the message.
     pub(crate) fn may_send(
         &mut self,
         now: Duration,
@@ -144,12 +144,12 @@ impl Followers {
         }
     }
 
-    /// Is this node a follower?
+    /// Returns whether this node is a follower.
     pub(crate) fn is_known(&self, node: &PublicKey) -> bool {
         self.followers.contains_key(node)
     }
 
-    /// Was this node ever let in?
+    /// Returns whether this node was ever let in.
     fn was_admitted(&self, node: &PublicKey) -> bool {
         self.followers.contains_key(node) || self.gave_way.contains(node)
     }
@@ -217,7 +217,7 @@ impl Followers {
         Ok(())
     }
 
-    /// Can one more invite of this issuer be remembered?
+    /// Returns whether one more invite of this issuer can be remembered.
     fn has_room_for(&self, issuer: &PublicKey) -> bool {
         let own = self.invite_uses.values().filter(|used| used.issuer == *issuer).count();
         self.invite_uses.len() < INVITES_KNOWN_MAX || own < INVITES_PER_ISSUER

@@ -130,7 +130,7 @@ impl JoinRetry {
         self.missed = missed;
     }
 
-    /// May a request to this target help?
+    /// Returns whether a request to this target may help.
     fn is_wanted(&self, id: &TargetId, state: &TargetState) -> bool {
         let unannounced =
             |server: &PublicKey| !self.targets.contains_key(&TargetId::Server(*server));

@@ -276,7 +276,7 @@ impl Publisher {
     }
 }
 
-/// Does this question ask for a receipt whose act may be in a turn that is missing here?
+/// Returns whether this question asks for a receipt whose act may be in a turn that is missing here.
 fn is_held_up(ctx: &ReplicaContext<'_>, question: &Question) -> bool {
     let Question::Receipt { author, lane, seq } = question else {
         return false;

@@ -89,7 +89,7 @@ impl Views {
         self.clients.values().filter(|client| client.watcher.is_some()).count()
     }
 
-    /// Does nobody watch?
+    /// Returns whether nobody watches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -148,7 +148,8 @@ impl Backfill {
         self.nothing_is_put_back = controls.nothing_is_put_back;
     }
 
-    /// Are turns missing whose acts clients may still send again? `height` is the last decided one.
+    /// Returns whether turns are missing whose acts clients may still send again. `height` is the last
+    /// decided one.
     pub(super) fn lacks_recent_turns(&self, height: Height) -> bool {
         self.gaps.newest.first().is_some_and(|gap| gap.last.plus(RECALL_HEIGHTS) > height)
     }

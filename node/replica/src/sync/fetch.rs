@@ -268,7 +268,7 @@ impl Fetch {
         self.effects.pop_front()
     }
 
-    /// Is there nobody left to ask? It goes on when another server comes up.
+    /// Returns whether there is nobody left to ask. The fetch goes on when another server comes up.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         !self.over && !self.providers.values().any(Provider::is_asked)

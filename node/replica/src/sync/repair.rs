@@ -148,7 +148,7 @@ impl Repair {
         self.repairs.retain(|at| now.wall.0.saturating_sub(at.0) < hour);
     }
 
-    /// Must this server sign nothing?
+    /// Returns whether this server must sign nothing.
     pub(super) const fn is_silent(&self) -> bool {
         self.silent
     }
@@ -161,7 +161,7 @@ impl Repair {
         }
     }
 
-    /// Is the state under repair, or beyond it?
+    /// Returns whether the state is under repair or beyond it.
     pub(super) const fn is_busy(&self) -> bool {
         self.stage.is_some()
     }
@@ -177,12 +177,13 @@ impl Repair {
         }
     }
 
-    /// Has agreement stopped for good?
+    /// Returns whether agreement has stopped for good.
     pub(super) const fn has_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Did the condition change in a way that the status has to show at once? Answers yes once.
+    /// Returns whether the condition changed in a way that the status has to show at once. Returns true once
+    /// for each change.
     pub(super) const fn take_condition_change(&mut self) -> bool {
         core::mem::replace(&mut self.changed, false)
     }
@@ -207,7 +208,7 @@ impl Repair {
         found.map(|(_, state)| state.snapshot())
     }
 
-    /// Are turns applied again?
+    /// Returns whether turns are applied again.
     pub(super) const fn is_reapplying(&self) -> bool {
         matches!(self.stage, Some(RepairStage::Reapplying(_)))
     }
@@ -287,7 +288,7 @@ impl Repair {
     }
 }
 
-/// Does no turn get a quorum because servers disagree about the state that it rests on?
+/// Returns whether no turn gets a quorum because servers disagree about the state that it rests on.
 pub(super) fn is_split(agreement: &Agreement) -> bool {
     let of = agreement.height().minus(ROOT_LAG).unwrap_or_default();
     matches!(agreement.last_void(), Some(Void::Root { height, .. }) if height == of)

@@ -158,12 +158,12 @@ impl StateSync {
         }
     }
 
-    /// Was this server started without a state?
+    /// Returns whether this server was started without a state.
     pub(super) const fn is_stateless(&self) -> bool {
         self.stateless.is_some()
     }
 
-    /// Is this server's own state to be replaced?
+    /// Returns whether this server's own state is to be replaced.
     pub(super) const fn is_replacing(&self) -> bool {
         self.stateless.is_some() || self.fetch.is_some() || self.ready.is_some()
     }
@@ -271,7 +271,7 @@ impl StateSync {
         self.missing_state_reason(repair).or_else(|| is_far().then_some(SyncReason::Behind))
     }
 
-    /// Has this server caught up while it fetched a state?
+    /// Returns whether this server has caught up while it fetched a state.
     fn is_needless(&self, ctx: &SyncContext<'_>, repair: &Repair) -> bool {
         let behind = matches!(self.fetch, Some((SyncReason::Behind, _)));
         behind && !is_behind(ctx, repair, ctx.config.behind_turns / 2)
@@ -393,8 +393,8 @@ impl StateSync {
     }
 }
 
-/// Is this server so many turns behind, and able to go on? One liar cannot make us believe that, unless
-/// nothing was decided here for a while: then asking for offers costs nothing.
+/// Returns whether this server is so many turns behind, and able to go on. One liar cannot make us believe
+/// that, unless nothing was decided here for a while: then it costs nothing to ask for offers.
 fn is_behind(ctx: &SyncContext<'_>, repair: &Repair, turns: u64) -> bool {
     let stuck = ctx.execution.is_stalled(ctx.now);
     let far = ctx.agreement.height().plus(turns);

@@ -6,7 +6,7 @@ fn ids(submissions: &[Submission]) -> Vec<ActId> {
     submissions.iter().map(|submission| submission.act.id()).collect()
 }
 
-/// So many acts may be handed on.
+/// Returns a ration that lets so many acts be handed on.
 fn ration(acts: usize) -> impl FnMut() -> bool {
     let mut left = acts;
     move || {

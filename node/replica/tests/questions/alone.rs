@@ -107,12 +107,12 @@ impl Alone {
         Self::found(&genesis())
     }
 
-    /// Of a sim with this genesis.
+    /// Starts the server of a sim with this genesis.
     pub(crate) fn found(genesis: &Genesis) -> Self {
         Self::configured(genesis, config(genesis))
     }
 
-    /// Of a sim with this genesis, with this configuration.
+    /// Starts the server of a sim with this genesis and this configuration.
     pub(crate) fn configured(genesis: &Genesis, config: Config) -> Self {
         let world = World::genesis(genesis, &tools()).expect("a genesis");
         let set = world.validators(Height(1)).expect("the first set");
@@ -162,12 +162,12 @@ impl Alone {
         Self::around(replica, self.now, self.log, self.snapshot)
     }
 
-    /// What it logged.
+    /// Returns what the server logged.
     pub(crate) fn log(&self) -> &[Record] {
         &self.log
     }
 
-    /// Did it write a snapshot?
+    /// Returns whether the server wrote a snapshot.
     pub(crate) fn has_state(&self) -> bool {
         self.snapshot.is_some()
     }
@@ -209,7 +209,7 @@ impl Alone {
         }
     }
 
-    /// Until the next thing is due.
+    /// Waits until the next thing is due.
     fn wait(&mut self) {
         let deadline = self.replica.deadline().expect("a server alone waits only for time");
         let ahead = deadline.saturating_sub(self.now.monotonic);
@@ -361,7 +361,7 @@ impl Alone {
         self.handle(Input::ClientFrame { client, frame });
     }
 
-    /// What this client was told since it was asked last.
+    /// Returns what this client was told since it was asked last.
     pub(crate) fn heard(&mut self, client: ClientId) -> Vec<ServerMessage> {
         let (own, others) = self.told.drain(..).partition(|(to, _)| *to == client);
         self.told = others;

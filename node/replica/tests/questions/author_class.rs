@@ -61,7 +61,7 @@ impl Person {
         answer.expect("every question is answered")
     }
 
-    /// Why acts are refused, if more wait than those of strangers may.
+    /// Sends more acts than those of strangers that may wait. Returns why acts are refused.
     fn refusals(&mut self, server: &mut Alone) -> Vec<SubmitRefusal> {
         server.heard(self.client);
         for _ in 0..=STRANGER_PENDING_MAX {

@@ -78,7 +78,7 @@ impl Filler {
         self.handle(Input::Gaps(Gaps { turns, newest: gaps.iter().copied().map(gap).collect() }));
     }
 
-    /// Why it does not ask for the newest of what it lacks.
+    /// Returns why the server does not ask for the newest of what it lacks.
     fn unasked(&self) -> Option<Unasked> {
         let status = self.replica.status(self.now).expect("nothing is being applied");
         status.missing.expect("turns are missing").unasked
@@ -157,7 +157,7 @@ fn heights(turns: &[Decision]) -> Vec<u64> {
     turns.iter().map(|turn| turn.height().0).collect()
 }
 
-/// What the turn after this height names.
+/// Returns the header that the turn after this height names.
 fn named(server: &mut Alone, height: u64) -> HeaderId {
     match server.ask(Question::Turns { from: Height(height + 1) }) {
         Answer::Turns(turns) => turns[0].0.header.previous,

@@ -40,7 +40,7 @@ impl One {
         Self(JoinRetry::new([INVITED.to_owned()], at(0)))
     }
 
-    /// Which server is asked now, 0 for whoever is at the address of the invite.
+    /// Returns which server is asked now, or 0 for whoever is at the address of the invite.
     fn asks(&mut self, now: Duration) -> Option<u8> {
         self.0.poll(now).map(|target| match target {
             JoinTarget::Address(address) => {

@@ -73,7 +73,7 @@ fn join(
     }
 }
 
-/// What it is answered, if it is.
+/// Returns the answer to a request of this node to join, if there is one.
 fn answer_to(
     server: &mut Alone,
     node: &SigningKey,
@@ -307,7 +307,7 @@ fn a_server_that_is_removed_becomes_a_follower_without_losing_its_connection() {
     assert_eq!(since, [true; 3], "it comes as a server, then as a follower, and then only as that");
 }
 
-/// What a server or follower was answered.
+/// Returns what a server or follower was answered.
 fn answers(server: &mut Alone, to: &SigningKey) -> Vec<(u32, Answer)> {
     let sent = std::mem::take(&mut server.sent);
     let own = sent.into_iter().filter(|(peer, _)| *peer == to.public());

@@ -38,7 +38,7 @@ fn fetch(server: &mut Alone, offer: &SnapshotOffer) -> Vec<u8> {
     bytes
 }
 
-/// Is the offer one that a stranger can believe?
+/// Checks that a stranger can believe the offer. Returns the world that it leads to.
 fn check(server: &mut Alone, offer: &SnapshotOffer) -> World {
     assert_eq!(offer.header.height, offer.height.plus(ROOT_LAG));
     assert_eq!(offer.certificate.header, offer.header.id());

@@ -201,7 +201,7 @@ impl Person {
         }
     }
 
-    /// Has it every tile as it is now?
+    /// Returns whether the person has every tile as it is now.
     pub(crate) fn is_current(&self, town: &Town) -> bool {
         let now = &town.history[&town.height()];
         self.copies.iter().all(|(name, copy)| {

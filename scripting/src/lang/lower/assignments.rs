@@ -81,7 +81,7 @@ fn links_end(links: &[crate::lang::tree::ChainLink]) -> SourcePoint {
     links.last().map_or_else(SourcePoint::default, |link| link.at)
 }
 
-/// Does computing this write its register only once everything in it is read?
+/// Returns whether the code of this value writes its register only once everything in it is read.
 fn is_written_last(value: &Expression) -> bool {
     match &value.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Name(_) => true,

@@ -58,7 +58,7 @@ impl Lowering {
         self.end_of_chain(&chain.ends, to, at);
     }
 
-    /// What `?.` ends is `()`.
+    /// Gives a chain that `?.` ends the value `()`.
     fn end_of_chain(&mut self, ends: &[usize], to: u16, at: SourcePoint) {
         if !ends.is_empty() {
             let done = self.jump(IrOp::Jump { target: 0 }, at);

@@ -301,7 +301,7 @@ fn literal_value(expression: &Expression, levels: u32) -> Option<Value> {
     }
 }
 
-/// Could this change a variable of the function?
+/// Returns whether this could change a variable of the function.
 pub(super) fn writes(expression: &Expression) -> bool {
     use ExpressionKind as E;
     match &expression.kind {

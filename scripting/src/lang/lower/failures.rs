@@ -170,7 +170,7 @@ impl Lowering {
     }
 }
 
-/// Does a row of the table take values of these kinds, as far as they are known?
+/// Returns whether a row of the table takes values of these kinds, as far as the kinds are known.
 fn takes_all(row: &HostFunction, kinds: &[Option<ValueKind>]) -> bool {
     use ValueKind as K;
     // What neither a script's state nor the world can hold is for the executor alone, and so are operators.

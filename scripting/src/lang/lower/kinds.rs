@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl ValueKind {
-    /// Does what takes this kind take a value of the other?
+    /// Returns whether a place for values of this kind may take one of the other kind.
     pub(super) const fn takes(self, value: Self) -> bool {
         match (self, value) {
             (Self::Any, _)
@@ -32,7 +32,7 @@ fn takes_first(function: &HostFunction, value: ValueKind) -> bool {
     function.arguments.first().is_some_and(|(_, kind)| kind.takes(value))
 }
 
-/// What values of a kind are called together.
+/// Returns the plural word for values of a kind.
 const fn plural(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Unit => "empty values",

@@ -26,7 +26,7 @@ const REFUSED: [(&str, &str); 9] = [
     ("exit", "use return"),
 ];
 
-/// Does this function of the table change its first argument?
+/// Returns whether this function of the table changes its first argument.
 pub(super) fn changes(name: &str) -> bool {
     CHANGING.contains(&name)
 }

@@ -69,7 +69,7 @@ fn session(presence: Presence, acted: Tick) -> PlayerSession {
     }
 }
 
-/// Who gives up a seat, by a look at everybody.
+/// Returns who gives up a seat, by a look at everybody.
 fn idlest(state: &State, now: Tick) -> Option<PublicKey> {
     let seats = state.players.iter().filter_map(|(key, player)| {
         let session = player.session.as_ref()?;

@@ -89,7 +89,7 @@ impl ModelSim {
         &self.borders.iter().find(|(sim, _)| *sim == other).expect("a border").1
     }
 
-    /// What is said to a neighbour after the turn.
+    /// Returns what is said to a neighbour after the turn.
     fn word(&self, to: usize) -> Arc<Said> {
         let said = self.ledger(to).said.clone();
         Arc::new(Said { height: Height(self.height), time: Millis(self.time), ..said })

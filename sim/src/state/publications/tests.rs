@@ -52,7 +52,7 @@ fn filled(count: u64, bytes: u32) -> Publications {
 
 const NEWCOMER: PublicKey = PublicKey([7; 32]);
 
-/// What leaves for a package of so many bytes that imports nothing.
+/// Returns what leaves for a package of so many bytes that imports nothing.
 fn room(all: &Publications, publisher: &PublicKey, bytes: u64) -> Option<Vec<PackageId>> {
     all.room_for(publisher, bytes, &BTreeSet::new())
 }

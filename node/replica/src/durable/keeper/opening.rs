@@ -58,7 +58,7 @@ pub fn open_log<D: Disk>(mut disk: D, opening: Opening) -> Result<Log<D>, Storag
     Ok(log)
 }
 
-/// Can a server start from its newest snapshot and this log?
+/// Returns whether a server can start from its newest snapshot and this log.
 fn suffices(index: &LogIndex, disk: &dyn ReadDisk) -> bool {
     let newest = newest_snapshot(disk).ok().and_then(|newest| newest.snapshot);
     let Some(before) = newest.and_then(|s| s.height.minus(RECORDS_BACK_HEIGHTS)) else {

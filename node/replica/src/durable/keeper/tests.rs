@@ -25,7 +25,7 @@ fn keeper(disk: MemoryDisk, history: History) -> Keeper<MemoryDisk> {
     Keeper::new(Store::open(disk, opening()).expect("a good disk").store, history)
 }
 
-/// What the keeper says to these orders.
+/// Returns what the keeper says to these orders.
 pub(super) fn work(
     keeper: &mut Keeper<MemoryDisk>,
     orders: impl IntoIterator<Item = Order>,

@@ -32,7 +32,7 @@ impl Bucket {
         self.filled = self.filled.saturating_add(self.bytes_per_second).min(most);
     }
 
-    /// Is anything in it?
+    /// Returns whether anything is in the bucket.
     pub(super) const fn is_open(&self) -> bool {
         self.filled > 0
     }

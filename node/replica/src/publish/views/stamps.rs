@@ -152,7 +152,7 @@ impl Stamps {
         stamp.map_or(self.known_from, |(height, _)| *height)
     }
 
-    /// Is everything known that happened in a tile after a height?
+    /// Returns whether everything is known that happened in a tile after a height.
     pub(super) fn reaches(&self, tile: Tile, since: Height) -> bool {
         let forgotten = self.tiles.get(&tile).map_or(Height(0), |stamps| stamps.forgotten);
         since >= self.known_from && since >= forgotten

@@ -284,7 +284,7 @@ impl Watcher {
     }
 }
 
-/// Is a copy anything but what the tile is now?
+/// Returns whether a copy is missing, or is not the tile as it is now.
 fn is_stale(turn: &TurnView<'_>, tile: Tile, watched: &Watched) -> bool {
     let current = |copy: Copied| {
         copy.is_whole()
@@ -295,7 +295,7 @@ fn is_stale(turn: &TurnView<'_>, tile: Tile, watched: &Watched) -> bool {
     !watched.copy.is_some_and(current)
 }
 
-/// Can the client be told something of a tile?
+/// Returns whether the client can be told something of a tile.
 fn is_due(turn: &TurnView<'_>, tile: Tile, watched: &Watched) -> bool {
     let ahead =
         |copy: Copied| copy.height > turn.height && copy.height <= turn.height.plus(AHEAD_MAX);

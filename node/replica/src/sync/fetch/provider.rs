@@ -113,7 +113,7 @@ impl Provider {
         }
     }
 
-    /// May it be asked, now or later?
+    /// Returns whether the provider may be asked, now or later.
     pub(super) fn is_asked(&self) -> bool {
         !self.down && !matches!(self.stage, ProviderStage::Dropped)
     }
@@ -125,7 +125,7 @@ impl Provider {
         }
     }
 
-    /// May an offer of it still come?
+    /// Returns whether an offer of the provider may still come.
     pub(super) fn waits_to_offer(&self) -> bool {
         self.is_asked() && self.offer().is_none()
     }

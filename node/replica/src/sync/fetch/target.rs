@@ -72,7 +72,7 @@ impl Target {
         (self.bytes.saturating_sub(self.missing_bytes), self.bytes)
     }
 
-    /// Is this one of the heights whose headers are needed?
+    /// Returns whether this is one of the heights whose headers are needed.
     pub(super) fn covers(&self, height: Height) -> bool {
         height == self.height() || height == self.height().plus(1)
     }

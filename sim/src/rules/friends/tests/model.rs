@@ -78,7 +78,7 @@ impl Model {
         named.collect()
     }
 
-    /// Whoever was named last counts, if that was so for 72 hours without another naming.
+    /// Returns who counts: the last who were named, if no other naming followed for 72 hours.
     fn counted(&self, time: u64) -> (BTreeSet<u8>, u8) {
         let named: Vec<_> = self.named().into_iter().filter(|(at, ..)| *at <= time).collect();
         let lasted = |n: usize| {

@@ -29,7 +29,7 @@ fn all_gaps(keeper: &Keeper<MemoryDisk>) -> Vec<(u64, u64)> {
     keeper.gaps().newest.iter().map(|gap| (gap.first.0, gap.last.0)).collect()
 }
 
-/// What was said last of what is missing, if anything was.
+/// Returns what was said last of what is missing, if anything was said.
 fn told(said: &[Done]) -> Option<Option<(u64, u64)>> {
     said.iter().rev().find_map(|done| match done {
         Done::Gaps(gaps) => Some(gaps.newest.first().map(|gap| (gap.first.0, gap.last.0))),
