@@ -163,7 +163,8 @@ const FOREIGN: &[(&str, &str)] = &[
 /// decides, or it would believe what it is there to doubt.
 const SHAPES: &[&str] = &["Decision", "Message", "Record"];
 
-/// Not offline: crates for other systems are in the lock file too, and a build here fetches none.
+/// Reads the metadata of this workspace. It is not read offline, because crates for other systems are in the
+/// lock file too, and a build here fetches none of them.
 fn metadata() -> Metadata {
     MetadataCommand::new()
         .manifest_path(root().join("Cargo.toml"))

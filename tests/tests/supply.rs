@@ -23,7 +23,8 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// See `.ci/advisories`, which writes it.
 const ADVISORIES: &str = "tests/advisories.txt";
 
-/// Not offline: crates for other systems are in the lock file too, and a build here fetches none.
+/// Reads the metadata of this workspace. It is not read offline, because crates for other systems are in the
+/// lock file too, and a build here fetches none of them.
 fn metadata() -> Metadata {
     MetadataCommand::new()
         .manifest_path(root().join("Cargo.toml"))
@@ -72,7 +73,7 @@ fn licensee(text: &str) -> Licensee {
     Licensee::parse(text).unwrap_or_else(|error| panic!("deny.toml: licence {text}: {error}"))
 }
 
-/// Why a crate's licence is not one of these; nothing if it is.
+/// Returns why a crate's licence is not one of these, or `None` if it is.
 fn refused(licence: Option<&str>, allowed: &[Licensee]) -> Option<String> {
     let Some(licence) = licence else {
         return Some("no licence is stated".to_owned());

@@ -32,7 +32,7 @@ pub(crate) const LIES: [(&str, Truth, Lie); 6] = [
     ("there is none", Truth::Others, |_, view, _| view.me = None),
 ];
 
-/// Into a tile where nothing is.
+/// Returns a movement into a tile where nothing is.
 fn far_away() -> Movement {
     Movement { position: Some([-(900 << 20); 2]), ..Movement::default() }
 }

@@ -17,7 +17,7 @@ fn setting() -> (Stand, TileName) {
     (stand, hidden)
 }
 
-/// All tiles in sight but one.
+/// Returns all tiles in sight but one.
 fn others(stand: &Stand, hidden: TileName) -> Vec<TileName> {
     stand.tiles().into_iter().filter(|tile| *tile != hidden).collect()
 }

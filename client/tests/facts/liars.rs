@@ -71,7 +71,7 @@ fn find(view: &View, is: impl Fn(&metatopia_sim::TileEntry) -> bool) -> (usize, 
     (t, e)
 }
 
-/// Which tiles of a view have entries, and the first of them.
+/// Returns which tiles of a view have entries, and the first of them.
 fn full(view: &View) -> (Vec<usize>, TileName) {
     let tiles = 0..view.tiles.len();
     let full: Vec<usize> = tiles.filter(|at| !view.tiles[*at].entries.is_empty()).collect();

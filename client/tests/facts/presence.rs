@@ -59,7 +59,7 @@ impl Visit {
         self.talk.drain();
     }
 
-    /// Shows everything but an avatar; is that proved?
+    /// Shows everything but an avatar. Returns whether that is proved.
     fn is_proved_without_avatar(&mut self) -> bool {
         let of = self.see(|view| view.me = None);
         self.proves(of)

@@ -17,7 +17,7 @@ fn setting() -> (Stand, Talk, Watcher) {
     (stand, talk, Watcher::default())
 }
 
-/// What the client says that it has, when it asks for views.
+/// Returns what the client says that it has, when it asks for views.
 fn asked(said: &[ClientMessage]) -> Vec<(TileName, Height)> {
     match said {
         [ClientMessage::View(Some(asked))] => {
@@ -205,7 +205,7 @@ fn announcement(stand: &Stand, server: u8, issued: u64) -> EndpointAnnouncement 
     }
 }
 
-/// What it asks for servers, answered with these.
+/// Answers the client's question for servers with these.
 fn name_servers(talk: &mut Talk, servers: Vec<SignedAnnouncement>) -> Vec<SessionEvent> {
     let [ClientMessage::Ask { id, question: Question::Servers }] = talk.said()[..] else {
         panic!("servers were not asked for")

@@ -105,7 +105,7 @@ impl Stand {
         &self.world
     }
 
-    /// Who walks about here.
+    /// Returns the key of the visitor, who walks about here.
     pub(crate) fn visitor() -> SigningKey {
         key(1)
     }
@@ -120,7 +120,7 @@ impl Stand {
         self.history[&height].tiles.keys().copied().collect()
     }
 
-    /// Those that have something in them.
+    /// Returns the tiles that have something in them.
     pub(crate) fn full(&self) -> Vec<TileName> {
         self.tiles().into_iter().filter(|tile| !self.entries(*tile).is_empty()).collect()
     }
@@ -139,7 +139,7 @@ impl Stand {
         full.find(|tile| *tile != own && touches(tile)).expect("something stands near the visitor")
     }
 
-    /// What is in a tile at the present height, in the state's encoding.
+    /// Returns what is in a tile at the present height, in the state's encoding.
     pub(crate) fn entries(&self, tile: TileName) -> Vec<Vec<u8>> {
         let entries = self.history[&self.height()].tiles.get(&tile);
         entries.into_iter().flat_map(|tile| tile.values().cloned()).collect()
@@ -222,7 +222,7 @@ impl Stand {
         self.history.insert(world.height(), Record { tiles, placed, root, tick });
     }
 
-    /// What is sent to somebody who watches these tiles, at the present height.
+    /// Returns what is sent to somebody who watches these tiles, at the present height.
     pub(crate) fn view(&self, watcher: &mut Watcher, tiles: &[TileName]) -> View {
         let height = self.height();
         let updates = tiles.iter().map(|tile| {

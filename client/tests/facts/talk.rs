@@ -90,7 +90,7 @@ impl Talk {
         self.tell(&ServerMessage::Welcome(welcome));
     }
 
-    /// What it sent and what happened since, each in order.
+    /// Returns what the client sent and what happened since, each in order.
     pub(crate) fn drain(&mut self) -> (Vec<ClientMessage>, Vec<SessionEvent>) {
         let (mut said, mut events) = std::mem::take(&mut self.kept);
         while let Some(output) = self.session.poll() {

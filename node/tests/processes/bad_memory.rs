@@ -38,7 +38,7 @@ fn wait_for(what: &str, mut done: impl FnMut() -> bool) -> Duration {
     began.elapsed()
 }
 
-/// What a command that finds a difference prints.
+/// Runs a command that finds a difference. Returns what it prints.
 fn found(arguments: &[&str]) -> Value {
     let output = run(arguments);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -23,7 +23,7 @@ const SCRIPT: &str = r#"
     exec "$3" node run --config "$1/metatopia.toml" --until-stdin-ends
 "#;
 
-/// May this test mount anything? In some places even namespaces of one's own are forbidden.
+/// Returns whether this test may mount anything. In some places even own namespaces are forbidden.
 fn may_mount(folder: &Folder) -> bool {
     let place = folder.join("probe");
     fs::create_dir_all(&place).expect("our own folder");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::plaza::{Folder, PATIENCE, Plaza, run};
 
-/// How all servers of a directory stand, and the exit code.
+/// Returns the states of all servers of a directory, and the exit code.
 fn table(plaza: &Plaza) -> (Value, Option<i32>) {
     let dir = plaza.dir.display().to_string();
     let output = run(&["status", "--json", "--data-dir", &dir]);

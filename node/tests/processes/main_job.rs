@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::plaza::{Folder, PATIENCE, PROGRAM, Person, Plaza, json, key, run};
 
-/// What `log verify` says of every server's log below a folder.
+/// Returns what `log verify` says of every server's log below a folder.
 fn verify(dir: &std::path::Path) -> Vec<Value> {
     let dir = dir.display().to_string();
     let output = run(&["log", "verify", "--json", &dir]);

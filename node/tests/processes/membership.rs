@@ -160,7 +160,7 @@ fn a_follower_joins_by_an_invite_serves_people_and_goes_on_after_a_kill() {
     plaza.stop();
 }
 
-/// How many servers a follower is connected with, by its own word.
+/// Returns with how many servers a follower says that it is connected.
 fn connected(follower: &Follower) -> Option<u64> {
     follower.status()["follows"]["connected"].as_u64()
 }

@@ -185,7 +185,7 @@ impl Plaza {
         json(&["status", "--json", "--node", &self.servers[index].url])
     }
 
-    /// How each server stands, and the last lines of its logs, for whoever waited in vain.
+    /// Returns the state of each server and the last lines of its logs, for a test that waited in vain.
     pub(crate) fn told_by_all(&self) -> String {
         let mut told = String::new();
         for (index, server) in self.servers.iter().enumerate() {
@@ -345,7 +345,7 @@ impl Drop for Running {
     }
 }
 
-/// What Ctrl-C sends.
+/// Sends a process the signal that Ctrl-C sends.
 pub(crate) fn interrupt(process: &Child) {
     let pid = process.id().to_string();
     Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");

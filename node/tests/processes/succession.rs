@@ -20,7 +20,7 @@ fn refused(arguments: &[&str], code: i32, words: &[&str]) {
     }
 }
 
-/// Where everything is in the world that this genesis begins with, by name, in metres.
+/// Returns where everything is in the world that this genesis begins with, by name, in metres.
 fn places(genesis: &Path) -> BTreeMap<String, [f64; 2]> {
     let bytes = fs::read(genesis).expect("a genesis");
     let decoded = Genesis::decode(&bytes).expect("a genesis");

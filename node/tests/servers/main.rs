@@ -197,7 +197,7 @@ fn log_for_failures() {
     drop(log.with_env_filter(filter).try_init());
 }
 
-/// What each server of a world says, or why it ended, and what was logged last.
+/// Returns what each server of a world says, or why it ended, and what was logged last.
 async fn told_by_all(settings: &Settings) -> String {
     let mut told = String::new();
     let of_this_world: Vec<(SocketAddr, Option<String>)> = {

@@ -294,7 +294,7 @@ impl CrossingBot {
         }
     }
 
-    /// Has it headed for the other sim once? Before, it has not come in yet.
+    /// Returns whether it has headed for the other sim once. Before that, it has not come in yet.
     const fn has_headed(&self) -> bool {
         self.approached.is_some() || !self.summary.times.is_empty()
     }

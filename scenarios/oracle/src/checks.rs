@@ -115,8 +115,8 @@ impl Oracle {
         }
     }
 
-    /// Can a quorum have prevoted for a turn in a round of this vote's height? None if it is not
-    /// known who votes there.
+    /// Returns whether a quorum may have prevoted for a turn in a round of this vote's height, or `None` if
+    /// it is not known who votes there.
     fn may_have_quorum(&self, vote: &Vote, header: HeaderId, round: Round) -> Option<bool> {
         let mut voters = self.locks.prevoters(vote.height, header, round);
         voters.insert(vote.voter);
@@ -177,8 +177,8 @@ impl Oracle {
         self.check_decided(seat, decision);
     }
 
-    /// What is told is durable. Returns whether it is news from this server. One that is mute may tell
-    /// of turns that it could forget: others decided them.
+    /// Checks that what a server tells is durable. Returns whether it is news from this server. A server that
+    /// is mute may tell of turns that it could forget: others decided them.
     fn check_told(
         &mut self,
         seat: usize,
@@ -250,7 +250,7 @@ impl Oracle {
     }
 }
 
-/// What a signature in a certificate is for.
+/// Returns the vote for which a signature in a certificate stands.
 fn precommit(certificate: &Certificate, voter: PublicKey) -> Vote {
     let (height, round) = (certificate.height, certificate.round);
     Vote { kind: VoteKind::Precommit, height, round, header: Some(certificate.header), voter }

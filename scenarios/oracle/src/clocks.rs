@@ -18,9 +18,9 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// What the clock of a seat allowed whoever votes at a height. A server votes there when it has
-    /// decided the height before, by votes of honest servers whose logs held the one before that: all
-    /// that it judged, it judged since that one was told.
+    /// Returns the latest time that the clock of a seat allowed whoever votes at a height. A server votes
+    /// there when it has decided the height before, by votes of honest servers whose logs held the one before
+    /// that. So all that it judged, it judged since that one was told.
     fn allowed(&self, seat: usize, height: Height) -> Millis {
         let since = height.minus(2).unwrap_or_default();
         let shown = self.latest.range(since..).map(|(_, latest)| latest[seat]).max();
@@ -40,7 +40,8 @@ impl Oracle {
         }
     }
 
-    /// May this server vote for a turn of that time? Its own clock says so, or a quorum vouched for it.
+    /// Returns whether this server may vote for a turn of that time: its own clock says so, or a quorum
+    /// vouched for the time.
     pub(crate) fn may_find_fresh(&self, seat: usize, height: Height, time: Millis) -> bool {
         time <= self.clocks.allowed(seat, height) || time <= self.latest_time(height)
     }

@@ -4,7 +4,7 @@ use metatopia_types::{HeaderId, Height};
 
 /// The log of one server, as it lies on its disk.
 pub trait LogDisk {
-    /// What reading a segment shows; nothing if it is not there.
+    /// Returns what reading a segment shows, or nothing if the segment is not there.
     fn bytes(&self, segment: u64) -> &[u8];
 
     /// The first bytes of a segment that no crash can take.

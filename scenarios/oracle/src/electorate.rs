@@ -37,7 +37,7 @@ impl Electorate {
         Self { admin, members, standbys, reserve, known: true, sets, followed: Height(0) }
     }
 
-    /// Does it find out by itself which changes count?
+    /// Returns whether it finds out by itself which changes count.
     pub(crate) const fn judges(&self) -> bool {
         self.admin.is_some()
     }
@@ -148,13 +148,13 @@ impl Electorate {
         Some((names.iter().filter_map(|name| set.get(name)).sum(), set.values().sum()))
     }
 
-    /// Is it known that this name has no vote at that height?
+    /// Returns whether this name is known to have no vote at that height.
     pub(crate) fn has_voted_outside(&self, name: &PublicKey, height: Height) -> bool {
         self.sets.get(&height).is_some_and(|set| !set.contains_key(name))
     }
 }
 
-/// Does an act change who votes, by the rules of a sim with one admin?
+/// Returns whether an act may change who votes, by the rules of a sim with one admin.
 fn may(
     admin: PublicKey,
     author: PublicKey,

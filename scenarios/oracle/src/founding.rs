@@ -42,7 +42,7 @@ impl fmt::Debug for Founding {
 }
 
 impl Founding {
-    /// Is this seat the only one with its name?
+    /// Returns whether this seat is the only one with its name.
     pub(crate) fn is_alone(&self, seat: usize) -> bool {
         self.names.iter().filter(|name| **name == self.names[seat]).count() == 1
     }

@@ -24,7 +24,7 @@ pub struct TurnHistory {
 }
 
 impl TurnHistory {
-    /// Of a sim that was founded at this time.
+    /// The history of a sim that was founded at this time.
     pub(crate) fn new(seats: usize, founded: Millis) -> Self {
         Self {
             founded,
@@ -42,7 +42,7 @@ impl TurnHistory {
         self.turns.get(&height)
     }
 
-    /// All turns that were told, ascending.
+    /// Returns all turns that were told, ascending.
     pub fn turns(&self) -> impl Iterator<Item = &Arc<Turn>> {
         self.turns.values()
     }
@@ -68,7 +68,7 @@ impl TurnHistory {
         roots.iter().max_by_key(|(_, seats)| seats.len()).map(|(root, _)| *root)
     }
 
-    /// Who computed another root than most, and after which heights.
+    /// Returns who computed another root than most, and after which heights.
     pub(crate) fn diverged(&self) -> Vec<(usize, Height)> {
         let mut diverged = vec![];
         for (height, roots) in &self.roots {
@@ -125,7 +125,7 @@ impl TurnHistory {
         self.turns.get(&height.minus(1)?)
     }
 
-    /// What is wrong with how turns follow each other, and with the roots they state.
+    /// Returns what is wrong with how turns follow each other, and with the roots that they state.
     pub(crate) fn breaks(&self) -> Vec<(Height, &'static str)> {
         let mut breaks = vec![];
         for (height, turn) in &self.turns {
@@ -143,7 +143,7 @@ impl TurnHistory {
         breaks
     }
 
-    /// What is wrong with a turn's time, if clocks showed at most `latest` less their tolerance.
+    /// Returns what is wrong with a turn's time, if clocks showed at most `latest` less their tolerance.
     pub(crate) fn time_is_wrong(
         &self,
         height: Height,
@@ -167,7 +167,7 @@ impl TurnHistory {
         ahead.then(|| format!("{time:?} is ahead of every clock"))
     }
 
-    /// What a log lacks, or has twice, of what the outside was told by anybody honest.
+    /// Returns what a log lacks, or has twice, of what anybody honest told the outside.
     pub(crate) fn missing(
         &self,
         seat: usize,
@@ -204,7 +204,7 @@ impl TurnHistory {
         missing
     }
 
-    /// Where a lane goes back: sequences grow from height to height.
+    /// Returns where a lane goes back. Sequences should grow from height to height.
     pub(crate) fn lanes_go_back(decisions: &BTreeMap<Height, Arc<Decision>>) -> Vec<String> {
         let (mut last, mut back) = (BTreeMap::new(), vec![]);
         for (height, decision) in decisions {
@@ -229,15 +229,15 @@ impl TurnHistory {
         self.turns.values().rev().take(count)
     }
 
-    /// Whether an act is in one of the turns after a height, up to another.
+    /// Returns whether an act is in one of the turns after a height, up to another.
     #[must_use]
     pub fn has_act(&self, act: ActId, after: Height, up_to: Height) -> bool {
         let turns = self.turns.range(after.plus(1)..=up_to);
         turns.flat_map(|(_, turn)| turn.body.acts()).any(|known| known.id() == act)
     }
 
-    /// Whether the turns after a height, up to another, settle an act: it is in one of them, or can be
-    /// in none any more, because it expired or a later one of its lane came first.
+    /// Returns whether the turns after a height, up to another, settle an act: it is in one of them, or can
+    /// be in none any more, because it expired or a later one of its lane came first.
     #[must_use]
     pub fn settles(&self, act: &Envelope, after: Height, up_to: Height) -> bool {
         let turns = self.turns.range(after.plus(1)..=up_to);

@@ -41,7 +41,7 @@ struct RecordSpan {
 }
 
 impl RecordSpan {
-    /// Do these bytes of its segment hold it?
+    /// Returns whether these bytes of its segment hold it.
     fn is_in(&self, bytes: &[u8]) -> bool {
         bytes.get(self.from..self.to).is_some_and(|bytes| digest(bytes) == self.digest)
     }
@@ -114,7 +114,7 @@ impl Journal {
         }
     }
 
-    /// Would a power loss right now leave this entry?
+    /// Returns whether a power loss right now would leave this entry.
     pub(crate) fn is_durable(&mut self, entry: &JournalEntry, disk: &dyn LogDisk) -> bool {
         if self.durable.contains(entry) {
             return true;
@@ -129,7 +129,8 @@ impl Journal {
         there
     }
 
-    /// Would a power loss right now leave this turn and that it is decided, in the log or beside it?
+    /// Returns whether a power loss right now would leave this turn and that it is decided, in the log or
+    /// beside it.
     pub(crate) fn keeps(&mut self, height: Height, id: HeaderId, disk: &dyn LogDisk) -> bool {
         let in_log = [JournalEntry::Decided(height), JournalEntry::Turn(id)];
         in_log.iter().all(|entry| self.is_durable(entry, disk))
@@ -197,7 +198,7 @@ impl Journal {
         decided.max()
     }
 
-    /// Was it written down, here or in what was given up, that this height is decided?
+    /// Returns whether the log says, or said in what was given up, that this height is decided.
     pub(crate) fn held(&self, height: Height) -> bool {
         let entry = JournalEntry::Decided(height);
         self.places.contains_key(&entry) || self.given_up.contains(&entry)
@@ -236,7 +237,7 @@ mod tests {
         }
     }
 
-    /// What is strange about a log after `header first second` was written and this was left of it.
+    /// Writes `header first second` to a log. Returns what is strange about the log when this is left of it.
     fn strange(left: &[u8]) -> Option<(u64, usize)> {
         let (mut journal, mut log) = (Journal::default(), b"header".to_vec());
         for bytes in [&b" first"[..], b" second"] {

@@ -45,7 +45,7 @@ impl Locks {
         last.map(|((_, round), header)| (*round, *header))
     }
 
-    /// Which honest servers prevoted for a turn in a round.
+    /// Returns which honest servers prevoted for a turn in a round.
     pub(crate) fn prevoters(
         &self,
         height: Height,

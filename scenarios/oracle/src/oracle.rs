@@ -107,13 +107,13 @@ impl Oracle {
         }
     }
 
-    /// What is wrong so far.
+    /// Returns what is wrong so far.
     #[must_use]
     pub fn faults(&self) -> &[Violation] {
         &self.faults
     }
 
-    /// Whom how many pieces of evidence accuse.
+    /// Returns how many pieces of evidence accuse each server.
     #[must_use]
     pub const fn evidence(&self) -> &BTreeMap<PublicKey, u64> {
         &self.evidence
@@ -133,7 +133,7 @@ impl Oracle {
         honest.filter_map(|(journal, _)| journal.last_decided()).max().unwrap_or_default()
     }
 
-    /// Whether this seat is held to the rules.
+    /// Returns whether this seat is held to the rules.
     #[must_use]
     pub fn is_honest(&self, seat: usize) -> bool {
         self.honest[seat]
@@ -324,7 +324,8 @@ impl Oracle {
         }
     }
 
-    /// How often one honest server heard two things in one place from who runs twice.
+    /// Returns how often an honest server heard two conflicting messages for one slot from a duplicated
+    /// server.
     #[must_use]
     pub const fn contradicted(&self) -> &BTreeMap<PublicKey, u64> {
         &self.contradicted

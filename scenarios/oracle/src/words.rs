@@ -17,7 +17,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Where something is signed, and for which turn, if it is a vote or a proposal.
+    /// Returns the slot of a vote or a proposal, and the turn that it is for; `None` for other messages.
     pub(crate) fn of(message: &Message) -> Option<(Self, Option<HeaderId>)> {
         match message {
             Message::Vote(vote) => Some((Self::vote(&vote.message), vote.message.header)),
@@ -49,7 +49,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Was this signature seen and checked before?
+    /// Returns whether this signature was seen and checked before.
     pub(crate) fn knows(&self, signature: &Signature) -> bool {
         self.known.contains(signature)
     }
@@ -58,7 +58,7 @@ impl Words {
         self.known.insert(signature);
     }
 
-    /// What was said in this place before, if it was something else.
+    /// Notes what is said in this place. Returns what was said there before, if that was something else.
     pub(crate) fn contradicts(&mut self, slot: Slot, what: &str) -> Option<String> {
         let before = self.said.entry(slot).or_insert_with(|| what.to_owned());
         (before != what).then(|| before.clone())
@@ -69,7 +69,7 @@ impl Words {
         self.voters.insert((name, height), at);
     }
 
-    /// Who voted or proposed at which heights.
+    /// Returns who voted or proposed, and at which heights.
     pub(crate) fn voters(&self) -> Vec<(PublicKey, Height)> {
         self.voters.keys().copied().collect()
     }

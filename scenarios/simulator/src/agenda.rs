@@ -41,13 +41,13 @@ impl<E> Agenda<E> {
         self.events.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// How many events wait.
+    /// Returns how many events wait.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether nothing is planned.
+    /// Returns whether nothing is planned.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()

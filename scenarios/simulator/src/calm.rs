@@ -211,7 +211,7 @@ impl CalmSettings<'_> {
         SETTLE + links + again + spent
     }
 
-    /// What a server needs that is so many turns behind, to come up to the others.
+    /// Returns how long a server that is so many turns behind may take to come up to the others.
     pub(crate) fn catch_up_bound(&self, missed: u64) -> Duration {
         let answers = u32::try_from(missed / 16).unwrap_or(u32::MAX);
         let step = self.conditions.links.delay.most * 4 + Duration::from_millis(100);
@@ -268,7 +268,7 @@ impl Dues {
         (self.caught_up, self.voters) = (Some((now, oracle.last_decided())), voters);
     }
 
-    /// Has all come that is due after everybody caught up?
+    /// Returns whether all that is due after everybody caught up has come.
     pub(crate) const fn are_paid(&self) -> bool {
         self.caught_up.is_none()
     }

@@ -229,14 +229,14 @@ impl Fired {
         *self.0.entry(class).or_default() += 1;
     }
 
-    /// All of another count happened as well.
+    /// Adds another count to this one.
     pub fn add(&mut self, other: &Self) {
         for (class, times) in &other.0 {
             *self.0.entry(*class).or_default() += times;
         }
     }
 
-    /// How often it happened.
+    /// Returns how often it happened.
     #[must_use]
     pub fn times(&self, class: Class) -> u64 {
         self.0.get(&class).copied().unwrap_or(0)

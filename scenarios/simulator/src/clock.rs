@@ -40,7 +40,7 @@ impl VirtualClock {
         Self { haste, ..self }
     }
 
-    /// What the server sees when the world's time is `at`.
+    /// Returns what the server sees when the world's time is `at`.
     #[must_use]
     pub fn read(&self, at: Duration) -> Now {
         let wall = i128::from(DAWN.0)

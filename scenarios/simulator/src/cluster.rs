@@ -117,7 +117,7 @@ impl<C: Cluster> ClusterView<'_, C> {
         self.orders.push((self.at.saturating_add(delay), order));
     }
 
-    /// What the wall clock in `seat` shows.
+    /// Returns what the wall clock in `seat` shows.
     #[must_use]
     pub fn wall(&self, seat: usize) -> Millis {
         self.clocks[seat].read(self.at).wall

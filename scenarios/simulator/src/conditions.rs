@@ -87,7 +87,7 @@ impl Conditions {
         world
     }
 
-    /// What becomes of unsynced bytes when a process dies by itself, and how long it is away.
+    /// Draws what becomes of unsynced bytes when a process dies by itself, and how long it is away.
     pub(crate) fn death(&self, dice: &mut Dice) -> (UnsyncedWrites, Duration) {
         let tail =
             if self.tails.is_empty() { UnsyncedWrites::Kept } else { dice.pick(&self.tails) };

@@ -62,7 +62,7 @@ impl SeedRun {
         }
     }
 
-    /// When the faults stop.
+    /// Returns when the faults stop.
     #[must_use]
     pub fn calm_from(&self) -> Duration {
         self.until.unwrap_or(self.span * 4 / 5).min(self.span)
@@ -126,7 +126,7 @@ impl RunReport {
         self.heights.iter().flatten().copied().max().unwrap_or(0)
     }
 
-    /// Of a world that fell over nothing else is known.
+    /// The report of a world that panicked, of which nothing else is known.
     fn of_fall(fall: WorldPanic) -> Self {
         let WorldPanic { why, history } = fall;
         Self {
@@ -169,7 +169,7 @@ impl RunReport {
 }
 
 impl Level {
-    /// Which faults a course stands for, and all of it in words.
+    /// Returns the classes of faults that a run has, and its whole plan in words.
     #[must_use]
     pub fn plan(self, course: &SeedRun) -> (BTreeSet<Class>, String) {
         match self {

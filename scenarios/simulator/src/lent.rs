@@ -74,7 +74,7 @@ impl LentDisk {
         &self.disk
     }
 
-    /// What came of some work, if the process still lives.
+    /// Returns what came of some work, if the process still lives.
     ///
     /// # Errors
     /// That it does not; or those of the work.

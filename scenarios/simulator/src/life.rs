@@ -227,7 +227,7 @@ impl<C: Cluster> Simulator<C> {
     }
 }
 
-/// What a server said when it failed an assertion.
+/// Returns what a server said when it failed an assertion.
 pub(crate) fn panicked(cause: &(dyn Any + Send)) -> String {
     let text = cause.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| cause.downcast_ref::<&str>().copied());

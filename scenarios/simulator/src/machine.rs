@@ -31,7 +31,7 @@ pub trait Machine: Sized + Debug {
     /// Takes an input.
     fn handle(&mut self, now: Now, input: MachineInput<Self>);
 
-    /// What the server wants done, in order, until there is nothing more.
+    /// Returns the next thing that the server wants done, or `None` if there is nothing more.
     fn poll(&mut self) -> Option<MachineEffect<Self>>;
 
     /// Does what it wants done to its disk, up to what has to wait for the medium: see

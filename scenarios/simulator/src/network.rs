@@ -92,24 +92,24 @@ impl Network {
         self.clogged.insert((from, to), until);
     }
 
-    /// What was cut for this class of faults works again.
+    /// Restores the links that were cut for this class of faults.
     pub fn mend(&mut self, class: Class) {
         self.cut.retain(|_, cut| *cut != class);
     }
 
-    /// All links work again.
+    /// Restores all links.
     pub fn heal(&mut self) {
         self.cut.clear();
         self.clogged.clear();
     }
 
-    /// Whether `from` reaches `to`.
+    /// Returns whether `from` reaches `to`.
     #[must_use]
     pub fn reaches(&self, from: usize, to: usize) -> bool {
         !self.cut.contains_key(&(from, to))
     }
 
-    /// What happened to frames.
+    /// Returns what happened to frames.
     #[must_use]
     pub const fn fired(&self) -> &Fired {
         &self.fired
@@ -133,7 +133,7 @@ impl Network {
         (0..if twice { 2 } else { 1 }).map(|_| self.travel(at, from, to)).collect()
     }
 
-    /// How long a copy that leaves now is under way.
+    /// Draws how long a copy that leaves now is under way.
     fn travel(&mut self, at: Duration, from: usize, to: usize) -> Duration {
         let mut delay = self.delay();
         if delay > self.links.delay.least {

@@ -126,7 +126,7 @@ impl<M: Machine> Seat<M> {
         Ok(())
     }
 
-    /// Would a power loss right now take something away?
+    /// Returns whether a power loss right now would take something away.
     pub(crate) fn has_unsynced(&self) -> bool {
         let shorter = |file: &FileName| {
             self.disk.durable(*file).len() < self.disk.bytes(*file).map_or(0, <[u8]>::len)

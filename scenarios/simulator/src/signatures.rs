@@ -23,7 +23,7 @@ pub enum SignatureKind {
 }
 
 impl SignatureKind {
-    /// What servers check with.
+    /// Returns the scheme with which servers check signatures.
     #[must_use]
     pub fn verifier(self) -> Arc<dyn Verify> {
         match self {

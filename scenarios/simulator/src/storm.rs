@@ -94,15 +94,15 @@ pub(crate) enum MemberChange {
 }
 
 impl MemberChange {
-    /// Whose server it is about.
+    /// Returns the seat of the server that joins or leaves.
     pub(crate) const fn seat(self) -> usize {
         match self {
             Self::Promote(seat) | Self::Remove(seat) => seat,
         }
     }
 
-    /// What an admin has to say, again and again; nothing once it has come about, or if the others
-    /// cannot do without who is to go.
+    /// Returns what an admin has to say again and again; `None` once the change has happened, or if the
+    /// others cannot do without the server that is to go.
     pub(crate) fn due(
         self,
         (key, contact): (PublicKey, NodeContact),

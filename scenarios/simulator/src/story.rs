@@ -98,25 +98,25 @@ impl Story {
         check::story(file, text, shelf)
     }
 
-    /// What did not come true.
+    /// Returns what did not come true.
     #[must_use]
     pub fn judge(&self, ending: &StoryEnding) -> Vec<Unmet> {
         self.expectations.iter().filter_map(|expectation| expectation.judge(ending)).collect()
     }
 
-    /// How many servers vote at the beginning.
+    /// Returns how many servers vote at the beginning.
     #[must_use]
     pub const fn servers(&self) -> usize {
         self.founders
     }
 
-    /// How many people come.
+    /// Returns how many people come.
     #[must_use]
     pub const fn people(&self) -> usize {
         self.people.len()
     }
 
-    /// How many things happen by plan: acts, faults and strangers, each time counted.
+    /// Returns how many things happen by plan: acts, faults and strangers, each time counted.
     #[must_use]
     pub const fn steps(&self) -> usize {
         self.steps.len()

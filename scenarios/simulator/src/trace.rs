@@ -48,7 +48,7 @@ impl Trace {
         lines.push_back(format!("{:>12.3?} server {seat}: {}", at, line()));
     }
 
-    /// How many events there were.
+    /// Returns how many events there were.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events

@@ -83,7 +83,7 @@ impl ByzantineBehaviour {
         Self::ALL.into_iter().filter(|deed| deed.class() == class).collect()
     }
 
-    /// Which class of faults it is.
+    /// Returns the class of faults of the behaviour.
     #[must_use]
     pub const fn class(self) -> Class {
         match self {
@@ -227,7 +227,7 @@ impl Villain {
         forbidden
     }
 
-    /// What really goes out to the server in seat `to`.
+    /// Returns what really goes out to the server in seat `to`.
     fn twist<T>(
         &mut self,
         setting: &ClusterSetting<T>,
@@ -338,7 +338,7 @@ impl Villain {
     }
 }
 
-/// Is this a part that the server in seat `to` does not get?
+/// Returns whether this is a part that the server in seat `to` does not get.
 fn keeps_back(message: &Message, to: usize) -> bool {
     let Message::Part(part) = message else { return false };
     part.total > 1 && !to.is_multiple_of(3) && (usize::from(part.index) + to).is_multiple_of(2)

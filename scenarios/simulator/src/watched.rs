@@ -32,7 +32,8 @@ impl LogDisk for WatchedDisk<'_> {
     }
 }
 
-/// What a server is about to append, if it is to its log; `kind` is that of agreement's records.
+/// Returns what a server is about to append to its log; `None` for a write to another file. `kind` is that of
+/// agreement's records.
 pub(crate) fn append<'a>(write: &'a Write, disk: &MemoryDisk, kind: u8) -> Option<Append<'a>> {
     let FileKind::Segment(segment) = write.file.kind else {
         return None;
@@ -42,7 +43,7 @@ pub(crate) fn append<'a>(write: &'a Write, disk: &MemoryDisk, kind: u8) -> Optio
     Some(Append { segment, from, bytes: &write.bytes, payload: payload(&write.bytes, kind) })
 }
 
-/// What a server appended to its log while its disk was lent to it, if this is such a change.
+/// Returns what a server appended to its log while its disk was lent to it; `None` for another change.
 pub(crate) fn appended(change: &DiskChange, kind: u8) -> Option<Append<'_>> {
     let DiskChange::Append { file, from, bytes } = change else {
         return None;

@@ -137,8 +137,8 @@ pub(crate) struct FaultPlanDraft {
 }
 
 impl FaultPlanDraft {
-    /// What a seed stands for, without what is left out. All trouble is over when the faults of its whole
-    /// world are.
+    /// Returns what a seed stands for, without what is left out. All trouble is over when the faults of its
+    /// whole world are.
     pub(crate) fn new(level: Level, course: &SeedRun, founders: usize) -> Self {
         let number = course.seed.number;
         let until = SeedRun::new(course.seed, course.span).calm_from();
@@ -266,7 +266,7 @@ impl FaultPlanDraft {
         conditions
     }
 
-    /// What may become of unsynced bytes.
+    /// Returns what may become of unsynced bytes.
     fn tails(&self) -> Vec<UnsyncedWrites> {
         let mut tails = vec![UnsyncedWrites::Kept];
         tails.extend(self.on.contains(&Class::LostTail).then_some(UnsyncedWrites::Lost));

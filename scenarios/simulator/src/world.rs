@@ -67,7 +67,7 @@ pub(crate) enum SimulatorEvent<C: Cluster> {
 }
 
 impl<C: Cluster> SimulatorEvent<C> {
-    /// Which server must run for this.
+    /// Returns which server must run for this.
     fn seat(&self) -> Option<usize> {
         match self {
             Self::Frame { to, .. } => Some(*to),
@@ -137,7 +137,7 @@ impl<C: Cluster> Simulator<C> {
         self.conditions = conditions;
     }
 
-    /// All faults stop: links work, nothing is lost, servers that died start again.
+    /// Ends all faults: links work, nothing is lost, servers that died start again.
     pub fn heal(&mut self) {
         self.set_conditions(self.conditions.healed());
         self.network.heal();
@@ -158,7 +158,7 @@ impl<C: Cluster> Simulator<C> {
         }
     }
 
-    /// What happened, class by class.
+    /// Returns what happened, class by class.
     #[must_use]
     pub fn fired(&self) -> Fired {
         let mut fired = self.fired.clone();
@@ -203,13 +203,13 @@ impl<C: Cluster> Simulator<C> {
         self.seats[seat].server.as_ref()
     }
 
-    /// Whether the server in `seat` runs, or will start again by itself.
+    /// Returns whether the server in `seat` runs, or will start again by itself.
     #[must_use]
     pub fn is_wanted(&self, seat: usize) -> bool {
         self.seats[seat].wanted
     }
 
-    /// How many seats there are.
+    /// Returns how many seats there are.
     #[must_use]
     pub fn seats(&self) -> usize {
         self.seats.len()
@@ -221,8 +221,8 @@ impl<C: Cluster> Simulator<C> {
         &self.seats[seat].disk
     }
 
-    /// What would be left of these files if the power failed now, on a disk with room and without
-    /// faults: a full disk is no reason not to read what is on it.
+    /// Returns what would be left of these files if the power failed now, on a disk with room and without
+    /// faults. A full disk is no reason not to read what is on it.
     #[must_use]
     pub fn salvaged(&self, seat: usize) -> MemoryDisk {
         let mut disk = self.disk(seat).clone();
@@ -249,7 +249,7 @@ impl<C: Cluster> Simulator<C> {
         self.seats[seat].steps
     }
 
-    /// How many processes died.
+    /// Returns how many processes died.
     #[must_use]
     pub const fn crashes(&self) -> u64 {
         self.crashes

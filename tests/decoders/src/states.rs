@@ -67,7 +67,7 @@ pub(crate) fn manifest(bytes: &[u8]) -> bool {
     manifest.check(manifest.root()).is_ok()
 }
 
-/// What proves a state to a stranger, held against the servers of the golden plaza.
+/// Decodes what proves a state to a stranger, and checks it against the servers of the golden plaza.
 pub(crate) fn join_pack(bytes: &[u8]) -> bool {
     let pack = JoinPack::decode(bytes).ok();
     let validators = golden::genesis().first_validators().expect("the golden genesis names four");

@@ -39,7 +39,7 @@ impl NetworkConditions {
         self.cut.clear();
     }
 
-    /// What a packet meets; nothing if it does not get through.
+    /// Returns what a packet meets on a link, or `None` if the link is cut.
     #[must_use]
     pub fn of(&self, link: SeatLink) -> Option<Weather> {
         if self.cut.contains(&link) {

@@ -244,7 +244,7 @@ impl<'a> LabServers<'a> {
         format!("http://{}:{HTTP_PORT}", self.seat(number).address)
     }
 
-    /// What the program is asked for in the onlooker's seat.
+    /// Returns a command of the program, to be run in the onlooker's seat.
     pub(crate) fn command(&self) -> Command {
         Command::new(&self.program)
     }
@@ -255,7 +255,7 @@ impl<'a> LabServers<'a> {
         (answer.status().as_u16() == 200).then(|| serde_json::from_str(&text).ok()).flatten()
     }
 
-    /// How a server stands; nothing if it does not answer.
+    /// Returns the state of a server, or `None` if it does not answer.
     pub(crate) fn standing(&self, number: usize) -> Option<ServerStanding> {
         let status = self.get(number, "/api/status")?;
         let text = |key: &str| status[key].as_str().map(str::to_owned);
@@ -310,14 +310,14 @@ impl<'a> LabServers<'a> {
         self.until(number, &format!("reaches {}", from + more), |now| now.height >= from + more)
     }
 
-    /// Which server proposes now, as one of them sees it.
+    /// Returns which server proposes now, as one of them sees it.
     pub(crate) fn proposer(&self, seen_by: usize) -> Option<usize> {
         let key = self.standing(seen_by)?.proposer?;
         (0..SERVERS).find(|n| self.standing(*n).is_some_and(|standing| standing.server == key))
     }
 
-    /// Do these servers state one root after one height? Waits until all have a newer one than
-    /// the highest has now.
+    /// Checks that these servers state one root after one height. Waits until all have a newer one than the
+    /// highest has now.
     pub(crate) fn agree(&self, numbers: &[usize]) -> LabResult<u64> {
         let highest = self.highest(numbers)?;
         for number in numbers {

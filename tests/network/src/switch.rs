@@ -86,12 +86,12 @@ impl Switch {
         Ok(switch)
     }
 
-    /// What holds now; it changes at once.
+    /// Returns the conditions that hold now. A change takes effect at once.
     pub fn conditions(&self) -> MutexGuard<'_, NetworkConditions> {
         self.conditions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it has done so far.
+    /// Returns what the switch has done so far.
     #[must_use]
     pub fn carried(&self) -> &SwitchCounters {
         &self.carried
@@ -156,7 +156,7 @@ fn read(device: &Device, seat: usize, arrive: &SyncSender<Packet>, carried: &Swi
     }
 }
 
-/// Where an IPv4 packet goes; nothing for anything else.
+/// Returns where an IPv4 packet goes, or `None` for anything else.
 fn seat_of(packet: &[u8]) -> Option<usize> {
     let version = packet.first()? >> 4;
     let to: [u8; 4] = packet.get(16..20)?.try_into().ok()?;

@@ -30,7 +30,7 @@ impl PacketDice {
         Self(Stream::new(&[0; 32], "metatopia network v1", &[seed, from as u64, to as u64]))
     }
 
-    /// When the next packet comes, after it was sent: never, once, or twice.
+    /// Returns when the next packet comes after it was sent: never, once, or twice.
     pub fn of_packet(&mut self, weather: Weather) -> Vec<Duration> {
         // All dice are thrown for every packet, so that a change of weather shifts nothing either.
         let [lost, doubled, first, second] =

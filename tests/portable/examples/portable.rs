@@ -72,13 +72,13 @@ pub extern "C" fn strangers() -> u32 {
     keep(metatopia_portable::strangers())
 }
 
-/// Where the last report begins.
+/// Returns where the last report begins.
 #[unsafe(no_mangle)]
 pub extern "C" fn report() -> *const u8 {
     REPORT.with_borrow(|text| text.as_ptr())
 }
 
-/// How many bytes the last report has.
+/// Returns how many bytes the last report has.
 #[unsafe(no_mangle)]
 pub extern "C" fn report_length() -> u32 {
     REPORT.with_borrow(|text| u32::try_from(text.len()).unwrap_or(FAILED))

@@ -8,7 +8,7 @@ use crate::{page::Page, stand::Stand};
 
 const NEW: PublicKey = PublicKey([9; 32]);
 
-/// What the page is told when a node says this of the recovery of the person's key.
+/// Returns what the page is told when a node says this of the recovery of the person's key.
 fn told(recovery: Option<RecoveryEntry>) -> Value {
     let mut page = Page::new();
     let own = Sign::public(&Stand::visitor());

@@ -81,7 +81,7 @@ fn a_rotation_that_leads_to_another_key_is_not_shown() {
     assert_eq!(pass(&mut page).1, None);
 }
 
-/// What a command for an act comes to.
+/// Returns the act that a command comes to.
 fn act_of(command: Value) -> Act {
     let mut page = Page::new();
     page.log_in();

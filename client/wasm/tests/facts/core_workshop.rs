@@ -9,7 +9,7 @@ use crate::{page::Page, stand::Stand};
 
 const SOURCE: &str = "fn on_touch(other) {\n    say(\"Hello\");\n}\n";
 
-/// What the page sends of a script, with these changes.
+/// Returns what the page sends of a script, with these changes.
 fn draft(changes: Value) -> Value {
     let mut draft = json!({
         "name": "greeting", "version": "1.0.0", "api": null, "entry": "script.rhai",

@@ -23,7 +23,7 @@ fn person(key: PublicKey, name: &str) -> PersonEntry {
     }
 }
 
-/// What the page is told that an order would do, when a node answers so to this question.
+/// Returns what the page is told that an order would do, when a node gives this answer to this question.
 fn would(order: Value, expected: &Question, answer: Answer) -> Value {
     let mut page = Page::new();
     let id = page.command(json!({ "do": "would", "order": order }));

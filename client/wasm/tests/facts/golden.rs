@@ -61,7 +61,7 @@ static SETS: LazyLock<Vec<ValidatorSet>> = LazyLock::new(|| {
     sets
 });
 
-/// All servers that vote at this height.
+/// Returns all servers that vote at this height.
 pub(crate) fn voters(height: Height) -> Vec<u8> {
     let set = &SETS[height.0 as usize - 1];
     (0..=8).filter(|index| set.get(&golden::server_key(*index).public()).is_some()).collect()

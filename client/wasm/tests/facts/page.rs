@@ -19,7 +19,7 @@ pub(crate) struct Page {
     last: u64,
 }
 
-/// What the page says when it begins, with these changes.
+/// Returns what the page says when it begins, with these changes.
 pub(crate) fn setup(sim: SimId, changes: Value) -> Vec<u8> {
     let mut setup = json!({
         "secret": "01".repeat(32), "sim": sim.to_string(), "lane": "9007199254740993",
@@ -102,18 +102,18 @@ impl Page {
         self.answer(asked, Answer::Charter(Box::new(answer)));
     }
 
-    /// What was sent since the last look.
+    /// Returns what was sent since the last look.
     pub(crate) fn said(&mut self) -> Vec<ClientMessage> {
         let frames = std::iter::from_fn(|| self.core.outgoing());
         frames.map(|frame| decode_client(&frame).expect("our own frame")).collect()
     }
 
-    /// What happened since the last look.
+    /// Returns what happened since the last look.
     pub(crate) fn events(&mut self) -> Vec<Value> {
         serde_json::from_slice(&self.core.events()).expect("a JSON array")
     }
 
-    /// Those of one type.
+    /// Returns the events of one type since the last look.
     pub(crate) fn events_of(&mut self, kind: &str) -> Vec<Value> {
         let mut events = self.events();
         events.retain(|event| event["type"] == kind);
@@ -160,7 +160,7 @@ impl Page {
         self.last
     }
 
-    /// What came of a command, if that is known.
+    /// Returns what came of a command, if that is known.
     pub(crate) fn result(&mut self, id: u64) -> Option<Value> {
         let is_end = |event: &Value| {
             event["id"] == id && (event["type"] == "done" || event["type"] == "failed")
@@ -219,7 +219,7 @@ impl Page {
         self.tell(&ServerMessage::ViewProof(Box::new(proof)));
     }
 
-    /// What the badge says by now, if that is news.
+    /// Returns what the badge says by now, if that is news.
     pub(crate) fn badge(&mut self) -> Option<Value> {
         self.events_of("proof").pop()
     }

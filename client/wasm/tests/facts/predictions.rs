@@ -45,7 +45,7 @@ fn ahead(session: &Walk, walk: &PredictedWalk) -> Path {
     session.predict(walk).expect("a walk").expect("an avatar in sight")
 }
 
-/// Where the avatar really is, in metres with 20 fraction bits.
+/// Returns where the avatar really is, in metres with 20 fraction bits.
 fn place(session: &Walk) -> [i32; 2] {
     let world = session.stand.world();
     let avatar = world.avatar(&Stand::visitor().public()).expect("it is there");

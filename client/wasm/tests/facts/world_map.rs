@@ -19,7 +19,7 @@ fn office(holder: u8) -> GenesisHead {
     .head()
 }
 
-/// What a node tells of the world of an office without any map.
+/// Returns what a node tells of the world of an office without any map.
 fn told(office: &GenesisHead) -> Value {
     json!({
         "world": office.id().to_string(),

@@ -77,7 +77,7 @@ pub struct WorldFindings {
 }
 
 impl WorldFindings {
-    /// Whether this law was broken.
+    /// Returns whether this law was broken.
     #[must_use]
     pub fn shows(&self, law: Law) -> bool {
         self.faults.iter().any(|fault| fault.law == law)
@@ -107,7 +107,7 @@ impl BrokenRules {
 }
 
 impl Bug {
-    /// Where it is.
+    /// Returns the part of the server in which the rule is broken.
     #[must_use]
     pub const fn site(&self) -> BugSite {
         match self.rule {
@@ -321,7 +321,7 @@ fn with_a_slow_clock(seed: Seed, broken: BrokenRules) -> WorldFindings {
     stage.finish().into()
 }
 
-/// All servers lose power at once, again and again.
+/// Plays a world in which all servers lose power at once, again and again.
 fn after_power_losses(seed: Seed, broken: BrokenRules) -> WorldFindings {
     broken.in_scenario(power(seed)).play_and_heal(4 * SECOND, MINUTE).into()
 }

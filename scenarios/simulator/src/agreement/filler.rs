@@ -5,7 +5,7 @@ use metatopia_types::{Act, Blob, Lane, limits::BLOB_BYTES_MAX};
 
 use crate::chance::Dice;
 
-/// What is said in a lane, for everybody to make up again: two parts, or up to five.
+/// Returns what is said in a lane: two parts, or up to five. Everybody can compute it again.
 pub(super) fn blob(lane: Lane) -> Blob {
     let mut dice = Dice::new(lane.0, "length of a filler");
     let mut bytes = vec![0; PART_BYTES + dice.index(BLOB_BYTES_MAX - PART_BYTES + 1)];

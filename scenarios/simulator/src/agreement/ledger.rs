@@ -208,7 +208,7 @@ impl Host for LedgerDouble {
     }
 }
 
-/// What long acts say, without those for which a turn has no room.
+/// Returns what long acts say, and removes those for which a turn has no room.
 fn fillers(acts: &mut Vec<SignedEnvelope>) -> Vec<Blob> {
     let (mut blobs, mut room) = (Vec::new(), limits::BLOBS_BYTES_MAX);
     acts.retain(|act| {
@@ -242,7 +242,7 @@ impl LaneUse<'_> {
     }
 }
 
-/// Whether the act did what it says.
+/// Carries out an act. Returns whether it did what it says.
 fn carry_out(
     state: &mut LedgerState,
     admin: PublicKey,

@@ -30,7 +30,7 @@ pub enum Unlogged {
 }
 
 impl Unlogged {
-    /// Whether the server `name` leaves this record out.
+    /// Returns whether the server `name` leaves this record out.
     pub(crate) fn leaves_out(self, record: &Record, name: PublicKey) -> bool {
         match record {
             Record::Early(_) => self == Self::Promises,
@@ -113,20 +113,20 @@ impl AgreementSetting {
         LedgerState::genesis(self.sim, roster)
     }
 
-    /// What whoever watches the sim knows of it.
+    /// Returns what the oracle knows of the sim.
     #[must_use]
     pub fn founding(&self) -> Founding {
         let admin = Some(self.player(0).public());
         Founding { admin, ..self.founding_from(&self.genesis_base()) }
     }
 
-    /// Where agreement starts from before the first turn.
+    /// Returns where agreement starts before the first turn.
     #[must_use]
     pub fn genesis_base(&self) -> Base {
         Base::genesis(DAWN, self.genesis_state().root(), &self.genesis_set())
     }
 
-    /// Who votes first.
+    /// Returns who votes first.
     #[must_use]
     pub fn genesis_set(&self) -> ValidatorSet {
         let state = self.genesis_state();
@@ -144,7 +144,7 @@ impl AgreementSetting {
         ledger
     }
 
-    /// How the server in `seat` is set up.
+    /// Returns how the server in `seat` is set up.
     #[must_use]
     pub fn config(&self, seat: usize, fresh_key: bool) -> AgreementConfig {
         AgreementConfig {

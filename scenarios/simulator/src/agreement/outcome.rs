@@ -66,7 +66,7 @@ impl ScenarioOutcome {
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
-    /// How long it took from the end of all trouble until somebody decided a turn.
+    /// Returns how long it took from the end of all trouble until somebody decided a turn.
     #[must_use]
     pub fn recovery(&self) -> Option<Duration> {
         let healed = self.healed_at?;
@@ -74,7 +74,7 @@ impl ScenarioOutcome {
         after.next().map(|at| at - healed)
     }
 
-    /// Whether this law was broken.
+    /// Returns whether this law was broken.
     #[must_use]
     pub fn shows(&self, law: Law) -> bool {
         self.faults.iter().any(|fault| fault.law == law)
@@ -97,7 +97,7 @@ impl ScenarioOutcome {
         text
     }
 
-    /// How many turns were built in which round.
+    /// Returns how many turns were built in each round.
     #[must_use]
     pub fn rounds(&self) -> BTreeMap<u32, usize> {
         let built: BTreeMap<u64, u32> = self.decided.iter().map(|d| (d.height, d.round)).collect();

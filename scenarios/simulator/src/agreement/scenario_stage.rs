@@ -84,7 +84,7 @@ impl AgreementStage {
         }
     }
 
-    /// What the servers have in common.
+    /// Returns what the servers have in common.
     #[must_use]
     pub fn setting(&self) -> &Arc<AgreementSetting> {
         &self.setting
@@ -163,7 +163,7 @@ impl AgreementStage {
         self.until_height(top + heights, self.world.now() + limit);
     }
 
-    /// All trouble ends: faults of links and disks, partitions, ambushes, schedules.
+    /// Ends all trouble: faults of links and disks, partitions, ambushes, schedules.
     pub fn heal(&mut self) {
         if let Some(ambush) = &mut self.world.cluster.ambush {
             ambush.end();
@@ -203,8 +203,8 @@ impl AgreementStage {
             .max_by_key(|(_, state)| state.height)
     }
 
-    /// Is there anybody from whom a joiner learns where to start? Right after all have lost power
-    /// nobody proves a state, and who began at one has not the turns from genesis either.
+    /// Returns whether a joiner can learn from somebody where to start. Right after all have lost power
+    /// nobody proves a state, and a server that began at a state does not have the turns from genesis either.
     #[must_use]
     pub fn helps_joiners(&self) -> bool {
         let from_genesis =

@@ -54,7 +54,7 @@ impl Schedule {
         Self { twin, leaders, partitions }
     }
 
-    /// Does what a server says in this round reach the other seat?
+    /// Returns whether what a server says in this round reaches the other seat.
     #[must_use]
     pub fn connects(&self, height: Height, round: Option<Round>, from: usize, to: usize) -> bool {
         let round = round.and_then(|round| usize::try_from(round.0).ok());

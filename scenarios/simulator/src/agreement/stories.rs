@@ -55,7 +55,7 @@ pub struct SeedStory {
     pub play: fn(Seed) -> ScenarioOutcome,
 }
 
-/// All stories, in the order they are told.
+/// Returns all stories, in the order in which they are played.
 #[must_use]
 pub fn stories() -> Vec<SeedStory> {
     [rough_links::STORIES, crashes::STORIES, liars::STORIES, people::STORIES, controls::STORIES]
@@ -128,7 +128,7 @@ impl StoryTally {
         }
     }
 
-    /// Whether it came out as it must.
+    /// Returns whether the story ended as it must.
     #[must_use]
     pub fn is_as_told(&self, ending: ExpectedEnding) -> bool {
         match ending {

@@ -152,7 +152,7 @@ impl AgreementServer {
         self.agreement.height().minus(1).unwrap_or_default()
     }
 
-    /// What a joiner needs, for the newest state that has a proof: the proof, and the state.
+    /// Returns what a joiner needs, for the newest state that has a proof: the proof, and the state.
     #[must_use]
     pub fn serve_join(&self) -> Option<(JoinPack, LedgerState)> {
         self.states.iter().rev().find_map(|(height, state)| {

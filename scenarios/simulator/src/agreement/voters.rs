@@ -91,14 +91,14 @@ impl AgreementServers {
         }
     }
 
-    /// Where everybody starts who knows nothing but genesis.
+    /// Returns where a server starts that knows nothing but genesis.
     #[must_use]
     pub fn genesis_start(&self, fresh_key: bool) -> StartState {
         let (base, state) = (self.setting.genesis_base(), self.setting.genesis_state());
         StartState { base, state, fresh_key }
     }
 
-    /// Where the server in `seat` starts if its disk is empty.
+    /// Returns where the server in `seat` starts if its disk is empty.
     #[must_use]
     pub fn start_of(&self, seat: usize) -> StartState {
         let start = self.starts.get(&seat).cloned();
@@ -123,7 +123,8 @@ impl AgreementServers {
         }
     }
 
-    /// What an honest server holds is bounded, whatever others say and however long a height takes.
+    /// Checks that what an honest server holds is bounded, whatever others say and however long a height
+    /// takes.
     fn check_bounds(&mut self, seat: usize, held: &[ResourceCount]) {
         for ResourceCount { what, count, most } in held.iter().filter(|held| held.count > held.most)
         {

@@ -45,7 +45,7 @@ impl Swarm {
         Self { course, controls, log_controls }
     }
 
-    /// What the seed stands for.
+    /// Draws the plan of the seed.
     #[must_use]
     pub fn plan(&self) -> AgreementPlan {
         AgreementPlan::draw(self)

@@ -140,7 +140,7 @@ pub(super) fn look_for_all<B: Sync, L: Send>(
     Ok(all.into_iter().map(|(_, found)| found).collect())
 }
 
-/// Must complain, or the oracle is blind.
+/// Returns whether the oracle finds the canary's bug. If not, it is blind.
 fn canary_fails() -> bool {
     let canary = bugs::canary();
     match canary.ending {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Worlds that are done and not looked at yet.
 const DONE_MAX: usize = 64;
 
-/// How many worlds are played at once, if nobody says otherwise.
+/// Returns how many worlds are played at once unless a number is given.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

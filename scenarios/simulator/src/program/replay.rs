@@ -53,7 +53,7 @@ struct SeedReplaySummary {
     broken: Vec<&'static str>,
 }
 
-/// What is wrong with the words together.
+/// Returns what is wrong with the arguments together.
 fn mistake(arguments: &SeedReplayArgs, level: Level) -> Option<String> {
     let SeedReplayArgs { from, until, without, .. } = arguments;
     if let Some(until) = until.filter(|until| until < from) {
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &SeedReplayArgs) -> SimulatorExit {
     if tale.is_sound() { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }
 
-/// How far the world came in each part of its time, and what happened in all.
+/// Prints how far the world came in each part of its time, and what happened in all.
 fn retell(course: &SeedRun, tale: &RunReport) {
     say!("{:>10} {:>7} {:>7} {:>7}", "until", "height", "turns", "later");
     let row = (course.span / ROWS).max(Duration::from_millis(1));

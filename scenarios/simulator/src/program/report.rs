@@ -16,7 +16,7 @@ const LINES: usize = 200;
 /// No world is made smaller for longer than this.
 const SHRINK_FOR: Duration = Duration::from_secs(120);
 
-/// How to play it again.
+/// Returns the command that plays the world again.
 pub(crate) fn command(level: Level, course: &SeedRun) -> String {
     let mut words = format!(
         "metatopia-simulator replay --seed {} --virtual {}",
@@ -41,7 +41,7 @@ pub(crate) fn command(level: Level, course: &SeedRun) -> String {
     words
 }
 
-/// What a world stands for, which laws it broke, and its last events.
+/// Tells the plan of a world, which laws it broke, and its last events.
 pub(crate) fn of(level: Level, course: &SeedRun) -> String {
     let seed = Seed { written: true, ..course.seed };
     let tale = level.play(&SeedRun { seed, ..course.clone() });
@@ -86,7 +86,7 @@ pub(crate) fn write(level: Level, found: &SeedRun, breach: &Breach, folder: &Pat
     }
 }
 
-/// Where reports go if nobody says otherwise.
+/// Returns the folder of reports unless one is given.
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from("broken-worlds")
 }

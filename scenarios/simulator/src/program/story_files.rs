@@ -171,7 +171,7 @@ impl StoryFileSource for StoryFolder {
     }
 }
 
-/// What a story is called in results: its file, without the folder.
+/// Returns the name of a story in results: its file, without the folder.
 fn name(path: &Path) -> String {
     path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -46,8 +46,8 @@ pub struct Account {
     pub digest: Digest,
 }
 
-/// What a person was told, against what was decided. Of turns that are `forgotten` servers may know
-/// no more than that their acts are used up.
+/// Compares what a person was told with what was decided. Of turns that are `forgotten` servers may know no
+/// more than that their acts are used up.
 pub(super) fn check_person(
     person: &Person,
     places: &BTreeMap<ActId, ObservedAct>,

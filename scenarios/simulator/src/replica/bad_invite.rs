@@ -102,7 +102,7 @@ impl BadInvite {
         invite.sign(&*admin)
     }
 
-    /// Did who holds it find what can be found without any server?
+    /// Returns whether the holder of the invite found what can be found without any server.
     #[must_use]
     pub const fn is_found(self, checked: &Result<(), InviteError>) -> bool {
         match self {
@@ -113,7 +113,8 @@ impl BadInvite {
         }
     }
 
-    /// What a server must say to who comes by it; nothing if only the one who comes can know.
+    /// Returns how a server must refuse a node that comes by the invite, or `None` if only the node can know
+    /// what is wrong.
     #[must_use]
     pub const fn refusal(self, signed: &SignedInvite) -> Option<JoinRefusal> {
         let invite = &signed.invite;

@@ -142,7 +142,7 @@ pub fn log_in_everywhere(
 }
 
 impl Steward {
-    /// Can it be said by now what became of the login?
+    /// Returns whether it can be said by now what became of the login.
     #[must_use]
     pub fn is_over(&self, stage: &ReplicaStage) -> bool {
         stage.world.top() >= self.due.0 + TO_APPLY

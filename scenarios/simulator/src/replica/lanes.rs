@@ -33,7 +33,7 @@ pub struct StreamFrame {
 }
 
 impl StreamFrame {
-    /// What a liar says in its place: nothing, one thing, or several.
+    /// Returns the frame that a liar sends in the place of this one, with nothing, one message, or several.
     #[must_use]
     pub(crate) fn saying(&self, said: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let mut said = said.into_iter().map(Rc::<[u8]>::from);

@@ -154,13 +154,13 @@ impl Newcomer {
         }
     }
 
-    /// Does it follow, or begin to?
+    /// Returns whether the newcomer follows, or begins to.
     #[must_use]
     pub const fn is_in(&self) -> bool {
         matches!(self.phase, NewcomerPhase::In(_))
     }
 
-    /// Is its invite what it should be, at this time?
+    /// Returns whether its invite is what it should be, at this time.
     #[must_use]
     pub fn believes(&self, now: Millis) -> bool {
         self.request.invite.check(now, &*self.scheme).is_ok()
@@ -170,7 +170,7 @@ impl Newcomer {
         std::mem::take(&mut self.wishes)
     }
 
-    /// When it wants to be woken.
+    /// Returns when the newcomer wants to be woken.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match &self.phase {
             NewcomerPhase::Entering(at) | NewcomerPhase::Resting(at) | NewcomerPhase::In(at) => {
@@ -228,7 +228,7 @@ impl Newcomer {
         self.look_around(now);
     }
 
-    /// Once all have answered, nobody is waited for.
+    /// Goes on once all have answered, because then nobody is waited for.
     fn look_around(&mut self, now: Duration) {
         match self.phase {
             NewcomerPhase::Entering(_)
@@ -273,7 +273,7 @@ impl Newcomer {
         }
     }
 
-    /// Is it let in?
+    /// Notes whether a server lets the newcomer in.
     fn answered(&mut self, now: Duration, seat: usize, answer: &Answer) {
         let Some(line) = self.lines.get_mut(&seat) else {
             return;

@@ -151,25 +151,25 @@ impl ReplicaServer {
         &self.replica
     }
 
-    /// What it said about itself last.
+    /// Returns what the node said about itself last.
     #[must_use]
     pub const fn status(&self) -> Option<&Status> {
         self.status.as_ref()
     }
 
-    /// What it found damaged of its log when it started.
+    /// Returns what the node found damaged of its log when it started.
     #[must_use]
     pub fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
     }
 
-    /// Why it could not use states that it had stored, when it started.
+    /// Returns why the node could not use states that it had stored, when it started.
     #[must_use]
     pub fn passed_over(&self) -> &[PassedOver] {
         &self.passed_over
     }
 
-    /// How its log stands with its disk.
+    /// Returns the state of the log on its disk.
     #[must_use]
     pub const fn health(&self) -> &Health {
         &self.health
@@ -201,19 +201,20 @@ impl ReplicaServer {
         }
     }
 
-    /// Is it connected with this server of the sim, so that it may ask for what it lacks?
+    /// Returns whether the node is connected with this server of the sim, so that it may ask for what it
+    /// lacks.
     pub(crate) fn may_ask(&self, name: &PublicKey) -> bool {
         let servers = self.status.as_ref().map(|status| &status.validators);
         servers.is_some_and(|servers| servers.contains(name))
             && self.lanes.connected().any(|peer| peer == *name)
     }
 
-    /// Is this one of the servers of the sim that it keeps connections with?
+    /// Returns whether this is one of the servers of the sim that the node keeps connections with.
     pub(crate) fn follows(&self, name: &PublicKey) -> bool {
         self.contacts.contains(name)
     }
 
-    /// Does it keep a connection with the server or follower of this name?
+    /// Returns whether the node keeps a connection with the server or follower of this name.
     #[must_use]
     pub fn is_connected(&self, name: &PublicKey) -> bool {
         self.lanes.connected().any(|peer| peer == *name)

@@ -143,7 +143,7 @@ impl ReplicaServers {
         }
     }
 
-    /// Whether this server is held to the rules.
+    /// Returns whether this server is held to the rules.
     #[must_use]
     pub fn is_honest(&self, seat: usize) -> bool {
         self.oracle.laws.is_honest(seat)

@@ -172,19 +172,19 @@ impl ReplicaOracle {
         }
     }
 
-    /// What was wrong.
+    /// Returns what was wrong.
     #[must_use]
     pub fn faults(&self) -> &[Violation] {
         self.laws.faults()
     }
 
-    /// What each turn did.
+    /// Returns what each turn did.
     #[must_use]
     pub const fn steps(&self) -> &BTreeMap<Height, TurnResult> {
         &self.steps
     }
 
-    /// When a height was first applied anywhere.
+    /// Returns when a height was first applied anywhere.
     #[must_use]
     pub fn first_at(&self, height: Height) -> Option<Duration> {
         self.first.get(&height).copied()
@@ -198,7 +198,7 @@ impl ReplicaOracle {
         pauses.map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap_or_default()
     }
 
-    /// How many heights were first applied from `from` to `to`.
+    /// Returns how many heights were first applied from `from` to `to`.
     #[must_use]
     pub fn turns_between(&self, from: Duration, to: Duration) -> usize {
         let within = |at: &&Duration| from <= **at && **at < to;
@@ -238,7 +238,7 @@ impl ReplicaOracle {
         self.applied.remove(&seat);
     }
 
-    /// What waits in a server, and in its lines to clients, is bounded.
+    /// Checks that what waits in a server, and in its lines to clients, is bounded.
     pub(crate) fn check_bounds(&mut self, seat: usize, server: &ReplicaServer) {
         let waiting = server.replica().waiting();
         let all = [
@@ -448,8 +448,8 @@ fn wrong_header(
 }
 
 impl TurnLog {
-    /// What it holds up to its end without a gap, with what was put back. Before that there may be
-    /// turns that nobody gives any more.
+    /// Returns what the log holds up to its end without a gap, with what was put back. Before that there may
+    /// be turns that nobody gives any more.
     pub(crate) fn end(&self) -> BTreeMap<Height, Arc<Decision>> {
         let mut end: BTreeMap<Height, Arc<Decision>> = BTreeMap::new();
         for (height, decision) in self.decisions.iter().rev() {

@@ -225,24 +225,24 @@ impl Person {
         Self { home: Some(seat), ..self }
     }
 
-    /// Where they go first: elsewhere, as long as they doubt what they were told there.
+    /// Returns where they go first. It is elsewhere as long as they doubt what they were told there.
     pub(crate) fn home(&self) -> Option<usize> {
         self.home.filter(|_| self.checks.is_empty())
     }
 
-    /// What they believe.
+    /// Returns what they believe.
     #[must_use]
     pub const fn light(&self) -> &LightClient {
         self.session.light()
     }
 
-    /// Is the session open?
+    /// Returns whether the session is open.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.session.is_open()
     }
 
-    /// Does nothing wait for an answer any more?
+    /// Returns whether nothing waits for an answer any more.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         let done = self.session.pending() == 0 && self.checks.is_empty();
@@ -263,7 +263,7 @@ impl Person {
         })
     }
 
-    /// How long acts waited for their receipts.
+    /// Returns how long acts waited for their receipts.
     pub fn waits(&self) -> impl Iterator<Item = Duration> + '_ {
         self.deeds.values().filter_map(|deed| match deed.fate {
             ActStatus::Receipted { at, .. } => Some(at.saturating_sub(deed.since)),
@@ -312,7 +312,7 @@ impl Person {
         std::mem::take(&mut self.wants)
     }
 
-    /// When the session wants to be woken.
+    /// Returns when the session wants to be woken.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.session.deadline()
     }

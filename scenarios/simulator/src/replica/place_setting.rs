@@ -242,7 +242,7 @@ impl ReplicaSetting {
         seat
     }
 
-    /// Does the server with this name run twice?
+    /// Returns whether the server with this name runs twice.
     #[must_use]
     pub fn runs_twice(&self, name: &PublicKey) -> bool {
         self.copies.iter().any(|(copy, _)| self.name(*copy) == *name)
@@ -255,7 +255,7 @@ impl ReplicaSetting {
         liars.chain(self.copies.iter().flat_map(|(copy, original)| [*copy, *original]))
     }
 
-    /// What worlds of this sim use.
+    /// Returns the tools that worlds of this sim use.
     #[must_use]
     pub fn tools(&self) -> Tools {
         Tools::new(Arc::clone(&self.verifier))
@@ -267,13 +267,13 @@ impl ReplicaSetting {
         self.own.beginning.clone()
     }
 
-    /// What the sim was founded with.
+    /// Returns the genesis of the sim.
     #[must_use]
     pub const fn genesis(&self) -> &Genesis {
         &self.own.genesis
     }
 
-    /// Where agreement starts from before the first turn.
+    /// Returns where agreement starts before the first turn.
     ///
     /// # Panics
     /// Never: a world at genesis knows its first validators.
@@ -282,7 +282,7 @@ impl ReplicaSetting {
         base_of(&self.own.beginning)
     }
 
-    /// What whoever watches the sim knows of it. Who may change the set is in the state.
+    /// Returns what the oracle knows of the sim. Who may change the set is in the state.
     #[must_use]
     pub fn founding(&self) -> Founding {
         self.founding_from(&self.base())
@@ -299,7 +299,7 @@ impl ReplicaSetting {
         LightClient::new(self.sim, Height(1), set.clone(), Arc::clone(&self.verifier))
     }
 
-    /// How the server in `seat` is set up in one of its lives.
+    /// Returns how the server in `seat` is set up in one of its lives.
     #[must_use]
     pub fn config(&self, seat: usize, wall: Millis) -> Config {
         let turn_length = self.turn_length;
@@ -346,19 +346,19 @@ impl ReplicaSetting {
         self.own.shared = Some(RefCell::default());
     }
 
-    /// May servers not know of acts that are still valid?
+    /// Returns whether servers may not know of acts that are still valid.
     #[must_use]
     pub const fn is_forgetful(&self) -> bool {
         self.own.history_turns < RECALL_HEIGHTS
     }
 
-    /// And does nobody keep all of the past?
+    /// Returns whether servers may not know of such acts and nobody keeps all of the past.
     #[must_use]
     pub const fn forgets(&self) -> bool {
         self.is_forgetful() && !self.own.archive
     }
 
-    /// How much of the past the server in `seat` keeps.
+    /// Returns how much of the past the server in `seat` keeps.
     #[must_use]
     pub const fn history(&self, seat: usize) -> History {
         let all = seat == 0 && self.own.archive;
@@ -385,7 +385,7 @@ impl ReplicaSetting {
         replica
     }
 
-    /// Does the server in `seat` go on from a snapshot after this turn?
+    /// Returns whether the server in `seat` goes on from a snapshot after this turn.
     #[must_use]
     pub fn restores(&self, seat: usize, height: Height) -> bool {
         self.own.restore_every.is_some_and(|every| {
@@ -415,7 +415,7 @@ impl ReplicaSetting {
     }
 }
 
-/// Where the server in `seat` is reached, in a world without addresses.
+/// Returns where the server in `seat` is reached, in a world without addresses.
 #[must_use]
 pub(crate) fn contact(seat: usize) -> NodeContact {
     NodeContact { peer_id: format!("seat-{seat}"), address: format!("/seat/{seat}") }

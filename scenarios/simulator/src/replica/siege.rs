@@ -74,8 +74,8 @@ pub struct Besieged {
 }
 
 impl Besieged {
-    /// How many turns later than in the same world without a siege honest people got what they wanted,
-    /// at worst.
+    /// Returns how many turns later than in the same world without a siege honest people got what they
+    /// wanted, at worst.
     #[must_use]
     pub fn later_than(&self, alone: &Self) -> u64 {
         let waits = self.waits.iter().chain([&self.joined]);

@@ -35,7 +35,7 @@ impl Stranger {
         Some(encode_client(&ClientMessage::Hello(Hello::new(challenge, key))))
     }
 
-    /// Why acts were refused, in order.
+    /// Returns why acts were refused, in order.
     #[must_use]
     pub fn refusals(&self) -> Vec<metatopia_protocol::SubmitRefusal> {
         let refused = self.said.iter().filter_map(|message| match message {

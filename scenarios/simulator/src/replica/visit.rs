@@ -138,7 +138,7 @@ impl ReplicaStage {
         }
     }
 
-    /// What people said last, oldest first.
+    /// Returns what people said last, oldest first.
     pub fn overheard(&self) -> impl ExactSizeIterator<Item = &Vec<u8>> {
         self.overheard.iter()
     }
@@ -205,7 +205,7 @@ impl ReplicaStage {
         }
     }
 
-    /// What all servers have in common.
+    /// Returns what all servers have in common.
     #[must_use]
     pub fn setting(&self) -> &ReplicaSetting {
         &self.setting
@@ -319,14 +319,14 @@ impl ReplicaStage {
         done(self)
     }
 
-    /// Can every server that runs write to its disk?
+    /// Returns whether every server that runs can write to its disk.
     #[must_use]
     pub fn are_disks_sound(&self) -> bool {
         let servers = (0..self.world.seats()).filter_map(|seat| self.world.server(seat));
         servers.map(ReplicaServer::health).all(|health| *health == Health::Sound)
     }
 
-    /// Has every honest server that should run applied this height?
+    /// Returns whether every honest server that should run has applied this height.
     #[must_use]
     pub fn all_applied(&self, height: u64) -> bool {
         let mut seats = self.world.honest().filter(|seat| self.world.is_wanted(*seat));

@@ -108,7 +108,7 @@ fn long_enough(source: TomlSource<'_>, time: &Spanned<Time>) -> Result<Duration,
     Ok(length)
 }
 
-/// How many times as fast as the world's time calendars go, if a day lasts so long.
+/// Returns how many times as fast as the world's time calendars go, if a day lasts so long.
 fn haste(source: TomlSource<'_>, day: Option<&Spanned<Time>>) -> Result<u32, Mistake> {
     let Some(day) = day else { return Ok(1) };
     let millis = day.get_ref().0.as_millis();
@@ -120,7 +120,7 @@ fn haste(source: TomlSource<'_>, day: Option<&Spanned<Time>>) -> Result<u32, Mis
     })
 }
 
-/// How many servers vote first, and how many there are.
+/// Returns how many servers vote first, and how many there are.
 fn servers(source: TomlSource<'_>, written: &StoryFile) -> Result<(usize, usize), Mistake> {
     let number = |value: &Option<Spanned<u64>>, otherwise: u64| {
         let number = value.as_ref().map_or(otherwise, |value| *value.get_ref());
@@ -429,7 +429,7 @@ impl ActFile {
 }
 
 impl MannerFile {
-    /// What somebody is like until a moment.
+    /// Returns how somebody behaves until a moment.
     fn manner(self, until: Duration) -> PersonProfile {
         let lively = PersonProfile::lively(until);
         let pace = match self {

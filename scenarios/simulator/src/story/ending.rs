@@ -154,7 +154,7 @@ impl LiveObservations {
     }
 }
 
-/// How a server stands by its own word; that of its last turn, while it applies another one.
+/// Returns what a server says of itself. While it applies a turn, that is its status after the last one.
 fn status(stage: &ReplicaStage, seat: usize) -> Option<Status> {
     let server = stage.world.server(seat)?;
     let now = stage.world.clock(seat).read(stage.world.now());
@@ -162,7 +162,7 @@ fn status(stage: &ReplicaStage, seat: usize) -> Option<Status> {
 }
 
 impl StoryEnding {
-    /// What came of a story that was seen like this when its length was over.
+    /// The ending of a story of which this was seen when its length was over.
     pub(super) fn new(length: Duration, seen: LiveObservations, account: &Account) -> Self {
         let servers = &account.servers;
         let LiveObservations { mut groups, mut refused, hung_up, temp_admins } = seen;
@@ -220,7 +220,7 @@ impl StoryEnding {
         longest
     }
 
-    /// How long after the faults stopped the next turn came, if one came.
+    /// Returns how long after the faults stopped the next turn came, if one came.
     #[must_use]
     pub fn next_turn(&self) -> Option<Duration> {
         let next = self.times.iter().find(|at| **at >= self.length)?;

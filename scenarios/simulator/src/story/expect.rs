@@ -86,7 +86,7 @@ impl Expectation {
         }
     }
 
-    /// Why it did not come true, if it did not.
+    /// Returns why it did not come true, if it did not.
     #[must_use]
     pub fn judge(&self, ending: &StoryEnding) -> Option<Unmet> {
         let (met, expected, seen) = match self {

@@ -76,7 +76,7 @@ pub(super) struct FaultsReader<'a> {
 }
 
 impl FaultsReader<'_> {
-    /// What `faults` do to a world that is else like `conditions`.
+    /// Reads what `faults` do to a world that is otherwise like `conditions`.
     pub(super) fn read(
         &self,
         faults: &[Spanned<FaultFile>],
@@ -141,7 +141,7 @@ impl FaultsReader<'_> {
         )
     }
 
-    /// Which server: one that is there.
+    /// Returns which server a fault is about. The server has to exist.
     fn target(&self, fault: &Spanned<FaultFile>) -> Result<ServerTarget, Mistake> {
         let server = self.need(fault, "server", fault.get_ref().server.as_ref())?;
         match *server.get_ref() {
@@ -181,7 +181,7 @@ impl FaultsReader<'_> {
         }
     }
 
-    /// What happens to one server, perhaps again and again.
+    /// Reads a fault that happens to one server, once or again and again.
     fn repeated(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let target = self.target(fault)?;
@@ -210,7 +210,7 @@ impl FaultsReader<'_> {
         Ok(())
     }
 
-    /// What happens to one server for a while.
+    /// Reads a fault that happens to one server for a while.
     fn lasting(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let target = self.target(fault)?;

@@ -49,7 +49,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// What the world is ordered to do to the server in `seat` now, at `at`, and later.
+    /// Returns what the world is ordered to do to the server in `seat` now, at `at`, and later.
     pub(super) fn orders(self, at: Duration, seat: usize) -> Vec<(Duration, ClusterOrder)> {
         let now = |order| vec![(at, order)];
         match self {

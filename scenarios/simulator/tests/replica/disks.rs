@@ -22,7 +22,7 @@ fn people(stage: &mut ReplicaStage, until: Duration) {
     }
 }
 
-/// How the disk of that server stood, each time that this changed.
+/// Returns how the disk of that server stood, each time that this changed.
 fn healths(stage: &ReplicaStage) -> Vec<Health> {
     let disks = stage.world.cluster.disks.iter();
     disks.filter(|(_, seat, _)| *seat == SEAT).map(|(.., health)| health.clone()).collect()
@@ -212,8 +212,8 @@ fn damage_that_was_put_aside_by_a_start_that_was_cut_off_counts_as_noticed() {
     assert!(unsaid > 1, "the start that came through found nothing any more");
 }
 
-/// Which laws are broken when the first server, which is to keep everything, loses a part of its log
-/// at the end, and whose they are.
+/// Has the first server, which is to keep everything, lose a part of its log at the end. Returns which laws
+/// are broken, and by whom.
 fn lose_a_part_at_the_end(nothing_is_put_back: bool) -> Vec<(Option<usize>, Law)> {
     let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 6);
     setting.own.snapshot_turns = 20;

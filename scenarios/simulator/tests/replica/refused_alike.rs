@@ -85,7 +85,7 @@ impl Plaza {
         self.hand_in(&submission(act))
     }
 
-    /// So many acts of Ada's were decided, and nothing is wrong.
+    /// Checks that so many acts of Ada's were decided, and that nothing is wrong.
     fn ends_with(self, acts: usize) {
         let account = self.stage.finish(10 * SECOND);
         account.assert_sound();

@@ -7,7 +7,7 @@ use metatopia_simulator::story::{EmptyShelf, Story};
 
 const HEAD: &str = "title = \"a test\"\nlength = \"10s\"\n";
 
-/// What is told of a story that goes on like this in its third line.
+/// Returns the mistake that is told of a story that goes on like this in its third line.
 fn told(rest: &str) -> String {
     match Story::parse("a.toml", &format!("{HEAD}{rest}"), &EmptyShelf) {
         Ok(story) => panic!("{rest}: taken as {story:?}"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nix::time::ClockId;
 
-/// What this thread has used since it began.
+/// Returns the processor time that this thread has used since it began.
 ///
 /// # Panics
 /// When the system keeps no such clock; Linux and macOS do.

@@ -23,7 +23,8 @@ fn other(than: usize) -> usize {
     (than + 1) % crate::SERVERS
 }
 
-/// Which server proposes now. It changes every turn; so it may have done when one acts on it.
+/// Returns which server proposes now. The proposer changes every turn, so it may be another one when the
+/// caller acts.
 fn proposer(servers: &LabServers<'_>) -> LabResult<usize> {
     servers.proposer(0).or_else(|| servers.proposer(1)).ok_or_else(|| "nobody proposes".to_owned())
 }

@@ -40,13 +40,14 @@ impl StoryFigure {
         Self::new(what, millis(time), "ms", bound)
     }
 
-    /// Is it within its bound?
+    /// Returns whether the figure is within its bound.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         self.is_kept_by(1)
     }
 
-    /// Is it past twice its bound? Then something is wrong; up to there a machine may be busy.
+    /// Returns whether the figure is past twice its bound. Then something is wrong; up to there a machine may
+    /// be busy.
     #[must_use]
     pub const fn is_far_off(&self) -> bool {
         !self.is_kept_by(2)

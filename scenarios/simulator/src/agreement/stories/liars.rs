@@ -145,7 +145,7 @@ pub(in crate::agreement) fn lie(
     scenario
 }
 
-/// All stories about one liar among four.
+/// Returns all stories about one liar among four.
 #[must_use]
 pub fn lies() -> &'static [SeedStory] {
     &STORIES[..ByzantineBehaviour::ALL.len()]

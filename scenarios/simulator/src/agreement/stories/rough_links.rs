@@ -101,7 +101,7 @@ pub(super) fn lossy() -> Conditions {
     Conditions { links, ..Conditions::calm(20) }
 }
 
-/// All acts are long, and every part is lost as easily as any other frame.
+/// The scenario in which all acts are long, and every part is lost as easily as any other frame.
 pub(super) fn long_turns(name: &'static str, seed: Seed) -> Scenario {
     let mut scenario = Scenario::new(name, seed).under(lossy());
     scenario.conditions.links.loss_ppm = 330_000;

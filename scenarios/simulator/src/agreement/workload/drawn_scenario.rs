@@ -38,12 +38,13 @@ impl AgreementPlan {
 }
 
 impl FaultPlanDraft {
-    /// Where turns are long, half of those who withhold keep back some parts.
+    /// Returns whether a withholder keeps back only some parts. Where turns are long, half of the withholders
+    /// do.
     fn keeps_some_parts_back(&self) -> bool {
         self.dice(Class::LostPart).is_some_and(|mut dice| dice.below(2) == 0)
     }
 
-    /// Who lies, who joins and who leaves. Returns how many seats there are.
+    /// Plans who lies, who joins and who leaves. Returns how many seats there are.
     fn people(&mut self, scenario: &mut Scenario) -> usize {
         let (founders, liars) = (self.founders, self.liars());
         let mut seats = founders;

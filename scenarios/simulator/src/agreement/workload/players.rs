@@ -110,7 +110,8 @@ impl SwarmLevel for Players {
         (0..run.stage.world.seats()).find(|seat| Some(setting.name(*seat)) == proposer)
     }
 
-    /// Who is left must bear all liars, and one more server that has lost its log.
+    /// Returns how many faulty servers those who are left must bear: all liars, and one more server that has
+    /// lost its log.
     fn must_bear(run: &AgreementRun) -> usize {
         let spare = usize::from(run.may_damage());
         run.unreliable().max(1) + spare - 1

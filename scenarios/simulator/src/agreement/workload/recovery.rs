@@ -51,8 +51,8 @@ impl CalmLevel for Players {
         run.join_some();
     }
 
-    /// Who is behind the furthest by more than a few turns, or waits for what to begin with, of those
-    /// who run or shall run.
+    /// Returns who is behind the furthest by more than a few turns, or waits for a state to begin with, of
+    /// those who run or shall run.
     fn behind(run: &AgreementRun) -> Vec<usize> {
         let (world, top) = (&run.stage.world, run.stage.top());
         let is_behind =

@@ -208,7 +208,7 @@ impl CrossingPlan {
         self.plan((at, sim), dice.within(Span::ms(1_000, 10_000)), both);
     }
 
-    /// So many servers are away that no turn can be decided, for longer than a deadline now and then.
+    /// Takes so many servers away that no turn can be decided, now and then for longer than a deadline.
     fn stand_still(&mut self, dice: &mut Dice, (at, sim, first): (Duration, usize, usize)) {
         let lasts = dice.within(Span::ms(1_000, 14_000));
         let quorum = 2 * self.servers / 3 + 1;

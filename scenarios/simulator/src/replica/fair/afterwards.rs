@@ -53,7 +53,8 @@ impl CalmLevel for Visitors {
         Some(pending.filter(|act| of_people(act)).cloned().collect())
     }
 
-    /// Who healed too often need not vote, nor whose state went wrong in the calm.
+    /// Returns the servers that have to vote: not those that healed too often, nor those whose state went
+    /// wrong in the calm.
     fn reliable(run: &ReplicaRun) -> Vec<usize> {
         let (mut voters, calm_from) = (run.voters(), run.plan.calm_from);
         let parted = &run.stage.world.cluster.parted;
@@ -76,7 +77,7 @@ impl CalmLevel for Visitors {
         behind.map(|seat| last.0 - heights[seat].unwrap_or(0).min(last.0)).max().unwrap_or(0)
     }
 
-    /// Who is behind the furthest by more than a few turns, of those who run or shall run.
+    /// Returns who is behind the furthest by more than a few turns, of those who run or shall run.
     fn behind(run: &ReplicaRun) -> Vec<usize> {
         let world = &run.stage.world;
         let (top, heights) = (world.cluster.oracle.laws.last_decided().0, world.heights());

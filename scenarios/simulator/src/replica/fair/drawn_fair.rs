@@ -88,7 +88,7 @@ impl FairPlan {
 }
 
 impl ReplicaPlan {
-    /// What a course stands for.
+    /// Draws the plan of a run.
     #[must_use]
     pub fn draw(course: &SeedRun) -> Self {
         let seed = course.seed;
@@ -181,7 +181,7 @@ impl ReplicaPlan {
 }
 
 impl FaultPlanDraft {
-    /// Who comes by an invite, and who of them shall vote later. Returns how many there are.
+    /// Plans who comes by an invite, and who of them shall vote later. Returns how many there are.
     fn invited(&mut self, first: usize) -> usize {
         let Some(mut dice) = self.dice(Class::Invited) else {
             return 0;
@@ -198,13 +198,13 @@ impl FaultPlanDraft {
         count
     }
 
-    /// How many servers do what they want.
+    /// Returns how many servers do what they want.
     fn lying(&self) -> usize {
         Class::LIARS.iter().filter(|class| self.on.contains(class)).count()
     }
 
-    /// When somebody copies the disk of the server that runs twice to its second machine, if it does
-    /// not do so from the start. Returns since when there are two.
+    /// Plans when somebody copies the disk of the server that runs twice to its second machine, if that
+    /// machine does not run from the start. Returns from when on there are two.
     fn copied(&mut self, copy: usize) -> Duration {
         let Some(mut dice) = self.dice(Class::CopiedDisk) else { return Duration::ZERO };
         let at = self.until * (1 + dice.index(5) as u32) / 8;
@@ -212,7 +212,7 @@ impl FaultPlanDraft {
         at + STARTS
     }
 
-    /// Who is connected with which of the two processes of a server from a moment on, and when that
+    /// Plans who is connected with which of the two processes of a server from a moment on, and when that
     /// changes.
     fn connections(&mut self, twin: usize, copy: usize, from: Duration) {
         let twice = Class::TWINS.iter().find_map(|class| self.dice(*class));
@@ -234,7 +234,7 @@ impl FaultPlanDraft {
         }
     }
 
-    /// Whose memory is bad: at most one server's, now and then.
+    /// Draws whose memory is bad: at most one server's, in some runs.
     fn flips(&self) -> Vec<Flip> {
         let Some(mut dice) = self.dice(Class::MemoryFlip) else {
             return Vec::new();

@@ -84,8 +84,8 @@ impl Rush {
     }
 }
 
-/// Whether the law about stewards holds now: the honest servers that vote, and how many processes died
-/// or went wrong until now. None if a frame may be on its way for longer than a turn, or somebody is
+/// Returns whether the law about stewards holds now: the honest servers that vote, and how many processes
+/// died or went wrong until now. `None` if a frame may be under way for longer than a turn, or somebody is
 /// behind.
 fn calm(run: &ReplicaRun) -> Option<(Vec<usize>, u64, usize)> {
     let quick = run.plan.conditions.links.delay.most.as_millis();

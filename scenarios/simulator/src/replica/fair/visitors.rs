@@ -166,7 +166,7 @@ impl ReplicaRun {
         status.is_some_and(|status| status.voting)
     }
 
-    /// Can the others do without this server, which is honest and votes?
+    /// Returns whether the others can do without this server, which has to be honest and to vote.
     fn spares(&mut self, seat: usize) -> bool {
         self.damaged = self.damaged.filter(|other| !self.is_voting(*other));
         let honest = self.stage.world.cluster.is_honest(seat);
@@ -274,7 +274,8 @@ impl SwarmLevel for Visitors {
         run.own.inviting.push(seat);
     }
 
-    /// Who comes by an invite starts when it has what to start with.
+    /// Starts a server that does not come by an invite. One that does starts when it has a state to start
+    /// with.
     fn prepare(run: &mut ReplicaRun, seat: usize) {
         if !run.plan.own.invited().contains(&seat) {
             run.stage.world.plan(run.now(), ClusterOrder::Start(seat));
@@ -314,7 +315,7 @@ fn manner(until: Duration) -> PersonProfile {
     PersonProfile { pace: Span::ms(200, 460), ..PersonProfile::lively(until) }
 }
 
-/// What is told of a world.
+/// Returns the report of a world.
 fn tell(account: Account) -> RunReport {
     RunReport {
         breaches: account.faults.iter().map(Breach::from).collect(),

@@ -61,7 +61,7 @@ impl ReplicaServer {
         }
     }
 
-    /// What the disk did.
+    /// Takes in what the disk did.
     pub(super) fn done(&mut self, now: Now, done: Done) {
         match done {
             // What the ended replica asked for concerns the next one not.

@@ -91,7 +91,7 @@ impl ReplicaServers {
     }
 }
 
-/// What a liar gives in the place of a part of its state: another one, or nothing.
+/// Returns what a liar gives in the place of a part of its state: another one, or nothing.
 pub(super) fn spoiled(class: Class, answer: &Answer) -> Option<Answer> {
     let Answer::Leaves(leaves) = answer else {
         return None;

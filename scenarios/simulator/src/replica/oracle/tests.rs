@@ -128,7 +128,7 @@ fn frames_for_servers_are_frames() {
     assert_eq!(broken(&oracle), [Law::Proof]);
 }
 
-/// That a turn of this height is decided, without a signature.
+/// The decision of a turn of this height, without a signature.
 fn decided(setting: &ReplicaSetting, height: u64) -> Arc<Decision> {
     let mut turn = turn(setting);
     turn.header.height = Height(height);

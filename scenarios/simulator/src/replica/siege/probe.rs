@@ -167,7 +167,7 @@ impl Probes {
         self.callers = callers;
     }
 
-    /// What came of all of them. Who still waits has waited until now.
+    /// Returns what came of all of them. An act or a caller that still waits has waited until now.
     pub(super) fn measured(self, stage: &ReplicaStage) -> Waits {
         let laws = &stage.world.cluster.oracle.laws;
         let (mut waits, now) = ([0; 3], laws.last_decided());

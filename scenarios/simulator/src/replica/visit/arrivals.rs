@@ -121,7 +121,7 @@ impl ReplicaStage {
         self.world.plan(now, ClusterOrder::Start(seat));
     }
 
-    /// Who gave what it should is not dropped for it.
+    /// Checks that a newcomer drops no honest server that gave what it should.
     fn blame_slander(&mut self, number: usize) {
         let honest: Vec<_> = (0..self.setting.founders)
             .filter(|seat| self.world.cluster.is_honest(*seat))

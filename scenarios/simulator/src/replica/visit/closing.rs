@@ -58,7 +58,8 @@ impl ReplicaStage {
         }
     }
 
-    /// Has every server applied so many turns after each flip that it knows which state was right?
+    /// Returns whether every server has applied so many turns after each flip that it knows which state was
+    /// right.
     fn is_past_flips(&self) -> bool {
         let top = self.world.top();
         let heights = self.setting.own.flips.iter().map(|flip| flip.height.0);

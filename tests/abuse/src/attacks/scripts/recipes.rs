@@ -199,7 +199,8 @@ fn things() -> Vec<Recipe> {
     ]
 }
 
-/// What is done with people: all are told of, shown forms and made to hear, again and again.
+/// Returns scripts that do with people what they can: they are told of all of them, show them forms and make
+/// them hear sounds, again and again.
 fn people() -> Vec<Recipe> {
     let hears = "fn on_enter(other) { } fn on_leave(other) { }";
     let zones =
