@@ -141,7 +141,7 @@ impl LightClient {
         &*self.scheme
     }
 
-    /// From which height on the newest known set votes.
+    /// Returns the height from which the newest known set votes.
     #[must_use]
     pub fn newest(&self) -> Height {
         self.sets.last().map_or(Height(0), |(from, _)| *from)

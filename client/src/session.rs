@@ -256,7 +256,7 @@ impl Session {
         &self.light
     }
 
-    /// The lane its acts are in.
+    /// Returns the lane that the client's acts are in.
     #[must_use]
     pub const fn lane(&self) -> Lane {
         self.lane

@@ -91,8 +91,8 @@ impl Sight {
         }
     }
 
-    /// The viewer is known to be in the world, or to be so no more. While it is, nothing is proved
-    /// without its avatar; who only watches has none.
+    /// Notes whether the viewer is in the world. While it is, nothing is proved without its avatar; a viewer
+    /// that only watches has none.
     pub const fn set_present(&mut self, present: bool) {
         self.present = present;
     }

@@ -7,9 +7,9 @@ use metatopia_types::{
 /// What agreement asks of the state machine. The answers are pure functions of decided turns, so
 /// that all honest servers give the same: no answer may depend on how far turns are applied.
 pub trait Host {
-    /// A turn is decided. Called once for each height after the base, in order, before the next
-    /// height begins, and again after a restart: from now on its acts count as used. Nobody outside
-    /// may be told yet; that is what [`Effect::Decided`](crate::Effect::Decided) is for.
+    /// Accepts a turn that is decided. Agreement calls this once for each height after the base, in order,
+    /// before the next height begins, and again after a restart. From now on the acts of the turn count as
+    /// used. Nobody outside may be told yet; that is what [`Effect::Decided`](crate::Effect::Decided) is for.
     fn decided(&mut self, turn: &Turn);
 
     /// Returns whether the state by which turns of this height are judged is there. After a restart the log

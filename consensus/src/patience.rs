@@ -32,8 +32,8 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// For servers within 50 ms of each other. With 20 ms of travel a live proposer is heard 25 ms
-    /// after it may speak; 100 ms leaves room for a slow disk and a large turn.
+    /// The patience for servers within 50 ms of each other. With 20 ms of travel a live proposer is heard 25
+    /// ms after it may speak; 100 ms leaves room for a slow disk and a large turn.
     fn default() -> Self {
         Self {
             propose: Duration::from_millis(100),

@@ -159,8 +159,8 @@ impl ScriptContext {
         }
     }
 
-    /// At most [`NEARBY_MAX`] other objects within `radius` metres of where the own object was at
-    /// the start of the tick, nearest first, at the same distance by id.
+    /// Returns at most [`NEARBY_MAX`] other objects within `radius` metres of where the own object was at the
+    /// start of the tick, nearest first, at the same distance by id.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for a radius below 0 or above [`NEARBY_RADIUS_MAX`].
@@ -178,7 +178,8 @@ impl ScriptContext {
         Ok(objects)
     }
 
-    /// At most [`NEARBY_MAX`] other things called `name` whose owner is the own object's, oldest first.
+    /// Returns at most [`NEARBY_MAX`] other things called `name` whose owner is the own object's, oldest
+    /// first.
     ///
     /// # Errors
     /// [`ErrorKind::Gone`] if the own object is no longer there.
@@ -277,7 +278,8 @@ impl ScriptContext {
         Ok(())
     }
 
-    /// As [`ScriptContext::keep`], but how long the whole state is, is looked at when all is written.
+    /// Does what [`ScriptContext::keep`] does, but the length of the whole state is checked when all is
+    /// written.
     pub(crate) fn replace(&mut self, name: &str, value: Value) -> Result<(), HostFault> {
         value
             .check()

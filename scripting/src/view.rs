@@ -14,12 +14,13 @@ pub trait WorldView: Send + Sync {
     /// One object, or nothing if there is none of this id.
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>>;
 
-    /// At most `max` objects whose centre is within `radius` metres of `center`, nearest first,
+    /// Returns at most `max` objects whose centre is within `radius` metres of `center`, nearest first,
     /// objects at the same distance by id.
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby;
 
-    /// At most `max` things called `name` of the owner of `object`, oldest first, without `object` itself.
-    /// An implementation may look at the oldest things only, as long as it is the same ones everywhere.
+    /// Returns at most `max` things called `name` of the owner of `object`, oldest first, without `object`
+    /// itself. An implementation may look at the oldest things only, as long as it is the same ones
+    /// everywhere.
     fn named(&self, object: ObjectId, name: &str, max: u32) -> Nearby;
 
     /// The first object that the straight way between two points meets, apart from `skip`.

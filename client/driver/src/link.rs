@@ -214,7 +214,7 @@ impl SessionTask {
         }
     }
 
-    /// An act of the owner is signed.
+    /// Notes that an act of the owner is signed, and answers the owner if it waits for that.
     fn signed(&mut self, seq: Seq, act: ActId) {
         self.acts.insert(act, (seq, Instant::now()));
         if let Some(reply) = self.unsigned.remove(&seq) {

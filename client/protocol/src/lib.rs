@@ -111,8 +111,8 @@ pub fn decode_client(frame: &[u8]) -> Result<ClientMessage, DecodeError> {
     wire::decode(frame, CLIENT_FRAME_BYTES_MAX)
 }
 
-/// Does this frame of a client hand in an act that may bring in a new key: a login, or work at a border? Cheap for
-/// frames that hand in nothing.
+/// Returns whether this frame of a client hands in an act that may bring in a new key: a login, or work at a
+/// border. Cheap for frames that hand in nothing.
 #[must_use]
 pub fn brings_in(frame: &[u8]) -> bool {
     let is_submission = frame.first() == Some(&SUBMIT);

@@ -175,7 +175,8 @@ impl Session {
         }
     }
 
-    /// A receipt that was asked for, because the one of its act got lost: is it of the login?
+    /// Handles a receipt that was asked for, because the one of its act got lost. It may be that of the
+    /// login.
     pub(super) fn receipt_found(&mut self, answer: &Answer) {
         let Answer::Receipt(found) = answer else {
             return;
@@ -191,7 +192,7 @@ impl Session {
         }
     }
 
-    /// An act of ours is in a decided turn, for certain.
+    /// Notes that an act of the client is certainly in a decided turn.
     fn decided(&mut self, id: ActId, envelope: &Envelope) {
         match envelope.act {
             Act::Login { .. } => self.attendance.came(id, envelope.seq),
@@ -201,7 +202,7 @@ impl Session {
         self.sight.set_present(self.attendance.is_present());
     }
 
-    /// The node says what became of an act.
+    /// Notes what the node says became of an act.
     pub(super) fn ruled(&mut self, act: ActId, outcome: Outcome) {
         self.attendance.ruled(act, outcome);
         self.sight.set_present(self.attendance.is_present());

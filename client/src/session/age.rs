@@ -28,7 +28,7 @@ impl TrustAge {
         Self { wall: None, trusted, accepted: false }
     }
 
-    /// A header of this time was verified.
+    /// Notes the time of a header that was verified.
     pub(super) fn met(&mut self, time: Millis) {
         // Whoever begins with genesis knows nothing older.
         if self.trusted.is_none() || self.age().is_none() {
@@ -66,7 +66,7 @@ impl Session {
         self.age.age()
     }
 
-    /// Somebody accepts that what is believed is old.
+    /// Accepts that the trusted header is old, because the owner says so.
     pub fn accept_age(&mut self, now: Duration) {
         self.now = now;
         self.age.accepted = true;

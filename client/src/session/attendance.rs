@@ -36,25 +36,26 @@ impl Attendance {
         self.login.as_ref().is_some_and(|login| login.id == act)
     }
 
-    /// A login was submitted.
+    /// Notes that a login was submitted.
     pub(super) const fn comes(&mut self, id: ActId) {
         self.login = Some(Login { id, is_told: false, before: self.came });
     }
 
-    /// A login is in a decided turn, for certain.
+    /// Notes that a login is certainly in a decided turn.
     pub(super) fn came(&mut self, id: ActId, seq: Seq) {
         if self.is_latest_login(id) {
             self.came = Some(seq);
         }
     }
 
-    /// A leave is in a decided turn, for certain.
+    /// Notes that a leave is certainly in a decided turn.
     pub(super) fn left(&mut self, seq: Seq) {
         self.left = self.left.max(Some(seq));
     }
 
-    /// The node says what became of an act. Only the first word on a login is believed: whoever logs in
-    /// waits to hear it. One that was refused changes nothing, so an avatar from before is still there.
+    /// Notes what the node says became of an act. Only the first word on a login is believed: whoever logs
+    /// in waits to hear it. A login that was refused changes nothing, so an avatar from before is still
+    /// there.
     pub(super) fn ruled(&mut self, act: ActId, outcome: Outcome) {
         let Some(login) = self.login.as_mut().filter(|login| login.id == act && !login.is_told)
         else {

@@ -85,7 +85,7 @@ impl Session {
         self.headers.claim_at = self.now;
     }
 
-    /// A header was verified: acts can be signed by it.
+    /// Handles a header that was verified, so that acts can be signed by it.
     pub(super) fn verified(&mut self, header: &Header) {
         // An old receipt is as good as a new one, and says nothing of now.
         if self.light.is_behind(header.height) {
@@ -115,7 +115,7 @@ impl Session {
         self.headers.again_at.filter(|_| waits)
     }
 
-    /// A view told of a newer height: there is something to ask for.
+    /// Notes a height that a view told of. If it is new, there is a header to ask for.
     pub(super) fn height_seen(&mut self, height: Height) {
         self.claimed(height);
         if core::mem::take(&mut self.headers.glimpse) {

@@ -62,7 +62,7 @@ fn distrust(mut events: Vec<SessionEvent>) -> Distrust {
     }
 }
 
-/// In which tile of the view, and which of its entries, the first object with this in it is.
+/// Returns in which tile of the view, and in which of its entries, the first object is that fits.
 fn find(view: &View, is: impl Fn(&metatopia_sim::TileEntry) -> bool) -> (usize, usize) {
     let tiles = view.tiles.iter().enumerate();
     let mut entries = tiles

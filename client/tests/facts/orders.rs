@@ -25,7 +25,7 @@ fn order(n: u64) -> (u64, RecordedOrder) {
     (n, RecordedOrder { height: Height(n), by: key(1).public(), warrant: Warrant::Role, deed })
 }
 
-/// A state of two leaves: so many orders, of which these are in the page.
+/// Answers from a state of two leaves: it has so many orders, of which these are in the page.
 fn answer(count: u64, numbers: impl IntoIterator<Item = u64>) -> OrdersAnswer {
     let governance = Governance {
         admins: BTreeSet::new(),

@@ -30,7 +30,7 @@ impl Visit {
         height
     }
 
-    /// The honest proof of a turn: is all that was in sight proved by it?
+    /// Shows the client the honest proof of a turn. Returns whether all that was in sight is proved by it.
     fn proves(&mut self, of: Height) -> bool {
         while self.stand.height() < of.plus(limits::ROOT_LAG) {
             self.stand.turns(1);
@@ -52,7 +52,7 @@ impl Visit {
         (id, ServerMessage::Receipt { act: id, receipt: Box::new(receipt) })
     }
 
-    /// The server says what became of an act.
+    /// Has the server say what became of an act.
     fn rule(&mut self, act: ActId, outcome: Outcome) {
         let height = self.stand.height();
         self.talk.tell(&ServerMessage::Outcome { act, height, outcome });

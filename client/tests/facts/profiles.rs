@@ -39,7 +39,7 @@ fn kept(n: u8) -> (PublicKey, KeptProfile) {
     (key(n).public(), KeptProfile { version: 3, time: 9, sent: None, signed })
 }
 
-/// A state of two leaves, one of which has this name and holds the profiles of these people.
+/// Answers from a state of two leaves, one of which has this name and holds the profiles of these people.
 fn answer(name: &str, people: &[u8]) -> ProfilesAnswer {
     let people: BTreeMap<PublicKey, KeptProfile> = people.iter().map(|n| kept(*n)).collect();
     let people: Vec<(PublicKey, KeptProfile)> = people.into_iter().collect();

@@ -413,7 +413,7 @@ pub(super) fn key_digits(typed: &str) -> Option<String> {
     is_key.then(|| digits.to_ascii_lowercase())
 }
 
-/// Somebody who is here, by the beginning of the name or of the key; or anybody, by the whole key.
+/// Finds somebody who is here, by the beginning of the name or of the key; or anybody, by the whole key.
 pub(super) async fn player(
     room: &mut TextClient,
     typed: &str,

@@ -101,7 +101,8 @@ pub(super) struct BorderWalk {
 }
 
 impl BorderWalk {
-    /// Is the avatar between two sims: gone here, with a session that waits for it over there?
+    /// Returns whether the avatar is between two sims: gone here, with a session that waits for it over
+    /// there.
     pub(super) fn is_under_way(&self, own: Option<&Scene>) -> bool {
         self.ahead.is_some() && own.is_some_and(|scene| scene.me.is_none())
     }

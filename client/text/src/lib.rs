@@ -297,7 +297,7 @@ async fn wait(room: &mut TextClient) -> Result<(), TextClientError> {
     Ok(())
 }
 
-/// For a while.
+/// Listens to the world for a while.
 async fn listen(room: &mut TextClient, time: Duration) -> Result<(), TextClientError> {
     let end = Instant::now() + time;
     while Instant::now() < end {

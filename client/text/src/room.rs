@@ -320,7 +320,7 @@ impl TextClient {
         if self.is_editing { Ok(()) } else { Ok(self.output.tell_map(map)?) }
     }
 
-    /// Something beside the story.
+    /// Prints something beside the story.
     pub(super) fn note(&self, text: &str) {
         if !self.is_editing {
             self.output.note(text);

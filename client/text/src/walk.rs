@@ -138,7 +138,7 @@ impl AvatarWalk {
     }
 }
 
-/// From a point to the nearest point of an object.
+/// Returns the distance from a point to the nearest point of an object.
 pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
     let local = from.saturating_sub(object.position).rotate(object.angle.wrapping_neg());
     local.distance(object.shape.nearest(local))

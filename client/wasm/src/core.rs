@@ -155,7 +155,7 @@ impl ClientCore {
         Ok(core)
     }
 
-    /// A carrier is there; the challenge of a server follows.
+    /// Begins a session over a carrier that is there now. The challenge of a server follows.
     pub fn connected(&mut self, now: f64, wall: f64) {
         self.clock(now, wall);
         self.leaving = false;
@@ -163,7 +163,7 @@ impl ClientCore {
         self.settle();
     }
 
-    /// The carrier is gone. Acts and questions stay for the next one.
+    /// Notes that the carrier is gone. Acts and questions stay for the next one.
     pub fn disconnected(&mut self, now: f64, wall: f64) {
         self.clock(now, wall);
         self.session.disconnected();
@@ -182,7 +182,7 @@ impl ClientCore {
         self.pass();
     }
 
-    /// Time went by: deadlines are looked at.
+    /// Moves the clock on, and does what is due.
     pub fn tick(&mut self, now: f64, wall: f64) {
         self.clock(now, wall);
         self.pass();

@@ -173,7 +173,7 @@ impl AvatarStand {
     }
 }
 
-/// As walking turns an avatar where it goes.
+/// Turns an avatar where it goes, as walking does.
 fn face(region: &mut Region, me: ObjectId, heading: Vec2) {
     let position = region.body(me).map(Body::position);
     if let Some(position) = position.filter(|_| heading != Vec2::ZERO) {

@@ -234,7 +234,7 @@ impl Cluster {
         self.drain(at);
     }
 
-    /// The process dies: what is not durable is lost, but for `kept` records.
+    /// Kills the process: what is not durable is lost, but for `kept` records.
     pub(crate) fn crash(&mut self, at: usize, kept: usize) {
         let server = &mut self.servers[at];
         server.agreement = None;
@@ -246,7 +246,7 @@ impl Cluster {
         server.log.truncate(length);
     }
 
-    /// The disk of a server is full.
+    /// Fills the disk of a server.
     pub(crate) fn fill(&mut self, at: usize) {
         self.servers[at].full = true;
         self.input(at, AgreementInput::Muted(true));
@@ -405,7 +405,7 @@ impl Cluster {
         }
     }
 
-    /// Nobody honest says two things about one matter.
+    /// Checks that no honest server says two things about one matter.
     fn watch(&mut self, message: &Message, from: PublicKey) {
         let (who, what, height, round, said) = match message {
             Message::Vote(signed) => {

@@ -30,7 +30,7 @@ fn storm(cluster: &mut Cluster) -> usize {
     crashes
 }
 
-/// After a storm it goes on.
+/// Ends the storm, and checks that the cluster goes on.
 fn calm(cluster: &mut Cluster) {
     cluster.loss_percent = 0;
     let heights = cluster.servers.iter().map(|s| s.agreement().height().0);

@@ -102,7 +102,8 @@ fn hole() -> MemoryDisk {
     disk
 }
 
-/// After the mark came more records, and the power went in the middle of a group of them.
+/// The disk of a server whose power went in the middle of a group of records, after more records than the
+/// mark knows.
 fn torn() -> MemoryDisk {
     let mut store = Store::open(lived(), opening()).expect("a good disk").store;
     records(HEIGHTS + 1).iter().for_each(|record| append(&mut store, record));
@@ -117,7 +118,7 @@ fn torn() -> MemoryDisk {
     disk
 }
 
-/// The power went while files were written, and while segments were given up.
+/// The disk of a server whose power went while files were written, and while segments were given up.
 fn leftovers() -> MemoryDisk {
     let mut store = Store::open(lived(), opening()).expect("a good disk").store;
     let half = store.find(HEIGHTS / 2).expect("a good disk").expect("it is decided").position;
@@ -138,7 +139,7 @@ fn leftovers() -> MemoryDisk {
     disk
 }
 
-/// The process was killed when a newer snapshot had its name, but not durably.
+/// The disk of a process that was killed when a newer snapshot had its name, but not durably.
 fn renamed(mut disk: MemoryDisk) -> MemoryDisk {
     let (height, root, bytes) = (Height(HEIGHTS), Root(Digest::ZERO), vec![8; 500]);
     let file = FileName::new(FileKind::Snapshot(height, root));
@@ -231,7 +232,7 @@ fn expected(Before { name, disk, fresh }: &Before) -> [Found; 2] {
     })
 }
 
-/// The process dies, and this becomes of what it did not sync; with none of these the machine goes on.
+/// Returns what may become of what a process that dies did not sync. With `None` the machine goes on.
 fn tails() -> impl Iterator<Item = Option<CrashEffect>> + Clone {
     let torn = (0..3).map(CrashEffect::Torn);
     [None, Some(CrashEffect::Lost), Some(CrashEffect::Kept)].into_iter().chain(torn.map(Some))

@@ -9,12 +9,12 @@ pub(crate) const HASH_BYTES: usize = 16;
 pub(crate) struct Chain(pub(crate) [u8; HASH_BYTES]);
 
 impl Chain {
-    /// Before the first record. Two sims' logs differ from their first hash on.
+    /// The hash before the first record. Two sims' logs differ from their first hash on.
     pub(crate) fn origin(sim: SimId) -> Self {
         Self::take(&blake3::derive_key("metatopia log origin v1", sim.bytes()))
     }
 
-    /// After a record with these fields and payload.
+    /// The hash after a record with these fields and payload.
     pub(crate) fn after(self, fields: &[u8], payload: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("metatopia log record v1");
         hasher.update(&self.0).update(fields).update(payload);

@@ -18,8 +18,8 @@ pub trait ReadDisk {
     /// [`Cause::NotFound`], or that it cannot be told.
     fn length(&self, file: FileName) -> Result<u64, DiskError>;
 
-    /// At most `length` bytes from `offset` on; none only at the end of the file. The disk allocates
-    /// no more than the file holds, whatever `length` says.
+    /// Reads at most `length` bytes from `offset` on. It returns no bytes only at the end of the file. The
+    /// disk allocates no more than the file holds, whatever `length` says.
     ///
     /// # Errors
     /// [`Cause::NotFound`], or that the bytes cannot be read.

@@ -110,7 +110,7 @@ impl Chance {
         Self(hasher.update(&seed.to_le_bytes()).finalize_xof())
     }
 
-    /// Below `bound`, nearly evenly: the bias of 2^-32 does not matter here.
+    /// Draws a number below `bound`, nearly evenly: the bias of 2^-32 does not matter here.
     fn below(&mut self, bound: usize) -> usize {
         let mut bytes = [0; 8];
         self.0.fill(&mut bytes);
@@ -219,8 +219,8 @@ impl MemoryDisk {
         self.capacity = bytes;
     }
 
-    /// The machine goes down and up again. Everything that is left is durable; faults that were
-    /// still to come are forgotten, and the power is back.
+    /// Takes the machine down and up again. Everything that is left is durable; faults that were still to
+    /// come are forgotten, and the power is back.
     pub fn crash(&mut self, tail: CrashEffect) {
         let mut chance = Chance::new(match tail {
             CrashEffect::Torn(seed) => seed,
@@ -269,7 +269,7 @@ impl MemoryDisk {
         inode.map_or(&[], |inode| &inode.durable[..inode.settled.min(inode.durable.len())])
     }
 
-    /// Somebody puts these bytes into the file, durably, behind the store's back.
+    /// Puts these bytes into the file, durably, behind the store's back.
     pub fn replace(&mut self, file: FileName, bytes: Vec<u8>) {
         let inode = self.names.get(&file).copied();
         let inode = inode.unwrap_or_else(|| self.link(file));

@@ -203,7 +203,8 @@ fn is_same(disk: &dyn ReadDisk, one: FileName, other: FileName) -> Result<bool, 
     Ok(same)
 }
 
-/// Like [`Disk::write_new`], piece by piece: who knows how long a damaged file is.
+/// Copies a file as [`Disk::write_new`] would, but piece by piece, because nobody knows how long a damaged
+/// file is.
 fn copy(disk: &mut dyn Disk, from: FileName, to: FileName) -> Result<(), DiskError> {
     let temporary = to.temporary();
     if disk.list(to.folder())?.contains(&temporary) {

@@ -49,7 +49,7 @@ pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverErro
     recover_with(disk, sim, LogControls::default())
 }
 
-/// Like [`recover`], by a store that breaks these rules.
+/// Does what [`recover`] does, in a store that breaks these rules.
 ///
 /// # Errors
 /// See [`RecoverError`].
@@ -79,7 +79,7 @@ fn recover_with(
     repair_end(disk, sim, found)
 }
 
-/// Like [`recover`], for a log that was open until now: `index` knows it, and only its last segment
+/// Does what [`recover`] does, for a log that was open until now: `index` knows it, and only its last segment
 /// can differ from that.
 pub(crate) fn recover_end(
     disk: &mut dyn Disk,

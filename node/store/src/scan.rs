@@ -94,7 +94,7 @@ pub fn scan(disk: &dyn ReadDisk, sim: SimId) -> Result<Scan, ScanError> {
     scan_with(disk, sim, LogControls::default())
 }
 
-/// Like [`scan()`], by a store that breaks these rules.
+/// Does what [`scan()`] does, in a store that breaks these rules.
 pub(crate) fn scan_with(
     disk: &dyn ReadDisk,
     sim: SimId,
@@ -115,7 +115,7 @@ pub struct LogSurvey {
     pub fault: Option<ScanError>,
 }
 
-/// Like [`scan()`], but gives what lies before a fault as well.
+/// Does what [`scan()`] does, but also returns what lies before a fault.
 ///
 /// # Errors
 /// When the disk fails.
@@ -124,7 +124,7 @@ pub fn survey(disk: &dyn ReadDisk, sim: SimId) -> Result<LogSurvey, DiskError> {
     Ok(LogSurvey { scan, fault: mark.or(log) })
 }
 
-/// Like [`survey()`]: what is wrong with the mark, and what is wrong first with the segments.
+/// Does what [`survey()`] does, but returns two faults: that of the mark, and the first one of the segments.
 pub(crate) fn survey_both(
     disk: &dyn ReadDisk,
     sim: SimId,

@@ -115,7 +115,7 @@ pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), Read
     })
 }
 
-/// As [`put_snapshot`], and removes all others: what they hold is not believed any more.
+/// Does what [`put_snapshot`] does, and removes all other snapshots: what they hold is not believed any more.
 ///
 /// # Errors
 /// See [`put_snapshot`].
@@ -149,7 +149,7 @@ fn write_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), ReadSn
     Ok(disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &snapshot.to_file())?)
 }
 
-/// The snapshots there are, newest first, not verified.
+/// Lists the snapshots, newest first. They are not verified.
 ///
 /// # Errors
 /// When the folder cannot be read.

@@ -20,7 +20,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// With segments of [`SEGMENT_BYTES`].
+    /// The opening of a store with segments of [`SEGMENT_BYTES`].
     #[must_use]
     pub const fn new(identity: Identity) -> Self {
         Self { identity, segment_bytes: SEGMENT_BYTES }
@@ -195,7 +195,7 @@ impl<D: Disk> Store<D> {
         self.writer.sync_request()
     }
 
-    /// Does a sync that was begun, perhaps a while ago, and returns up to where the log is durable.
+    /// Performs a sync that was begun, perhaps a while ago. Returns up to where the log is durable.
     ///
     /// # Errors
     /// See [`SyncError`].
@@ -254,7 +254,7 @@ impl<D: Disk> Store<D> {
         Ok(())
     }
 
-    /// The loss of records was noted in the log itself: it need not be told of again.
+    /// Notes that the log itself says now that records were lost, so that the loss need not be told of again.
     ///
     /// # Errors
     /// See [`MarkError`]: then it will be.
@@ -319,7 +319,7 @@ impl<D: Disk> Store<D> {
         self.writer.end()
     }
 
-    /// Everything before this is durable.
+    /// Returns the position before which everything is durable.
     #[must_use]
     pub fn synced(&self) -> Position {
         self.synced

@@ -221,7 +221,7 @@ impl LogWriter {
         self.index.end()
     }
 
-    /// Everything before this is durable, once all writes so far are done.
+    /// Returns the position before which everything is durable, once all writes so far are done.
     #[must_use]
     pub fn synced(&self) -> Position {
         self.synced

@@ -151,7 +151,7 @@ fn side_by_side(folder: &Folder) -> (Grid, [String; 2]) {
     side_by_side_on(folder, "basic")
 }
 
-/// As [`side_by_side`], on this tier of physics.
+/// Starts what [`side_by_side`] starts, on this tier of physics.
 fn side_by_side_on(folder: &Folder, tier: &str) -> (Grid, [String; 2]) {
     let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
     lead_place(&place, &format!("tier = \"{tier}\""));

@@ -42,7 +42,7 @@ fn back(plaza: &Plaza) -> (Running, Duration) {
     (running, began.elapsed())
 }
 
-/// The victim has the states of the others, and nobody ever saw two signatures of it.
+/// Asserts that the victim has the states of the others, and that nobody ever saw two signatures of it.
 fn assert_well(plaza: &Plaza) {
     let height = plaza.height(0).min(plaza.height(VICTIM));
     let roots = plaza.roots(&[0, 1, VICTIM], height);

@@ -107,27 +107,27 @@ impl Plaza {
         Self::start_with(dir, servers, &[])
     }
 
-    /// As [`Plaza::start`], with these variables of the environment.
+    /// Starts what [`Plaza::start`] starts, with these variables of the environment.
     pub(crate) fn start_with(dir: &Path, servers: usize, variables: &[(&str, &str)]) -> Self {
         Self::start_by(dir, servers, &["--no-restart"], variables)
     }
 
-    /// As [`Plaza::start`]; who ends is started again.
+    /// Starts what [`Plaza::start`] starts; a server that ends is started again.
     pub(crate) fn start_guarded(dir: &Path, servers: usize) -> Self {
         Self::start_by(dir, servers, &[], &[])
     }
 
-    /// As [`Plaza::start`]; asks new keys for what this rule says.
+    /// Starts what [`Plaza::start`] starts; new keys are asked for what this rule says.
     pub(crate) fn start_ruled(dir: &Path, servers: usize, first_login: &str) -> Self {
         Self::start_by(dir, servers, &["--no-restart", "--first-login", first_login], &[])
     }
 
-    /// As [`Plaza::start`], but of the place in this folder.
+    /// Starts what [`Plaza::start`] starts, but of the place in this folder.
     pub(crate) fn start_at(dir: &Path, servers: usize, place: &str) -> Self {
         Self::start_by(dir, servers, &["--no-restart", "--place", place], &[])
     }
 
-    /// As [`Plaza::start_at`]; the packages and things of the sim follow the folder.
+    /// Starts what [`Plaza::start_at`] starts; the packages and things of the sim follow the folder.
     pub(crate) fn start_watched(dir: &Path, servers: usize, place: &str) -> Self {
         Self::start_by(dir, servers, &["--no-restart", "--place", place, "--watch"], &[])
     }
@@ -217,7 +217,7 @@ impl Plaza {
         began.elapsed()
     }
 
-    /// As [`Plaza::reach`], of a server that may not answer yet.
+    /// Waits as [`Plaza::reach`] does, for a server that may not answer yet.
     pub(crate) fn reach_anew(&self, index: usize, height: u64) {
         let began = Instant::now();
         loop {
@@ -290,7 +290,7 @@ impl Plaza {
         self.restart_with(index, &[])
     }
 
-    /// As [`Plaza::restart`], with these variables of the environment.
+    /// Does what [`Plaza::restart`] does, with these variables of the environment.
     pub(crate) fn restart_with(&self, index: usize, variables: &[(&str, &str)]) -> Child {
         let words = fs::File::create(self.home(index).join(RESTARTED)).expect("a new file");
         Command::new(PROGRAM)
@@ -309,7 +309,7 @@ impl Plaza {
         self.pause();
     }
 
-    /// As [`Plaza::stop`]; its servers can be started again one by one.
+    /// Does what [`Plaza::stop`] does, but its servers can be started again one by one.
     pub(crate) fn pause(&mut self) {
         interrupt(&self.process);
         let status = self.process.wait().expect("it ends");

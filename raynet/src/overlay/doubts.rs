@@ -79,8 +79,8 @@ impl MapDoubts {
 }
 
 impl Overlay {
-    /// The map does not speak for a record. If a newer one could, because land is granted all the time,
-    /// the host and the sender are asked for it. Until it comes, nothing is believed.
+    /// Doubts a map that does not speak for a record. If a newer map could, because land is granted all the
+    /// time, the host and the sender are asked for it. Until it comes, nothing is believed.
     pub(super) fn doubt_map(
         &mut self,
         record: &SignedSiteRecord,

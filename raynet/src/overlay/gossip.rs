@@ -112,7 +112,7 @@ impl Overlay {
             && (age <= self.config.cycle * pace::FRESH_CYCLES || is_connected())
     }
 
-    /// Half of an exchange came.
+    /// Handles half of an exchange.
     pub(super) fn exchanged(&mut self, from: PublicKey, half: &TipExchange, is_question: bool) {
         if is_question {
             let takes = self.peers.get_mut(from).is_some_and(|link| link.takes_exchange());
@@ -191,7 +191,7 @@ impl Overlay {
         }
     }
 
-    /// Takes in records that were asked for.
+    /// Handles records that were asked for.
     pub(super) fn take_records(&mut self, from: PublicKey, records: Vec<SignedSiteRecord>) {
         let mut wanted = Vec::new();
         for record in records {
@@ -236,7 +236,7 @@ impl Overlay {
         }
     }
 
-    /// Takes in a shelf, if it was asked for: to open a proof costs much.
+    /// Handles a shelf, if it was asked for: to open a proof costs much.
     pub(super) fn take_shelf(&mut self, from: PublicKey, proof: &[u8]) {
         let Some(link) = self.peers.get_mut(from).filter(|link| link.shelves > 0) else {
             self.counts.rationed += 1;

@@ -194,7 +194,7 @@ impl Overlay {
         }
     }
 
-    /// The record of a site is good: it gets its roles, or is greeted soon.
+    /// Gives a site whose record is good its roles, or has it greeted soon.
     fn believed(&mut self, name: SiteName, is_met: bool) {
         if is_met {
             self.is_stale = true;
@@ -204,7 +204,8 @@ impl Overlay {
         }
     }
 
-    /// A record of the own sim came from others: another one for the same epoch is evidence.
+    /// Compares a record of the own sim that came from others with the own one: another record for the same
+    /// epoch is evidence.
     fn compare_with_own(&mut self, record: &SignedSiteRecord, at: TilePoint) {
         let Some(own) = self.own.clone().filter(|own| own.name() == record.name()) else { return };
         if own.record.epoch == record.record.epoch && own.record != record.record {

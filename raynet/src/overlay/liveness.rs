@@ -18,7 +18,7 @@ impl Overlay {
         }
     }
 
-    /// A site did not answer in time.
+    /// Notes that a site did not answer in time.
     pub(super) fn missed(&mut self, name: SiteName) {
         let Some(site) = self.sites.get_mut(name) else { return };
         site.misses = site.misses.saturating_add(1);
@@ -58,8 +58,8 @@ impl Overlay {
         self.ways_lost(peer);
     }
 
-    /// A neighbour is gone: those around the gap border on each other now. Speaks with the nearest of
-    /// them that are known, who know the others.
+    /// Closes the gap that a neighbour left: those around it border on each other now. Speaks with the
+    /// nearest of them that are known, who know the others.
     fn mend(&mut self, gap: TilePoint) {
         let view = self.view.iter().filter_map(|name| Some((self.sites.get(*name)?, *name)));
         let mut around: Vec<(u128, SiteName)> =

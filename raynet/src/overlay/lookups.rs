@@ -98,7 +98,7 @@ impl Overlay {
         self.lookups.get(&id).is_some_and(|lookup| lookup.spent.contains(&name))
     }
 
-    /// Somebody on a way showed the map, or a record of the owner.
+    /// Handles the map, or a record of the owner, that somebody on a way showed.
     pub(super) fn lookup_learns(&mut self, id: u64, proof: &[u8], owner: Option<SignedSiteRecord>) {
         let shelf = if proof.is_empty() { None } else { self.open(proof).ok() };
         if let Some(shelf) = &shelf {
@@ -132,8 +132,8 @@ impl Overlay {
         self.close_way(id);
     }
 
-    /// A way ended. If it was the last one: begins others while nobody showed the map, or goes on to
-    /// the owner, or answers.
+    /// Closes a way. If it was the last one: begins others while nobody showed the map, or goes on to the
+    /// owner, or answers.
     fn close_way(&mut self, id: u64) {
         let Some(lookup) = self.lookups.get_mut(&id) else { return };
         lookup.open = lookup.open.saturating_sub(1);

@@ -42,7 +42,7 @@ impl Overlay {
         self.begin_way(WayGoal::Probe, point, &starts);
     }
 
-    /// A probe ended at a site: if it is none of the neighbours, perhaps it should be.
+    /// Handles the site at which a probe ended. If it is none of the neighbours, perhaps it should be.
     pub(super) fn probe_ended(&mut self, way: &SeekWay) {
         let Some((record, from)) = way.last.clone() else { return };
         if self.view.binary_search(&record.name()).is_ok() {

@@ -227,7 +227,7 @@ impl Overlay {
         records.take(most).map(|site| Arc::clone(&site.record)).collect()
     }
 
-    /// An answer came to a question of a way.
+    /// Handles an answer to a question of a way.
     pub(super) fn nearer_came(&mut self, from: PublicKey, answer: NearerSites) {
         let nonce = answer.nonce;
         let Some(way) = self.ways.get_mut(&nonce) else { return };
@@ -281,8 +281,8 @@ impl Overlay {
         is_good
     }
 
-    /// A site was named on a way. If it is the own one, the way has come home: only who is nearer than
-    /// this member is asked from then on.
+    /// Handles a site that was named on a way. If it is the own one, a probe has come home: from then on it
+    /// asks only sites that are nearer than this member.
     fn met_on_way(&mut self, nonce: u64, record: &SignedSiteRecord) {
         let is_mine = self.own_name() == Some(record.name());
         let at = self.at;
@@ -295,7 +295,7 @@ impl Overlay {
         }
     }
 
-    /// The connection to a peer is gone: ways that wait for it go on.
+    /// Goes on with the ways that wait for a peer whose connection is gone.
     pub(super) fn ways_lost(&mut self, peer: PublicKey) {
         let waiting = self
             .ways
@@ -305,7 +305,7 @@ impl Overlay {
         self.give_up(&waiting);
     }
 
-    /// Ways whose answers are overdue go on without them.
+    /// Goes on with ways whose answers are overdue.
     pub(super) fn give_up_waiting(&mut self) {
         let now = self.now.monotonic;
         let overdue = self

@@ -143,7 +143,7 @@ fn is_believed(lone: &mut Lone) -> bool {
     lone.member.neighbours().any(|site| site.record.square == news())
 }
 
-/// Sixteen keys, and each connects anew, make up records in all blocks but the last.
+/// Has sixteen keys, each of which connects anew, make up records in all blocks but the last.
 fn lie_everywhere(lone: &mut Lone, cycle: usize) {
     for liar in 0..16 {
         show(lone, 100 + liar, 0..BLOCKS - 1, 16 * cycle + liar);

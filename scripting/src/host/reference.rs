@@ -86,7 +86,8 @@ fn write_reference(page: &mut String) -> core::fmt::Result {
 }
 
 impl HostFunction {
-    /// As `send(to: object, topic: string, data: any)`, operators as `number + number`.
+    /// Writes the function as `send(to: object, topic: string, data: any)`, and operators as `number +
+    /// number`.
     #[must_use]
     pub fn signature(&self) -> String {
         let is_operator = !self.name.starts_with(|c: char| c.is_ascii_lowercase());

@@ -82,7 +82,7 @@ pub(super) fn sub(args: &[Value]) -> TextResult {
     }
 }
 
-/// Below zero counts as zero, and no text is longer than 2^31.
+/// Converts a count: one below zero is zero, and no text is longer than 2^31.
 fn count(number: i64) -> usize {
     usize::try_from(number.clamp(0, i64::from(i32::MAX))).expect("within 31 bits")
 }

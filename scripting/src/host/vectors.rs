@@ -63,7 +63,7 @@ pub(super) fn div(args: &[Value]) -> VectorResult {
     checked("/", quotient.map(|(x, y)| Vec2::new(x, y)))
 }
 
-/// For vectors and handles alike.
+/// Compares two vectors, or two handles.
 pub(super) fn same(args: &[Value]) -> VectorResult {
     match args {
         [a, b] => Ok(Value::Bool(a == b)),

@@ -181,7 +181,7 @@ impl Lowering {
         if self.found.is_empty() { Ok(self) } else { Err(self.found) }
     }
 
-    /// Constants are all that may stand outside of functions. They are evaluated here, once.
+    /// Evaluates the constants, once. They are all that may stand outside of functions.
     fn constants(&mut self, statements: &[Statement]) -> Result<(), Vec<Diagnostic>> {
         self.in_constant = true;
         let mut names = BTreeSet::new();

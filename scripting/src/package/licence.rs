@@ -171,7 +171,7 @@ fn arms(expression: &Expression) -> Result<Vec<Arm>, LicenceError> {
     Ok(stack.pop().expect("a parsed expression is not empty"))
 }
 
-/// Every choice of the left side with every one of the right. At most the square of
+/// Returns every choice of the left side with every one of the right: at most the square of
 /// [`LICENCE_ARMS_MAX`], each of a few names.
 fn both(left: &[Arm], right: &[Arm]) -> Vec<Arm> {
     let pair = |l: &Arm, r: &Arm| l.union(r).cloned().collect();
@@ -187,7 +187,7 @@ fn is_copyleft(arm: &Arm) -> bool {
     })
 }
 
-/// In alphabetical order, so that no order of the SPDX list can change it.
+/// Writes the names in alphabetical order, so that no order of the SPDX list can change the text.
 fn show(arm: &Arm) -> String {
     let names: BTreeSet<String> = arm.iter().map(ToString::to_string).collect();
     names.into_iter().collect::<Vec<_>>().join(" AND ")

@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl ScriptContext {
-    /// The own object says something.
+    /// Says something as the own object.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for an empty text, one longer than [`CHAT_BYTES_MAX`] or with
@@ -45,7 +45,7 @@ impl ScriptContext {
         self.queue(ScriptEffect::Shout { text })
     }
 
-    /// The own object says something that one person hears, who must be in hearing.
+    /// Says something as the own object that one person hears, who must be in hearing.
     ///
     /// # Errors
     /// As [`ScriptContext::say`]; [`ErrorKind::Gone`] if there is no such object;

@@ -69,8 +69,8 @@ impl ScriptContext {
         Ok(())
     }
 
-    /// Writing what is there already is no write: a script that looks at `self_.pos.x` must not
-    /// nail its object down.
+    /// Writes what is new. To write what is there already is no write: a script that looks at `self_.pos.x`
+    /// must not nail its object down.
     fn write(&mut self, same: bool, own: ObjectWrites) {
         if !same {
             self.seen.merge(own.clone());

@@ -6,7 +6,7 @@ use metatopia_types::ObjectId;
 
 use crate::stage::{Thing, handler, point, run_in, start, world};
 
-/// The source is refused, at this line, with these words.
+/// Checks that the source is refused, at this line, with these words.
 fn refused(source: &str, line: u32, words: &str) {
     let found = check(source);
     let fits = |d: &metatopia_scripting::Diagnostic| d.line == line && d.message.contains(words);

@@ -113,13 +113,13 @@ impl WorldView for World {
         self.allowed.contains(&permission)
     }
 
-    /// Ada is a gardener.
+    /// Returns whether this is Ada, who is a gardener, and the club is that of gardeners.
     fn is_member(&self, who: ObjectId, club: NamedClub<'_>) -> bool {
         let gardeners = matches!(club, NamedClub::Name("gardeners") | NamedClub::Number(3));
         who == ObjectId(3) && gardeners
     }
 
-    /// Each thing is a point on the way, or is not met.
+    /// Finds the first thing on the way. Each thing is a point on the way, or is not met.
     fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay {
         let way = to.saturating_sub(from);
         let met = self.things.iter().filter(|thing| thing.id != skip).filter_map(|thing| {

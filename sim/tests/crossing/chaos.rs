@@ -162,7 +162,7 @@ fn sit_down(place: &mut Place, person: &PublicKey, dice: &mut Stream) -> bool {
     seat.is_some() && dice.below(30) > 0
 }
 
-/// In these seeds the first ball pulls another one.
+/// Returns whether the first ball pulls another one, as in some seeds.
 const fn pulls(seed: u64) -> bool {
     seed % 5 < 2
 }

@@ -125,7 +125,7 @@ fn each_sim_tells_its_own_thing_what_it_met_beyond_the_line() {
     }
 }
 
-/// Ben stands half a metre beyond the line in the east, and Ada is in the west.
+/// Founds two sims: Ben stands half a metre beyond the line in the east, and Ada is in the west.
 fn ada_and_ben() -> Vec<Place> {
     let mut town = town(2, 1);
     town[0].login(public(ADA));

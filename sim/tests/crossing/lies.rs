@@ -23,7 +23,7 @@ pub(crate) struct Liar {
 const ADA: u8 = 1;
 
 impl Liar {
-    /// Both have heard of one another, and Ada has a pass of the east.
+    /// Founds two sims that have heard of one another. Ada has a pass of the east.
     pub(crate) fn new() -> Self {
         Self::of(town(2, 4))
     }

@@ -234,7 +234,7 @@ fn of_a_neighbour_that_refuses_everything_but_one_all_but_that_one_come_home() {
     }
 }
 
-/// People and balls of the west that are under way together, and what the east has room for.
+/// Sends people and balls of the west on their way together. The east has this much room for them.
 fn under_way(room: [(&str, &str); 2]) -> (Vec<Place>, Vec<PublicKey>, Vec<Origin>) {
     let mut town = town_of(geneses(2, 4, 3));
     let sim = first(&town).sim;

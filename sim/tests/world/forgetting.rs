@@ -21,8 +21,8 @@ fn visit(yard: &mut Yard, n: u8) {
     yard.act(n, Act::Leave);
 }
 
-/// Alice is admin and comes on day 0 and on day 39. Charlie is older than Bob, and away from day 3 to
-/// day 35. Gives who decides at the end of each day.
+/// Plays 41 days. Alice is admin and comes on day 0 and on day 39. Charlie is older than Bob, and away from
+/// day 3 to day 35. Returns who decides at the end of each day.
 fn bob_and_charlie(passers_by: u64) -> (Yard, Vec<Option<PublicKey>>) {
     let mut yard = Builder::new().build();
     yard.turn_ms = 60_000;

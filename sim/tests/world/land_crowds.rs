@@ -35,8 +35,8 @@ fn claim_of(yard: &Yard, n: u32, x: i32, sponsor: &SigningKey) -> LandOrder {
     LandOrder::Claim { head, beacons: vec![own], sponsor }
 }
 
-/// Ten thousand keys come in groups, and each of them claims the next square of a row that begins at a
-/// square of the attacker's; the one before vouches. Returns the squares that they got.
+/// Has ten thousand keys come in groups. Each of them claims the next square of a row that begins at a square
+/// of the attacker's, and the one before vouches. Returns how many squares they got.
 fn attack(yard: &mut Yard, first: &SigningKey) -> usize {
     let before = granted(&yard.world).len();
     let (mut holder, mut x) = (first.secret(), 2);

@@ -55,7 +55,7 @@ fn crowd() -> Yard {
     yard
 }
 
-/// Everybody says two things, the later one first on the wire.
+/// Has everybody say two things, the later one first on the wire.
 fn chatter(yard: &mut Yard) {
     for n in 1..=6 {
         yard.say(n, 1, &format!("{n}a"));

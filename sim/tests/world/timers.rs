@@ -21,7 +21,7 @@ fn strike(_: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
     Ok(ScriptOutput { gas: 20, effects: vec![timer("strike", 7)], ..ScriptOutput::default() })
 }
 
-/// As [`strike`], but uses so much gas that others come in between.
+/// Does what [`strike`] does, but uses so much gas that others come in between.
 fn strike_slowly(call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
     Ok(ScriptOutput { gas: call.gas, ..strike(call)? })
 }

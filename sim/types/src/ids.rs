@@ -185,7 +185,7 @@ impl FromStr for PublicKey {
 pub struct Signature([u8; 32], [u8; 32]);
 
 impl Signature {
-    /// From the 64 bytes of the scheme.
+    /// A signature of the 64 bytes of the scheme.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 64]) -> Self {
         let (mut r, mut s) = ([0; 32], [0; 32]);

@@ -57,7 +57,8 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// The proof for `leaves[index]`; nothing if there is no such leaf, or more than `u32` counts.
+    /// The proof for `leaves[index]`, or `None` if there is no such leaf, or more of them than a `u32`
+    /// counts.
     #[must_use]
     pub fn of(leaves: &[Digest], index: usize) -> Option<Self> {
         if index >= leaves.len() {
@@ -209,7 +210,7 @@ impl Tree {
         Some(Proof { index, count, path })
     }
 
-    /// The proof for the leaves at these places, which ascend; nothing if one is not of the list.
+    /// The proof for the leaves at these places, which ascend, or `None` if one is not of the list.
     #[must_use]
     pub fn joint(&self, places: &[u32]) -> Option<JointProof> {
         let count = u32::try_from(self.levels.first()?.len()).ok()?;

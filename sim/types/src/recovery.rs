@@ -81,7 +81,7 @@ impl Recovery {
 }
 
 impl SignedRecovery {
-    /// With nobody's signature.
+    /// The recovery without any signature.
     #[must_use]
     pub const fn new(recovery: Recovery) -> Self {
         Self { recovery, signatures: BTreeMap::new() }

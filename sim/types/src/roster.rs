@@ -173,8 +173,8 @@ impl Roster {
         standby.is_some_and(|standby| standby.power > 0 || self.absent().is_some())
     }
 
-    /// A standby said that it follows: it becomes a member. One in reserve takes the place of an
-    /// absent one, which is in reserve then.
+    /// Makes a standby a member, because it said that it follows. One in reserve takes the place of an absent
+    /// member, which is in reserve then.
     ///
     /// # Errors
     /// See [`RosterError`]; nothing changed then.

@@ -263,7 +263,7 @@ impl TurnBody {
         (merkle::root(&leaves), count(ids.len()))
     }
 
-    /// Order and limits; what came over the wire has not been through [`TurnBody::new`].
+    /// Checks order and limits, because a body from the wire has not been through [`TurnBody::new`].
     ///
     /// # Errors
     /// The first rule that is broken.

@@ -175,7 +175,7 @@ pub mod bytes {
         }
     }
 
-    /// For `serde(with)`.
+    /// Serializes bytes, for `serde(with)`.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -183,7 +183,7 @@ pub mod bytes {
         serializer.serialize_bytes(bytes)
     }
 
-    /// For `serde(with)`.
+    /// Deserializes bytes, for `serde(with)`.
     ///
     /// # Errors
     /// Those of the deserializer.
@@ -204,7 +204,7 @@ pub mod pieces {
     #[derive(Deserialize)]
     struct Owned(#[serde(deserialize_with = "super::bytes::deserialize")] Vec<u8>);
 
-    /// For `serde(with)`.
+    /// Serializes pieces of bytes, for `serde(with)`.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -212,7 +212,7 @@ pub mod pieces {
         serializer.collect_seq(pieces.iter().map(|piece| Lent(piece)))
     }
 
-    /// For `serde(with)`.
+    /// Deserializes pieces of bytes, for `serde(with)`.
     ///
     /// # Errors
     /// Those of the deserializer.

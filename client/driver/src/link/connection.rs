@@ -62,7 +62,7 @@ impl SessionTask {
         self.node = (self.node + 1) % self.nodes.len();
     }
 
-    /// Servers named where they let clients in: from now on these are tried, too, after those that
+    /// Notes where servers let clients in. From now on these addresses are tried too, after those that
     /// were given.
     pub(super) fn learn_nodes(&mut self) {
         let current = self.url().clone();

@@ -65,7 +65,7 @@ impl Default for ProofBadge {
 }
 
 impl ProofBadge {
-    /// Another server is spoken with: what the last one did says nothing about it.
+    /// Notes that another server is spoken with. What the last server did says nothing about this one.
     pub(super) fn moved(&mut self, now: Duration) {
         self.proven_at = now;
         if self.state.level == ProofLevel::Red || self.state.reason == Some(NOT_CONNECTED) {
@@ -78,7 +78,7 @@ impl ProofBadge {
         (state.level, state.reason, state.detail) = (ProofLevel::Amber, Some(reason), detail);
     }
 
-    /// Something was not proved, and nobody is to blame.
+    /// Notes that something was not proved, and that nobody is to blame.
     pub(super) fn unproven(&mut self, why: &UnprovenSight) {
         let reason = match why {
             UnprovenSight::Unasked | UnprovenSight::NoneYet => WAITING,
@@ -144,7 +144,7 @@ impl ProofBadge {
         }
     }
 
-    /// Time went by.
+    /// Turns a green badge amber if the session is closed or proofs stay away for too long.
     pub(super) fn tick(&mut self, now: Duration, open: bool) {
         if self.state.level != ProofLevel::Green {
             return;

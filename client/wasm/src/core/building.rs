@@ -188,7 +188,7 @@ pub(super) struct Undoing {
 }
 
 impl Undoing {
-    /// Something was to be taken back: what cannot be is passed over the next time.
+    /// Notes what came of an undo. A deed that cannot be undone is passed over the next time.
     pub(super) fn undone(&mut self, end: &ActEnd) {
         let Ok(result) = end else {
             return;
@@ -270,7 +270,7 @@ fn half_of(body: &Body) -> Vec2 {
 }
 
 impl ClientCore {
-    /// A builder wants something.
+    /// Carries out what a builder wants.
     pub(super) fn build(&mut self, command: u64, wanted: BuildCommand) {
         let undoes = matches!(wanted, BuildCommand::Undo);
         match self.building(wanted) {

@@ -65,7 +65,7 @@ impl ClientCore {
         self.done(command, &Value::Null);
     }
 
-    /// The person may come over a border into this sim, or does so no more.
+    /// Notes whether the person may come over a border into this sim.
     pub(super) fn expect(&mut self, command: u64, expected: bool) {
         self.passage.is_expected = expected;
         self.foresight.begin_anew();
@@ -80,8 +80,8 @@ impl ClientCore {
         self.done(command, &Value::Null);
     }
 
-    /// Near an edge or a portal, looks at where the own avatar is, so that its surroundings stay in sight when it
-    /// departs.
+    /// Looks at where the own avatar is if that is near an edge or a portal, so that its surroundings stay in
+    /// sight when it departs.
     pub(super) fn look_at_edge(&mut self) {
         let sight = self.session.sight();
         let place = sight.me().and_then(|_| sight.position());
@@ -104,7 +104,7 @@ impl ClientCore {
         }
     }
 
-    /// The person has arrived from a neighbour: this core acts for her from now on, without a login.
+    /// Begins to act for the person, who has arrived from a neighbour, without a login.
     pub(super) fn arrive(&mut self, command: u64, name: String, look: Look) {
         self.deeds.person = Some(CorePerson { name, look });
         self.deeds.is_here = true;
@@ -115,7 +115,7 @@ impl ClientCore {
         self.done(command, &Value::Null);
     }
 
-    /// The person is in a neighbour now: this core only watches.
+    /// Stops acting for the person, who is in a neighbour now. This core only watches from then on.
     pub(super) fn let_go(&mut self, command: u64) {
         (self.deeds.person, self.deeds.is_here) = (None, false);
         self.passage.pass = None;

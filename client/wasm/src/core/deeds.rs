@@ -89,7 +89,7 @@ impl Deeds {
         !self.waiting.is_empty()
     }
 
-    /// An act is a sign of life.
+    /// Notes an act, which is a sign of life.
     pub(super) const fn lives(&mut self, now: Duration) {
         self.life_at = now;
     }
@@ -140,8 +140,8 @@ impl ClientCore {
         }
     }
 
-    /// No login is under way any more: what waited for the avatar goes on. `came` says what came of the
-    /// last one.
+    /// Goes on with what waited for the avatar, because no login is under way any more. `came` says what came
+    /// of the last one.
     pub(super) fn go_on(&mut self, came: &ActEnd) {
         for mut deed in std::mem::take(&mut self.deeds.waiting) {
             match (came, deed.first.take()) {
@@ -156,7 +156,7 @@ impl ClientCore {
         }
     }
 
-    /// Takes in what came of an act.
+    /// Notes what came of an act.
     pub(super) fn ended(&mut self, seq: Option<Seq>, mut deed: Deed, end: ActEnd) {
         if let DeedKind::Login = deed.kind {
             if let (Act::Approach { .. }, Some(seq), Ok(result)) = (&deed.act, seq, &end)
@@ -238,7 +238,7 @@ impl ClientCore {
         }
     }
 
-    /// The person leaves the world.
+    /// Leaves the world.
     pub(super) fn leave_world(&mut self, command: u64) {
         self.submit_deed(Deed::new(DeedKind::Leave(command), Act::Leave));
     }
@@ -251,7 +251,7 @@ impl ClientCore {
         self.act(Deed::new(DeedKind::Plain(command), Act::SetLook(look)));
     }
 
-    /// The person says something.
+    /// Says something for the person.
     pub(super) fn say(&mut self, command: u64, text: &str, channel: u8) {
         if text.len() > CHAT_BYTES_MAX {
             return self.failed(command, "TooLong", &Value::Null);

@@ -40,7 +40,8 @@ impl Picture {
         own.is_some_and(|own| own.departed.is_some())
     }
 
-    /// The person is in the neighbour: her avatar here is one like others.
+    /// Forgets which avatar is the person's own. She is in the neighbour, so her avatar here is one like
+    /// others.
     pub(super) fn let_go(&mut self) {
         self.me = None;
     }
@@ -149,7 +150,7 @@ mod tests {
         DrawnThing { object, body, far: false, place, departed: None }
     }
 
-    /// Nothing is in sight, this many ticks later than the things were.
+    /// A sight with nothing in it, this many ticks later than the things were.
     fn empty(ticks: u64) -> Sight {
         let mut sight = Sight::of(PublicKey([1; 32]));
         let view = View {

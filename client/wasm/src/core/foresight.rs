@@ -90,7 +90,7 @@ impl Foresight {
         self.taken.clear();
     }
 
-    /// A heading is on its way.
+    /// Notes a heading that was sent.
     pub(super) fn note(&mut self, seq: Seq, heading: Vec2, sent: Duration) {
         if self.said.len() >= SAID_MAX {
             self.said.remove(0);
@@ -98,7 +98,7 @@ impl Foresight {
         self.said.push(SaidHeading { seq, sent, heading, height: None });
     }
 
-    /// The heading was taken in the turn of this height, or never will be.
+    /// Notes whether a heading was taken: in the turn of this height, or never.
     pub(super) fn settled(&mut self, seq: Seq, height: Option<u64>) {
         let Some(at) = self.said.iter().position(|said| said.seq == seq) else {
             return;
@@ -116,12 +116,12 @@ impl Foresight {
         }
     }
 
-    /// An announcement is on its way.
+    /// Notes an announcement that was sent.
     pub(super) fn announce(&mut self, seq: Seq, sent: Duration) {
         self.announced = Some((seq, sent));
     }
 
-    /// An announcement was taken in the turn of this height.
+    /// Notes that an announcement was taken in the turn of this height.
     pub(super) fn admitted(&mut self, seq: Seq, height: u64) {
         if let Some((_, sent)) = self.announced.take_if(|(announced, _)| *announced == seq) {
             self.taken.push((sent, height));
@@ -129,7 +129,7 @@ impl Foresight {
         }
     }
 
-    /// A view of this height came: what was sent for it took so long.
+    /// Measures how long it took from sending until a view of this height came.
     fn measure(&mut self, height: u64, now: Duration) {
         for (sent, taken) in std::mem::take(&mut self.taken) {
             if taken > height {
@@ -178,7 +178,7 @@ impl Foresight {
 }
 
 impl ClientCore {
-    /// Somebody wants to walk this way from now on.
+    /// Notes that somebody wants to walk this way from now on.
     pub(super) fn steer(&mut self, heading: Vec2) {
         self.foresight.wanted = Some((heading, self.now));
         if self.foresight.told {
@@ -186,7 +186,7 @@ impl ClientCore {
         }
     }
 
-    /// A view was taken in.
+    /// Handles a view.
     pub(super) fn foresee_view(&mut self) {
         let (height, me) = (self.session.sight().height().0, self.session.sight().me());
         let is_departed = self.picture.is_own_departed();

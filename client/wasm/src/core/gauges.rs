@@ -77,7 +77,7 @@ impl LinkGauges {
         self.outgoing.add(now, bytes);
     }
 
-    /// A ping was answered after this long; the newest counts for three tenths.
+    /// Notes how long a ping took. The newest one counts for three tenths.
     pub(super) fn pong(&mut self, after: Duration) {
         let smooth = |before: Duration| (before * 7 + after * 3) / 10;
         self.round_trip = Some(self.round_trip.map_or(after, smooth));

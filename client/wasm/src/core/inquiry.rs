@@ -229,7 +229,7 @@ impl ClientCore {
         due.into_iter().for_each(|(_, inquiry)| self.pose(inquiry));
     }
 
-    /// An answer came.
+    /// Handles an answer.
     pub(super) fn answered(&mut self, id: u32, answer: Answer) {
         if self.outcome_answered(id, &answer) {
             return;

@@ -121,7 +121,7 @@ impl ClientCore {
         }
     }
 
-    /// Takes in what came of the login that is under way.
+    /// Notes what came of the login that is under way.
     pub(super) fn login_ended(&mut self, end: ActEnd) {
         let Some(login) = self.deeds.logins.front_mut() else {
             return;
@@ -162,7 +162,7 @@ impl ClientCore {
         }
     }
 
-    /// A server says what a login of this key takes.
+    /// Notes what a server says that a login of this key takes.
     pub(super) fn terms_came(&mut self, terms: LoginTerms) {
         match (terms, self.rotation.filter(|_| self.deeds.logs_in())) {
             (_, None) => self.pass_terms(terms),
@@ -175,7 +175,7 @@ impl ClientCore {
         }
     }
 
-    /// A server says what a login takes of the key before the rotation.
+    /// Notes what a server says that a login takes of the key before the rotation.
     pub(super) fn terms_before_came(&mut self, terms: LoginTerms, before: LoginTerms) {
         match self.rotation.filter(|_| before == LoginTerms::Free) {
             Some(rotation) => self.submit_login(Some(Pass::Rotation(rotation))),
@@ -210,7 +210,7 @@ impl ClientCore {
         }
     }
 
-    /// The page did the work that it was asked for, or could not.
+    /// Goes on with the login after the page did the work that it was asked for, or could not.
     pub(super) fn worked(&mut self, work: u64, nonce: Option<u64>, failed: Option<&str>) {
         let Some(login) = self.deeds.logins.front_mut() else {
             return;

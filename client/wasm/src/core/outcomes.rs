@@ -115,7 +115,7 @@ impl Outcomes {
         self.acts.len()
     }
 
-    /// The act at this place is signed.
+    /// Notes that the act at this place is signed.
     pub(super) fn signed(&mut self, seq: Seq, act: ActId, session: &Session) {
         if let Some(under) = self.acts.get_mut(&seq) {
             (under.act, under.last_valid) = (Some(act), session.last_valid(&act));
@@ -123,7 +123,7 @@ impl Outcomes {
         }
     }
 
-    /// The act is in a turn.
+    /// Notes that the act is in a turn.
     pub(super) fn receipted(&mut self, act: ActId, now: Duration) {
         if let Some(under) = self.find(act) {
             under.placed = true;
@@ -181,7 +181,7 @@ impl ClientCore {
         Some(seq)
     }
 
-    /// A server says what became of an act.
+    /// Notes what a server says became of an act.
     pub(super) fn ruled(&mut self, act: ActId, height: Height, outcome: Outcome) {
         let Some(seq) = self.outcomes.places.get(&act).copied() else {
             return;
@@ -235,7 +235,7 @@ impl ClientCore {
         }
     }
 
-    /// Takes in the answer to a question about an act. Returns whether it was one.
+    /// Handles the answer to a question about an act. Returns whether it was one.
     pub(super) fn outcome_answered(&mut self, id: u32, answer: &Answer) -> bool {
         let mut acts = self.outcomes.acts.iter_mut();
         let Some((_, under)) = acts.find(|(_, under)| under.asked == Some(id)) else {

@@ -90,7 +90,7 @@ impl ClientCore {
         self.badge.tick(self.now, open);
     }
 
-    /// The server says what is not true, or what does not fit together.
+    /// Reacts to a server that says something untrue, or something that does not fit together.
     pub(super) fn distrusted(&mut self, why: &Distrust) {
         self.badge.lied(why);
         self.picture.forget();
@@ -102,7 +102,7 @@ impl ClientCore {
         }
     }
 
-    /// A view was taken in.
+    /// Handles a view, and tells the page of it.
     pub(super) fn viewed(&mut self) {
         let view = self.picture.take(self.session.sight());
         self.tell(&view);

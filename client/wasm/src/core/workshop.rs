@@ -45,7 +45,7 @@ pub(super) enum WorkshopCommand {
 }
 
 impl ClientCore {
-    /// An author wants something.
+    /// Carries out what an author wants.
     pub(super) fn work_on(&mut self, command: u64, wanted: WorkshopCommand) {
         match wanted {
             WorkshopCommand::Check { source, imports } if imports.is_empty() => {

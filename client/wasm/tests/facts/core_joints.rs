@@ -17,7 +17,7 @@ fn tell(page: &mut Page, joints: Vec<JointEntry>) -> Vec<Value> {
     page.events_of("joints")
 }
 
-/// Under which numbers the page asked.
+/// Returns the numbers of the questions that the page asked.
 fn asked(page: &mut Page) -> Vec<u32> {
     let number = |(id, question)| matches!(question, Question::Joints { .. }).then_some(id);
     page.asked().into_iter().filter_map(number).collect()

@@ -17,7 +17,7 @@ fn lot(n: u64, key: PublicKey, name: &str) -> LotEntry {
     LotEntry { lot, name, low, high, holder, friends, club }
 }
 
-/// After which lots the page asked, and under which number.
+/// Returns after which lots the page asked, and the numbers of the questions.
 fn asked(page: &mut Page) -> Vec<(u32, LotId)> {
     let after = |(id, question)| match question {
         Question::Lots { after } => Some((id, after)),
@@ -37,7 +37,7 @@ fn tell(page: &mut Page, lots: Vec<LotEntry>) -> Vec<Value> {
     page.events_of("lots")
 }
 
-/// Ten seconds later the lots may be asked for again; a little earlier they are not.
+/// Waits until lots may be asked for again, in ten seconds, and checks that they are not asked for before.
 fn later(page: &mut Page) {
     page.wait(9_999.0);
     page.stand.turns(1);

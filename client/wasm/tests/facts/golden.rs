@@ -35,7 +35,7 @@ pub(crate) fn tools() -> Tools {
     Tools::new(Arc::new(Ed25519))
 }
 
-/// Signed by these servers.
+/// A certificate of a header that these servers signed.
 pub(crate) fn certificate(header: &Header, signers: &[u8]) -> Certificate {
     let (height, round, id) = (header.height, Round(0), header.id());
     let signature = |index: &u8| {

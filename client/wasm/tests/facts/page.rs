@@ -33,7 +33,7 @@ pub(crate) fn setup(sim: SimId, changes: Value) -> Vec<u8> {
 }
 
 impl Page {
-    /// Is let in, and has seen nothing yet; the visitor is in the world, from elsewhere.
+    /// A page that is let in and has seen nothing yet. The visitor is in the world, from elsewhere.
     pub(crate) fn new() -> Self {
         let mut page = Self::unconnected(json!({}));
         page.connect();
@@ -44,7 +44,7 @@ impl Page {
         Self::of(&Stand::genesis(), changes)
     }
 
-    /// Is of a sim of this genesis, and not connected.
+    /// A page of a sim of this genesis that is not connected.
     pub(crate) fn of(genesis: &Genesis, changes: Value) -> Self {
         let mut stand = Stand::of(genesis);
         stand.enter();
@@ -54,7 +54,7 @@ impl Page {
         Self { stand, watcher: Watcher::default(), core, now, wall, last: 0 }
     }
 
-    /// Is let in, and shown the newest header.
+    /// Connects the page: it is let in and shown the newest header.
     pub(crate) fn connect(&mut self) {
         self.greet();
         let asked = self.said().into_iter().find_map(|said| match said {
@@ -170,7 +170,7 @@ impl Page {
         ends.pop()
     }
 
-    /// The act is decided at once, and the server says what came of it.
+    /// Decides the act at once, and has the server say what came of it.
     pub(crate) fn decide(&mut self, act: SignedEnvelope, outcome: Outcome) {
         let id = act.id();
         let receipt = Box::new(self.stand.decide(vec![act]).expect("of an act"));
@@ -194,7 +194,7 @@ impl Page {
         assert!(asked.iter().any(is_mailbox), "{asked:?}");
     }
 
-    /// An honest view of all there is.
+    /// Returns an honest view of all there is.
     pub(crate) fn view(&mut self) -> View {
         self.stand.view(&mut self.watcher, &self.stand.tiles())
     }

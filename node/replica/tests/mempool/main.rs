@@ -376,7 +376,7 @@ fn strangers_of_one_connection_share_a_small_bucket() {
     assert!(pool.admit(act(98, 1, 1)).is_ok(), "the bucket empties with the pool");
 }
 
-/// After these lanes, one each of authors who are nobody else here.
+/// The windows after these lanes, one each of authors who are nobody else here.
 fn windows(lanes: usize) -> LaneWindows {
     let opener = PublicKey::default();
     let window = Window { seq: Seq(1), last_valid: Height(500), opener };

@@ -200,7 +200,7 @@ impl Alone {
         assert!(self.replica.world().is_none());
     }
 
-    /// The turn is applied that was being applied, if one was.
+    /// Applies the turn that was being applied, if one was.
     pub(crate) fn come_back(&mut self) {
         self.settle();
         if let Some((mut world, decision)) = self.away.take() {
@@ -329,7 +329,7 @@ impl Alone {
         self.handle(Input::Dispatch { neighbour, dispatch });
     }
 
-    /// A courier knows where a neighbour's nodes are.
+    /// Tells the server what a courier knows: where a neighbour's nodes are.
     pub(crate) fn courier_found(&mut self, neighbour: SimId, nodes: Vec<String>) {
         self.handle(Input::NeighbourNodes { neighbour, nodes });
     }

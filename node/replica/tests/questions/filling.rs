@@ -49,7 +49,7 @@ impl Filler {
         Self::with(server.state(), &[(gap.0, gap.1, names)])
     }
 
-    /// With this state, and these gaps before it, the newest first.
+    /// The server with this state, and these gaps before it, the newest first.
     fn with((base, world): (Base, World), gaps: &[(u64, u64, Option<HeaderId>)]) -> Self {
         let mut config = config(&genesis());
         config.agreement.signer = Arc::new(SigningKey::from_seed([9; 32]));

@@ -126,7 +126,7 @@ impl Asset {
         self.kind
     }
 
-    /// As it is compared by caches, in its quotes.
+    /// Returns the tag by which caches compare the file, in its quotes.
     pub(super) fn etag(&self) -> &str {
         &self.etag
     }

@@ -157,7 +157,7 @@ impl Lowering {
         self.body.code.len() - 1
     }
 
-    /// As [`Lowering::emit`], for an operation whose bracket stands elsewhere.
+    /// Does what [`Lowering::emit`] does, for an operation whose bracket stands elsewhere.
     pub(super) fn emit_signed(&mut self, op: IrOp, at: SourcePoint, sign: SourcePoint) {
         let place = self.emit(op, at);
         if let (IrOp::Index { .. }, Ok(place)) = (op, u16::try_from(place)) {

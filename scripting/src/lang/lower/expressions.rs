@@ -28,7 +28,7 @@ impl Lowering {
         to
     }
 
-    /// As [`Lowering::value`], where what is computed next could change that variable.
+    /// Does what [`Lowering::value`] does, where what is computed next could change that variable.
     fn value_before(&mut self, expression: &Expression, next: &Expression) -> u16 {
         if !writes(next) {
             return self.value(expression);

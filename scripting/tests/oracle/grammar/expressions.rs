@@ -100,7 +100,7 @@ impl Grammar<'_> {
         (self.inner(of, depth), self.inner(of, depth))
     }
 
-    /// In brackets, so that no operator or statement takes a part of it.
+    /// Puts an expression in brackets, so that no operator or statement takes a part of it.
     fn inner(&mut self, of: Type, depth: u32) -> String {
         let value = self.expression(of, depth);
         let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');

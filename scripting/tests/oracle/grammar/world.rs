@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Grammar, TYPES, Type};
 
 impl Grammar<'_> {
-    /// Something of the world or of the state, if there is something of the type.
+    /// Draws something of the world or of the state, if there is something of the type.
     pub(super) fn seen(&mut self, of: Type) -> Option<String> {
         let all: &[&str] = match of {
             Type::Int => {
