@@ -20,7 +20,7 @@ struct Visit {
 }
 
 impl Visit {
-    /// Ada comes to the plaza.
+    /// Founds the plaza, to which Ada comes.
     fn new() -> Self {
         Self::with_ticks(3)
     }

@@ -164,7 +164,7 @@ impl Oracle {
         self.check_told(seat, header.height, header.id(), disk);
     }
 
-    /// A server tells clients or peers that a turn is decided.
+    /// Checks what a server tells clients or peers of a decided turn.
     pub fn saw_decision(&mut self, seat: usize, decision: &Decision, disk: &dyn LogDisk) {
         let (height, id) = (decision.height(), decision.id());
         if !self.check_told(seat, height, id, disk) {
@@ -197,7 +197,7 @@ impl Oracle {
         news
     }
 
-    /// A server takes a turn for decided: it tells of it, or writes it down.
+    /// Checks a turn that a server takes for decided: it tells of it, or writes it down.
     pub(crate) fn check_decided(&mut self, seat: usize, decision: &Decision) {
         if self.checked.insert((seat, decision.id())) {
             self.check_certificate(seat, decision);

@@ -29,7 +29,7 @@ impl Clocks {
 }
 
 impl Oracle {
-    /// Time goes on; these are the wall clocks.
+    /// Moves the time on, and notes what the wall clocks show.
     pub fn watch_clocks(&mut self, at: Duration, wall: impl Fn(usize) -> Millis) {
         self.now = at;
         let seats = self.honest.len();

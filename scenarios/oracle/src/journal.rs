@@ -68,7 +68,7 @@ fn digest(bytes: &[u8]) -> Digest {
 }
 
 impl Journal {
-    /// A record is about to be appended.
+    /// Notes a record that is about to be appended.
     pub(crate) fn note(&mut self, append: &Append<'_>) -> Option<JournalNote> {
         let Append { segment, from, bytes, payload } = *append;
         let place = RecordSpan { segment, from, to: from + bytes.len(), digest: digest(bytes) };
@@ -144,7 +144,7 @@ impl Journal {
         self.let_go.extend(heights.map(Height));
     }
 
-    /// The process is about to lose what is not durable.
+    /// Notes what is durable, because the process is about to lose the rest.
     pub(crate) fn note_death(&mut self, disk: &dyn LogDisk) {
         let entries: Vec<JournalEntry> = self.places.keys().copied().collect();
         for entry in entries {
@@ -213,7 +213,7 @@ impl Journal {
         })
     }
 
-    /// The server's disk was taken away on purpose.
+    /// Forgets everything, because the server's disk was taken away on purpose.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

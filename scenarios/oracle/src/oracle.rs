@@ -144,7 +144,7 @@ impl Oracle {
         self.honest[seat] = true;
     }
 
-    /// Nobody honest may vote for this turn.
+    /// Forbids honest servers to vote for this turn.
     pub fn forbid(&mut self, turn: HeaderId, why: Forbidden) {
         self.void.insert(turn, why);
     }
@@ -157,7 +157,7 @@ impl Oracle {
         }
     }
 
-    /// A server is about to append to its log.
+    /// Notes what a server is about to append to its log.
     pub fn saw_write(&mut self, seat: usize, append: &Append<'_>) {
         match self.journals[seat].note(append) {
             Some(JournalNote::Root(height, root)) => self.saw_root(seat, height, root),
@@ -167,13 +167,13 @@ impl Oracle {
         }
     }
 
-    /// A server says which root the state has after a height.
+    /// Notes which root a server says that the state has after a height.
     pub fn saw_root(&mut self, seat: usize, height: Height, root: Root) {
         self.history.note_root(seat, height, root);
     }
 
-    /// Servers say which acts of a turn they carried out, in the order of its acts: who votes later
-    /// may depend on it.
+    /// Notes which acts of a turn servers say that they carried out, in the order of its acts. Who votes
+    /// later may depend on it.
     pub fn saw_carried_out(&mut self, height: Height, acts: Vec<bool>) {
         self.carried_out.entry(height).or_insert(acts);
         self.follow_membership();
@@ -190,21 +190,21 @@ impl Oracle {
         }
     }
 
-    /// The disk of a server was taken away: it has said nothing that it remembers.
+    /// Notes that the disk of a server was taken away, so that it has said nothing that it remembers.
     pub fn forget_disk(&mut self, seat: usize) {
         self.journals[seat].clear();
         self.history.forget_told(seat);
         self.history.begin_after(seat, self.history.last());
     }
 
-    /// At which heights the server in `seat` signed something new since a moment, ascending.
+    /// Returns the heights at which the server in `seat` signed something new since a moment, ascending.
     #[must_use]
     pub fn voted_since(&self, seat: usize, since: Duration) -> Vec<Height> {
         self.words.heights_of(self.founding.names[seat], since)
     }
 
-    /// A server says whether its disk takes its log. As long as it does not, the server may tell what
-    /// others decided, and nothing that rests on its own log.
+    /// Notes whether a server's disk takes its log. As long as it does not, the server may tell what others
+    /// decided, and nothing that rests on its own log.
     pub fn saw_muted(&mut self, seat: usize, muted: bool) {
         if muted {
             self.muted.insert(seat);
@@ -220,7 +220,7 @@ impl Oracle {
         self.journals[seat].note_death(disk);
     }
 
-    /// A process started, after it recovered its log.
+    /// Checks the log of a process that started, after the process recovered it.
     pub fn saw_start(&mut self, seat: usize, disk: &dyn LogDisk) {
         if let Some((segment, at)) = self.journals[seat].strange(disk) {
             let what = || format!("it goes on from segment {segment}, and did not write byte {at}");
@@ -231,15 +231,15 @@ impl Oracle {
         }
     }
 
-    /// A process started whose disk was damaged behind its back, and put aside what was. What it
-    /// signed still counts.
+    /// Notes that a process started whose disk was damaged behind its back, and that it put aside what was
+    /// damaged. What it signed still counts.
     pub fn saw_damage(&mut self, seat: usize, disk: &dyn LogDisk) {
         self.journals[seat].note_damage(disk);
         self.history.forget_told(seat);
         self.history.begin_after(seat, self.history.last());
     }
 
-    /// A server goes on from the state after this height, which others gave it.
+    /// Notes that a server goes on from the state after this height, which others gave it.
     pub fn saw_state_taken(&mut self, seat: usize, height: Height) {
         self.history.begin_after(seat, height);
     }
@@ -301,7 +301,8 @@ impl Oracle {
         *self.evidence.entry(accused).or_default() += 1;
     }
 
-    /// A liar says all this to one honest server: two things in one place are a reason to accuse it.
+    /// Notes all that a liar says to one honest server. Two conflicting messages for one slot are a reason to
+    /// accuse the liar.
     pub fn saw_lies(&mut self, liar: PublicKey, frames: &[Message]) {
         let mut said = BTreeMap::new();
         for frame in frames {
@@ -336,7 +337,8 @@ impl Oracle {
         self.honest[seat].then_some(seat)
     }
 
-    /// The run is over; `logs` are the decisions on the disks of some honest servers, by seat.
+    /// Checks what can only be checked when the run is over. `logs` are the decisions on the disks of some
+    /// honest servers, by seat.
     pub fn close(&mut self, at: Duration, logs: &Logs) {
         self.now = at;
         for (name, height) in self.words.voters() {

@@ -64,7 +64,7 @@ impl Words {
         (before != what).then(|| before.clone())
     }
 
-    /// Somebody voted or proposed at this height.
+    /// Notes that somebody voted or proposed at this height.
     pub(crate) fn note_voter(&mut self, at: Duration, name: PublicKey, height: Height) {
         self.voters.insert((name, height), at);
     }

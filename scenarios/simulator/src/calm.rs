@@ -240,7 +240,7 @@ pub(crate) struct Dues {
 }
 
 impl Dues {
-    /// From now on. The first turn may take as long as `bound`, and each one after it as `later`.
+    /// Begins the calm now. The first turn may take as long as `bound`, and each one after it as `later`.
     pub(crate) fn new(
         now: Duration,
         oracle: &Oracle,
@@ -262,8 +262,8 @@ impl Dues {
         self.last
     }
 
-    /// Nobody is behind any more: the acts have to be decided, and these seats have to vote. Before,
-    /// those who lead might all have been liars, or behind.
+    /// Notes that nobody is behind any more, so the acts have to be decided, and these seats have to vote.
+    /// Before that, all servers that lead might have been liars, or behind.
     pub(crate) fn caught_up(&mut self, now: Duration, oracle: &Oracle, voters: Vec<usize>) {
         (self.caught_up, self.voters) = (Some((now, oracle.last_decided())), voters);
     }

@@ -19,18 +19,18 @@ impl Dice {
         Self(Stream::new(&key, concern, &[]))
     }
 
-    /// Evenly from `0..bound`; 0 when `bound` is 0.
+    /// Draws evenly from `0..bound`; 0 when `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 { 0 } else { self.0.below(bound) }
     }
 
-    /// Evenly from `0..bound`; 0 when `bound` is 0.
+    /// Draws evenly from `0..bound`; 0 when `bound` is 0.
     pub fn index(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).expect("a usize has at most 64 bits");
         usize::try_from(self.below(bound)).expect("below a usize")
     }
 
-    /// Evenly from `range`, both ends included.
+    /// Draws evenly from `range`, both ends included.
     pub fn within(&mut self, range: Span) -> Duration {
         let width = range.most.saturating_sub(range.least);
         let nanos = u64::try_from(width.as_nanos()).expect("a run is short");
@@ -42,7 +42,7 @@ impl Dice {
         }
     }
 
-    /// True with the given probability. Draws nothing when the answer is known.
+    /// Returns true with the given probability. Draws nothing when the answer is known.
     pub fn happens(&mut self, ppm: u32) -> bool {
         ppm >= CERTAIN_PPM || (ppm > 0 && self.below(u64::from(CERTAIN_PPM)) < u64::from(ppm))
     }
@@ -66,13 +66,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// Always exactly `ms` milliseconds.
+    /// The span of exactly `ms` milliseconds.
     #[must_use]
     pub const fn exactly_ms(ms: u64) -> Self {
         Self::ms(ms, ms)
     }
 
-    /// From `least` to `most` milliseconds.
+    /// The span from `least` to `most` milliseconds.
     #[must_use]
     pub const fn ms(least: u64, most: u64) -> Self {
         Self { least: Duration::from_millis(least), most: Duration::from_millis(most) }

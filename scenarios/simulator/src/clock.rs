@@ -61,17 +61,17 @@ impl VirtualClock {
         self.born.saturating_add(duration((nanos + rate - 1) / rate))
     }
 
-    /// The process starts (again) at `at`.
+    /// Notes that the process starts (again) at `at`.
     pub fn restart(&mut self, at: Duration) {
         self.born = at;
     }
 
-    /// Somebody sets the wall clock forward by `ms` (or, negative, back).
+    /// Sets the wall clock forward by `ms` (or, negative, back), as a person may.
     pub fn jump(&mut self, ms: i64) {
         self.offset_ms = self.offset_ms.saturating_add(ms);
     }
 
-    /// Somebody sets the wall clock right. It goes on at its own rate.
+    /// Sets the wall clock right, as a person may. It goes on at its own rate.
     pub fn set_right(&mut self, at: Duration) {
         let shown = self.read(at).wall.0;
         let since = at.saturating_mul(self.haste).as_millis();

@@ -63,15 +63,15 @@ pub trait Cluster: Sized + std::fmt::Debug {
         vec![frame.clone()]
     }
 
-    /// The server tells the outside something.
+    /// Watches what the server tells the outside.
     fn told(&mut self, scene: &mut ClusterView<'_, Self>, report: ReportOf<Self>);
 
-    /// The server is about to change a file.
+    /// Watches a file that the server is about to change.
     fn writes(&mut self, scene: &mut ClusterView<'_, Self>, change: &FileChange) {
         let _ = (scene, change);
     }
 
-    /// The server has done this to its disk while that was lent to it.
+    /// Watches what the server has done to its disk while that was lent to it.
     fn wrote(&mut self, scene: &mut ClusterView<'_, Self>, change: &DiskChange) {
         let _ = (scene, change);
     }

@@ -114,7 +114,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// No law was broken.
+    /// Returns whether no law was broken.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.breaches.is_empty()

@@ -105,7 +105,7 @@ impl<C: Cluster> Simulator<C> {
         self.fired.note(self.seats[seat].disk_trouble.unwrap_or(Class::IoError));
     }
 
-    /// The process in `seat` dies; it starts again after `down`, or stays away.
+    /// Kills the process in `seat`. It starts again after `down`, or stays away.
     pub(crate) fn crash(&mut self, seat: usize, tail: UnsyncedWrites, down: Option<Duration>) {
         if down.is_none() {
             self.seats[seat].wanted = false;
@@ -135,8 +135,8 @@ impl<C: Cluster> Simulator<C> {
         }
     }
 
-    /// The machine goes down, and up again at once. So it must after a failed sync: nobody knows
-    /// what is on the disk.
+    /// Takes the machine down, and up again at once. So it must after a failed sync: nobody knows what is on
+    /// the disk.
     pub(crate) fn reboot(&mut self, seat: usize) {
         self.crash(seat, UnsyncedWrites::Torn, Some(REBOOT));
     }
@@ -152,7 +152,7 @@ impl<C: Cluster> Simulator<C> {
         }
     }
 
-    /// Others notice after a while that the server in `seat` came or went, and it notices them.
+    /// Has others notice after a while that the server in `seat` came or went, and has it notice them.
     pub(crate) fn announce(&mut self, seat: usize, up: bool) {
         if !self.conditions.notices {
             return;
@@ -196,7 +196,7 @@ impl<C: Cluster> Simulator<C> {
 
 /// Two processes of one name: others are connected with one of them.
 impl<C: Cluster> Simulator<C> {
-    /// These two have no connection: to the first, the name of the second is that of another process.
+    /// Keeps these two from connecting. To the first, the name of the second is that of another process.
     pub fn keep_apart(&mut self, one: usize, other: usize) {
         self.apart.insert((one.min(other), one.max(other)));
     }

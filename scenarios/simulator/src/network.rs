@@ -24,7 +24,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// Each frame takes exactly `ms` milliseconds; nothing is lost.
+    /// The links on which each frame takes exactly `ms` milliseconds and nothing is lost.
     #[must_use]
     pub const fn steady(ms: u64) -> Self {
         Self {
@@ -65,13 +65,13 @@ impl Network {
         }
     }
 
-    /// From now on links behave like this; frames under way keep their delays.
+    /// Has links behave like this from now on. Frames under way keep their delays.
     pub fn set_links(&mut self, links: Links) {
         self.links = links;
     }
 
-    /// Nothing from `from` reaches `to` any more; the other direction is as it was. Frames that are
-    /// lost because of it count for `class`.
+    /// Cuts the way from `from` to `to`; the other direction is as it was. Frames that are lost because of it
+    /// count for `class`.
     pub fn cut(&mut self, from: usize, to: usize, class: Class) {
         self.cut.insert((from, to), class);
     }

@@ -85,7 +85,7 @@ impl<M: Machine> Default for Seat<M> {
 }
 
 impl<M: Machine> Seat<M> {
-    /// A new process knows nothing of what the last one waited for.
+    /// Begins the life of a new process, which knows nothing of what the last one waited for.
     pub(crate) fn begin_life(&mut self) {
         self.life += 1;
         self.held.clear();
@@ -107,7 +107,7 @@ impl<M: Machine> Seat<M> {
         false
     }
 
-    /// The sync is done. Returns what is durable now.
+    /// Completes the sync. Returns what is durable now.
     pub(crate) fn end_sync(&mut self) -> Result<(SyncRequest, DurableMark), DiskError> {
         let (request, mark) = self.syncing.take().expect("a sync was under way");
         request.perform(&mut self.disk)?;

@@ -49,7 +49,7 @@ impl<C: Cluster> Simulator<C> {
         }
     }
 
-    /// After how many steps this start is cut off, if it takes so many.
+    /// Draws after how many steps this start is cut off, if it is cut off and takes so many.
     fn steps_of_start(&mut self, seat: usize) -> Option<u64> {
         let dies = self.seats[seat].cut_off < CUT_OFF_MAX
             && self.start_dice.happens(self.conditions.dies_at_start_ppm);

@@ -27,7 +27,7 @@ impl Trace {
         Self { hasher: blake3::Hasher::new(), events: 0, lines }
     }
 
-    /// Something of `kind` happened to the server in `seat`; `stamp` tells it from others.
+    /// Notes that something of `kind` happened to the server in `seat`; `stamp` tells it from others.
     pub fn note(&mut self, at: Duration, seat: usize, kind: &'static str, stamp: &[u8]) {
         self.events += 1;
         let nanos = u64::try_from(at.as_nanos()).expect("a run is short");

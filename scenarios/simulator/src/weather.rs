@@ -63,9 +63,10 @@ fn classes(level: Level, number: u64, founders: usize) -> BTreeSet<Class> {
     on
 }
 
-/// Whole servers that run twice came later than other liars. They throw dice of their own, and take
-/// the place of one liar if the world bears no more: so all other worlds are what they were. Half of
-/// them run twice from the start, the others from when somebody copied a disk.
+/// Adds a whole server that runs twice to some worlds. Such servers came later than other liars, so they
+/// throw dice of their own, and take the place of one liar if the world bears no more. That way all other
+/// worlds are what they were. Half of these servers run twice from the start, the others from when somebody
+/// copied a disk.
 fn double_one(on: &mut BTreeSet<Class>, number: u64, most: usize) {
     let mut dice = Dice::new(number, Class::Twin.name());
     if most == 0 || dice.below(TWINS_EVERY) != 0 {

@@ -126,12 +126,12 @@ impl<C: Cluster> Simulator<C> {
         self.agenda.plan(self.now, SimulatorEvent::Frame { to, from, frame });
     }
 
-    /// The process of one seat dies at this point of its history.
+    /// Has the process of one seat die at this point of its history.
     pub fn crash_at(&mut self, point: CrashPoint) {
         self.crash_point = Some(point);
     }
 
-    /// From now on the world is like this. Clocks stay as they are.
+    /// Sets the conditions of the world from now on. Clocks stay as they are.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.network.set_links(conditions.links);
         self.conditions = conditions;
@@ -151,7 +151,7 @@ impl<C: Cluster> Simulator<C> {
         }
     }
 
-    /// Somebody sets all wall clocks right. They go on at their own rates.
+    /// Sets all wall clocks right. They go on at their own rates.
     pub fn set_clocks_right(&mut self) {
         for clock in &mut self.clocks {
             clock.set_right(self.now);
@@ -166,7 +166,7 @@ impl<C: Cluster> Simulator<C> {
         fired
     }
 
-    /// Something of this class happened that the world cannot see.
+    /// Notes that something of this class happened that the world cannot see.
     pub fn note_fault(&mut self, class: Class) {
         self.fired.note(class);
     }

@@ -100,7 +100,7 @@ impl Teller {
         self.sign(&visitor_key(visitor), visitor, lane, act);
     }
 
-    /// One or two visitors do something.
+    /// Has one or two visitors do something.
     fn visitors(&mut self, dice: &mut Stream) {
         for _ in 0..=dice.below(2) {
             let visitor = u8::try_from(dice.below(u64::from(VISITORS))).expect("a few visitors");
@@ -169,7 +169,7 @@ impl Teller {
         self.act(visitor, act);
     }
 
-    /// Towards something worth going to, or anywhere.
+    /// Draws a heading towards something worth going to, or anywhere.
     fn heading(&self, here: Vec2, dice: &mut Stream) -> Vec2 {
         let names =
             ["bell", "door", "turntable", "ball", "crate 1", "crate 3", "crate 10", "crate 15"];
@@ -270,8 +270,8 @@ impl Teller {
         self.act(visitor, Act::Say { channel, body });
     }
 
-    /// Source of the visitor's own: it does not compile, its upgrades fail, it fails from the second tick
-    /// on, or it spawns things, some of which run it too, and speaks to whoever comes near.
+    /// Publishes a source of the visitor's own: it does not compile, its upgrades fail, it fails from the
+    /// second tick on, or it spawns things, some of which run it too, and speaks to whoever comes near.
     fn publish(&mut self, visitor: u8, dice: &mut Stream) {
         let source = match dice.below(6) {
             0 => "fn on_touch(other) { say(\"ouch\" }".to_owned(),
@@ -436,7 +436,7 @@ impl Teller {
 
 const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
 
-/// From a little too small to a little too large.
+/// Draws a size from a little too small to a little too large.
 fn size(dice: &mut Stream) -> Fx {
     let sizes = [(1, 20), (1, 4), (1, 3), (1, 2), (3, 4), (1, 1), (11, 2)];
     let (over, under) = *dice.pick(&sizes).expect("there are some");

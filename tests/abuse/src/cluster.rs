@@ -166,7 +166,7 @@ impl PlazaCluster {
         Self::found(program, trust, &[]).await
     }
 
-    /// Does so with a world that is founded in another way than others are.
+    /// Starts a cluster with a world that is founded in another way than others are.
     pub(crate) async fn found(
         program: &Path,
         trust: TrustedSources,

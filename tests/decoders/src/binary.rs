@@ -19,7 +19,7 @@ use crate::samples::sim;
 /// Frames of `framing` may be so long.
 const FRAME_BYTES_MAX: usize = 1_000;
 
-/// A value's bytes are its only encoding.
+/// Checks that a value's bytes are its only encoding.
 pub(crate) fn only(bytes: &[u8], again: Option<Vec<u8>>) -> bool {
     if let Some(again) = &again {
         assert!(again == bytes, "two encodings of one value: {bytes:02x?} and {again:02x?}");
@@ -103,7 +103,7 @@ pub(crate) fn package(bytes: &[u8]) -> bool {
     only(bytes, Package::decode(bytes).ok().map(|package| package.encode()))
 }
 
-/// As the only segment of a log: what is read is a beginning of the file, and all records of it
+/// Reads bytes as the only segment of a log. What is read is a beginning of the file, and all records of it
 /// can be read.
 pub(crate) fn segment(bytes: &[u8]) -> bool {
     let mut disk = MemoryDisk::new();
@@ -131,7 +131,7 @@ pub(crate) fn framing(bytes: &[u8]) -> bool {
     in_one && !whole.is_empty()
 }
 
-/// False when a frame is announced that is too long.
+/// Reads frames from a stream. Returns false when a frame is announced that is too long.
 fn unframe<'a>(frames: &mut Vec<Vec<u8>>, stream: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let mut decoder = framing::Decoder::new(FRAME_BYTES_MAX);
     for mut input in stream {

@@ -13,14 +13,14 @@ pub(crate) fn recovery(bytes: &[u8]) -> bool {
     only(bytes, file::decode(bytes).ok().map(|signed| file::encode(&signed)))
 }
 
-/// Each piece of evidence in it is judged as well, whether or not it holds.
+/// Decodes a file of evidence. Each piece in it is judged as well, whether or not it holds.
 pub(crate) fn evidence(bytes: &[u8]) -> bool {
     let file = EvidenceFile::decode(bytes).ok();
     let judged = file.as_ref().is_some_and(|file| file.check().is_ok());
     only(bytes, file.map(|file| file.encode())) && judged
 }
 
-/// A place may run what runs on the plaza. Its genesis is one, if it is a place.
+/// Reads a place, which may run what runs on the plaza. Its genesis is one, if it is a place.
 pub(crate) fn place(bytes: &[u8]) -> bool {
     static PACKAGES: LazyLock<Vec<Package>> = LazyLock::new(plaza::packages);
     let parsed = str::from_utf8(bytes).ok().map(|text| Place::parse("a.toml", text, &PACKAGES));

@@ -216,7 +216,7 @@ pub(crate) fn snapshots() -> Vec<Vec<u8>> {
     vec![encode_snapshot(&base, &world)]
 }
 
-/// Alone, and with its leaves behind it.
+/// The manifest alone, and with its leaves behind it.
 pub(crate) fn manifests() -> Vec<Vec<u8>> {
     let (world, _) = begun();
     vec![wire::encode(&world.manifest()), world.snapshot()]

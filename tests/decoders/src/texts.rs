@@ -8,7 +8,7 @@ use metatopia_math::Fx;
 use metatopia_protocol::SignedInvite;
 use metatopia_scripting::read_source;
 
-/// Text that is accepted is written as it was read.
+/// Checks that text that is accepted is written as it was read.
 fn said(text: &str, again: Option<String>) -> bool {
     if let Some(again) = &again {
         assert_eq!(again, text.trim(), "two texts of one value");
@@ -37,7 +37,7 @@ pub(crate) fn invite(bytes: &[u8]) -> bool {
     true
 }
 
-/// Numbers have several texts; what is written is read as the same checkpoint.
+/// Reads a checkpoint. Numbers have several texts; what is written is read as the same checkpoint.
 pub(crate) fn checkpoint(bytes: &[u8]) -> bool {
     let read = |text: &str| text.parse::<TrustCheckpoint>().ok();
     let Some(checkpoint) = str::from_utf8(bytes).ok().and_then(read) else {
@@ -51,7 +51,7 @@ pub(crate) fn command(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_ok_and(|line| text::parse(line).is_ok())
 }
 
-/// Numbers have several texts; what is written is read as the same number.
+/// Reads a number. Numbers have several texts; what is written is read as the same number.
 pub(crate) fn number(bytes: &[u8]) -> bool {
     let Some(number) = str::from_utf8(bytes).ok().and_then(|text| Fx::parse(text).ok()) else {
         return false;

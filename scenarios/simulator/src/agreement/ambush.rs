@@ -45,13 +45,13 @@ impl Ambush {
         self
     }
 
-    /// In how many rounds witnesses were cut off.
+    /// Returns in how many rounds witnesses were cut off.
     #[must_use]
     pub fn sprung(&self) -> usize {
         self.sprung.len()
     }
 
-    /// From now on nothing is held back.
+    /// Ends the ambush: from now on nothing is held back.
     pub fn end(&mut self) {
         self.rounds = 0;
         self.cut_since = None;

@@ -270,7 +270,8 @@ fn in_swarm(seed: Seed, broken: BrokenRules) -> WorldFindings {
     Swarm { controls, log_controls, ..Swarm::new(seed, SPAN) }.play().outcome.into()
 }
 
-/// Some are locked on a turn of which the others saw no quorum, again and again.
+/// The scenario in which some servers are locked, again and again, on a turn of which the others saw no
+/// quorum.
 fn ambushed(seed: Seed) -> Scenario {
     let mut dice = Dice::new(seed.number, "ambush for a bug");
     let mut scenario = Scenario::new("a bug in an ambush", seed);
@@ -299,8 +300,8 @@ fn in_deadly_ambush(seed: Seed, broken: BrokenRules) -> WorldFindings {
     stage.finish().into()
 }
 
-/// One clock is an hour behind; two servers are locked on a turn; the fourth dies and stays away.
-/// So the one with the slow clock must take the turn when it is proposed again.
+/// Plays a world in which one clock is an hour behind, two servers are locked on a turn, and the fourth dies
+/// and stays away. So the server with the slow clock must take the turn when it is proposed again.
 fn with_a_slow_clock(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut scenario = broken.in_scenario(Scenario::new("a bug and a slow clock", seed));
     scenario.turn_length = 50;

@@ -20,7 +20,7 @@ impl Flaws {
         self.flaw == Some(Flaw::AcceptsEverything)
     }
 
-    /// Something that goes into the state beside what should.
+    /// Returns what goes into the state beside what should.
     pub(super) fn stain(&self, height: Height) -> Vec<Digest> {
         match self.flaw {
             Some(Flaw::Diverges { seat, from }) if seat == self.seat && height >= from => {

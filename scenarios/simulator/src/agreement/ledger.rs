@@ -36,7 +36,7 @@ pub struct LedgerState {
 }
 
 impl LedgerState {
-    /// Before the first turn.
+    /// The state before the first turn.
     #[must_use]
     pub fn genesis(sim: SimId, roster: Roster) -> Self {
         Self {

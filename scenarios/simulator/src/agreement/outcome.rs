@@ -80,7 +80,7 @@ impl ScenarioOutcome {
         self.faults.iter().any(|fault| fault.law == law)
     }
 
-    /// Everything needed to play it again, and what was wrong.
+    /// Tells everything that is needed to play the scenario again, and what was wrong.
     #[must_use]
     pub fn report(&self) -> String {
         let mut text = format!("{:#?}\n", self.scenario);
@@ -108,7 +108,7 @@ impl ScenarioOutcome {
         rounds
     }
 
-    /// Nothing was wrong.
+    /// Asserts that nothing was wrong.
     ///
     /// # Panics
     /// With the seed, the options and the faults, if something was.

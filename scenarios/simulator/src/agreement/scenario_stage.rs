@@ -212,8 +212,8 @@ impl AgreementStage {
         self.leader().is_some() && (self.newest_proved().is_some() || from_genesis())
     }
 
-    /// The server in `seat` starts for the first time from the newest state that is proved; from
-    /// genesis while nobody can prove any. Returns after which height.
+    /// Starts the server in `seat` for the first time, from the newest state that is proved, or from genesis
+    /// while nobody can prove any. Returns after which height it starts.
     ///
     /// # Errors
     /// Why it does not believe it.

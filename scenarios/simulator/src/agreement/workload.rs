@@ -82,7 +82,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// No law was broken.
+    /// Returns whether no law was broken.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.outcome.faults.is_empty()

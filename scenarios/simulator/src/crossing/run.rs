@@ -180,7 +180,7 @@ impl CrossingRun {
         }
     }
 
-    /// Has what is planned befall the sims from now on, and returns this moment.
+    /// Begins what is planned for the sims. Returns this moment.
     fn begin(&mut self) -> Duration {
         let began = self.now;
         self.ambush = self.plan.is_ambushed.then(|| StepAmbush::new(self.plan.seed));

@@ -80,7 +80,7 @@ impl CampaignProgress {
         self.began.elapsed()
     }
 
-    /// Something is done.
+    /// Prints how far the campaign is, unless that was printed just before.
     pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
         let pause = Duration::from_millis(if self.terminal { 500 } else { 15_000 });
         if self.told.elapsed() < pause {

@@ -101,7 +101,7 @@ pub(super) fn check_person(
 }
 
 impl Account {
-    /// Nothing was wrong.
+    /// Asserts that nothing was wrong.
     ///
     /// # Panics
     /// With the seed and the faults, if something was.

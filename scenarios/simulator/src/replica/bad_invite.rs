@@ -129,7 +129,7 @@ impl BadInvite {
     }
 }
 
-/// These voters certify a header.
+/// Certifies a header by these voters.
 fn certify(header: &Header, voters: &[&dyn Sign]) -> Certificate {
     let (height, id, round) = (header.height, header.id(), header.round);
     let sign = |key: &&dyn Sign| {

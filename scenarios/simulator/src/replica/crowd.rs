@@ -170,7 +170,7 @@ impl Steward {
     }
 }
 
-/// In which decided turn an act is, and where.
+/// Returns in which decided turn an act is, and where in it.
 fn place(stage: &ReplicaStage, act: ActId) -> Option<(Height, usize)> {
     let mut turns = stage.world.cluster.oracle.laws.history().turns();
     turns.find_map(|turn| {

@@ -89,7 +89,7 @@ impl VirtualGateway {
         })
     }
 
-    /// The client has read so many bytes.
+    /// Notes that the client has read so many bytes.
     pub(crate) fn read(&mut self, client: ClientId, bytes: usize) -> Moved {
         self.change(client, |line| {
             line.unread = line.unread.saturating_sub(bytes);

@@ -95,7 +95,7 @@ pub(crate) enum ConnectionChange {
 }
 
 impl PeerStreams {
-    /// No connections. `life` is greater than those of all earlier lives.
+    /// The lanes of a process without connections. `life` is greater than those of all earlier lives.
     pub(crate) fn new(life: u64) -> Self {
         Self {
             life,
@@ -119,7 +119,7 @@ impl PeerStreams {
         changes
     }
 
-    /// The process of `peer` is gone.
+    /// Notes that the process of `peer` is gone.
     pub(crate) fn went(&mut self, peer: PublicKey) -> Vec<ConnectionChange> {
         self.reachable.remove(&peer);
         self.connect()
@@ -158,7 +158,7 @@ impl PeerStreams {
         Some(StreamFrame { stream: *stream, place, bytes: Rc::clone(bytes), besides: Vec::new() })
     }
 
-    /// A frame came.
+    /// Handles a frame that came.
     pub(crate) fn arrived(
         &mut self,
         now: Duration,
@@ -214,7 +214,7 @@ impl PeerStreams {
         arrival
     }
 
-    /// Another connection takes the place of the one to `peer`.
+    /// Replaces the connection to `peer` by another one.
     fn begin_anew(&mut self, peer: PublicKey) -> Vec<ConnectionChange> {
         self.connections += 1;
         let (life, connection) = (self.life, self.connections);

@@ -123,7 +123,7 @@ impl std::fmt::Debug for Newcomer {
 }
 
 impl Newcomer {
-    /// Somebody who takes `seat`, and has this invite.
+    /// The newcomer that takes `seat` and has this invite.
     #[must_use]
     pub fn new(setting: &ReplicaSetting, seat: usize, invite: SignedInvite) -> Self {
         let (key, contact) = (setting.name(seat), contact(seat));
@@ -215,7 +215,7 @@ impl Newcomer {
         self.wishes.extend(self.servers.keys().map(|seat| NewcomerRequest::Call(*seat)));
     }
 
-    /// A line is cut, or cannot be had.
+    /// Handles a line that is cut, or that cannot be had.
     pub(crate) fn gone(&mut self, now: Duration, seat: usize) {
         if self.lines.remove(&seat).is_none() {
             return;

@@ -189,8 +189,8 @@ impl ReplicaServer {
         said.unwrap_or_default()
     }
 
-    /// After which height who votes, by the last state that it had in its hands. While it calculates a
-    /// turn it has none.
+    /// Returns who votes after which height, by the last state that the node had in its hands. While it
+    /// calculates a turn it has no state.
     pub(crate) const fn members(&self) -> &(Height, Vec<PublicKey>) {
         &self.members
     }

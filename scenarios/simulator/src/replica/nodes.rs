@@ -134,8 +134,8 @@ impl ReplicaServers {
         }
     }
 
-    /// A server does something: which time is it, and what does it hold? That is not bound to turns:
-    /// it may hold the most while none is decided.
+    /// Looks at a server that does something: at its clock, and at what it holds. This is not bound to turns,
+    /// because a server may hold the most while no turn is decided.
     fn look_at(&mut self, scene: &ClusterView<'_, Self>) {
         self.oracle.laws.watch_clocks(scene.at, |seat| scene.wall(seat));
         if let Some(server) = scene.server {

@@ -205,12 +205,12 @@ impl ReplicaOracle {
         self.first.values().filter(within).count()
     }
 
-    /// A law was broken.
+    /// Notes that a law was broken.
     pub(crate) fn blame(&mut self, seat: Option<usize>, law: Law, what: impl Into<String>) {
         self.laws.blame(seat, law, || what.into());
     }
 
-    /// A frame leaves a server for another one.
+    /// Checks a frame that leaves a server for another one.
     pub(crate) fn saw_frame(&mut self, seat: usize, bytes: &Rc<[u8]>, disk: &MemoryDisk) {
         if self.sent.get(&seat).is_some_and(|last| Rc::ptr_eq(last, bytes)) {
             return;
@@ -232,7 +232,7 @@ impl ReplicaOracle {
         self.laws.saw_death(seat, &WatchedDisk(disk));
     }
 
-    /// A server goes on with a state that it fetched: what it applies next, it applies as after a
+    /// Notes that a server goes on with a state that it fetched: what it applies next, it applies as after a
     /// start.
     pub(crate) fn saw_replaced(&mut self, seat: usize) {
         self.applied.remove(&seat);
@@ -314,8 +314,8 @@ impl ReplicaOracle {
         self.laws.saw_given_up(seat, segment, older.unwrap_or_default());
     }
 
-    /// The run is over: looks at the logs, plays all that is in them again, from genesis or from
-    /// one of these states, and says where each act is.
+    /// Checks the logs when the run is over: plays all that is in them again, from genesis or from one of
+    /// these states. Returns where each act is.
     pub(crate) fn close(
         &mut self,
         at: Duration,

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Real signatures for a small share of the seeds.
+/// Chooses real signatures for a small share of the seeds.
 #[must_use]
 pub const fn scheme(seed: u64) -> SignatureKind {
     if seed % REAL_SIGNATURES_EVERY == REAL_SIGNATURES_EVERY - 1 {
@@ -123,8 +123,8 @@ pub fn two_against_two(seed: u64, lasting: bool) -> ReplicaStage {
     stage
 }
 
-/// One server comes to a wrong state at a height however often it computes it: no state of its own
-/// leads to the right one.
+/// The stage on which one server comes to a wrong state at a height however often it computes that state. No
+/// state of its own leads to the right one.
 #[must_use]
 pub fn wrong_rules(seed: u64) -> ReplicaStage {
     let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
@@ -138,8 +138,8 @@ pub fn wrong_rules(seed: u64) -> ReplicaStage {
     stage
 }
 
-/// A server is away while the others decide some hundred turns, and comes back to find that fetching
-/// a state is quicker than replaying. Its power fails again as soon as it votes.
+/// The stage on which a server is away while the others decide some hundred turns. It comes back to find that
+/// fetching a state is quicker than replaying. Its power fails again as soon as it votes.
 #[must_use]
 pub fn left_behind(seed: u64) -> ReplicaStage {
     let mut dice = Dice::new(seed, "left behind");

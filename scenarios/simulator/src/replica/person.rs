@@ -278,7 +278,7 @@ impl Person {
         self.act_with(now, act, blobs.into_iter().collect())
     }
 
-    /// An act of theirs is signed.
+    /// Notes that an act of theirs is signed.
     fn signed(&mut self, now: Duration, seq: Seq, id: ActId) {
         let act = self.unsigned.remove(&seq).expect("only what was wanted is signed, and once");
         let deed = PersonAct {
@@ -327,7 +327,7 @@ impl Person {
         self.flush(now);
     }
 
-    /// The line is cut: the next server is tried.
+    /// Tries the next server, because the line is cut.
     pub(crate) fn broke(&mut self, seats: usize) {
         self.session.disconnected();
         self.asked.clear();

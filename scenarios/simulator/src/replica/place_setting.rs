@@ -288,7 +288,7 @@ impl ReplicaSetting {
         self.founding_from(&self.base())
     }
 
-    /// Somebody who knows nothing but the genesis.
+    /// The light client of somebody who knows nothing but the genesis.
     ///
     /// # Panics
     /// Never: a world at genesis knows its first validators.
@@ -326,8 +326,8 @@ impl ReplicaSetting {
         }
     }
 
-    /// The sim begins with so many lanes open, as if the turns of all servers had opened equal shares
-    /// of them for people of whom nothing is known.
+    /// Begins the sim with so many lanes open, as if the turns of all servers had opened equal shares of them
+    /// for people of whom nothing is known.
     pub fn open_lanes(&mut self, count: usize) {
         let last_valid = Height(EXPIRY_HEIGHTS_MAX);
         let lanes = (0..count).map(|number| {
@@ -341,7 +341,7 @@ impl ReplicaSetting {
         self.own.beginning.open_lanes(lanes);
     }
 
-    /// From now on servers share what they calculate.
+    /// Has servers share what they calculate from now on.
     pub(crate) fn share_work(&mut self) {
         self.own.shared = Some(RefCell::default());
     }

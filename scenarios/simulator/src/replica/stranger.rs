@@ -22,7 +22,7 @@ pub struct Stranger {
 }
 
 impl Stranger {
-    /// Somebody who reads nothing.
+    /// The stranger who reads nothing.
     #[must_use]
     pub fn deaf() -> Self {
         Self { deaf: true, ..Self::default() }

@@ -211,7 +211,7 @@ impl ReplicaStage {
         &self.setting
     }
 
-    /// Somebody comes at the moment `at`. Returns their number.
+    /// Plans that somebody comes at the moment `at`. Returns their number.
     pub fn invite(&mut self, at: Duration, person: Person) -> usize {
         let number = self.people.len();
         self.people.push(person);
@@ -235,7 +235,7 @@ impl ReplicaStage {
         }
     }
 
-    /// A stranger says something in the protocol.
+    /// Says something as a stranger, in the protocol.
     pub fn say(&mut self, stranger: usize, message: &ClientMessage) {
         self.send(stranger, encode_client(message));
     }
@@ -256,7 +256,7 @@ impl ReplicaStage {
         }
     }
 
-    /// A person does something that is not a whim.
+    /// Has a person do something that is not a whim.
     pub fn prompt<R>(&mut self, person: usize, act: impl FnOnce(&mut Person, Duration) -> R) -> R {
         let now = self.world.now();
         let done = act(&mut self.people[person], now);

@@ -45,7 +45,7 @@ impl StoryText<'_> {
         time.map_or(Ok(otherwise), |time| self.moment(time))
     }
 
-    /// From `at` to `until`, or to the end of the story.
+    /// Returns the stretch from `at` to `until`, or to the end of the story.
     pub(super) fn stretch(
         &self,
         what: Range<usize>,

@@ -31,7 +31,7 @@ fn people(stage: &mut ReplicaStage, until: Duration) -> usize {
     (0..4).zip([0, 1, 2, 0]).map(come).min().expect("four of them")
 }
 
-/// Somebody for this seat, with an invite of the admin's to follow, by a new header.
+/// The newcomer for this seat, with an invite of the admin's to follow, by a new header.
 fn invited(stage: &mut ReplicaStage, admin: usize, seat: usize) -> Newcomer {
     let height = Height(stage.world.top() - 1);
     stage.prompt(admin, |admin, now| admin.ask(now, Question::Turn { height }));
@@ -137,8 +137,8 @@ fn a_node_whose_servers_die_while_it_fetches_begins_again_with_what_it_has() {
     stage.finish(10 * SECOND).assert_sound();
 }
 
-/// In these halves of seconds two servers that are connected with one of the two processes come to
-/// the other, and back.
+/// Moves two servers, in these halves of seconds, from one of the two processes that they are connected with
+/// to the other, and back.
 fn come_and_go(stage: &mut ReplicaStage, [original, copy]: [usize; 2], halves: Range<u32>) {
     for (half, seat) in halves.zip([0, 1].into_iter().cycle()) {
         let (from, to) = if half % 4 < 2 { (original, copy) } else { (copy, original) };
@@ -146,7 +146,7 @@ fn come_and_go(stage: &mut ReplicaStage, [original, copy]: [usize; 2], halves: R
     }
 }
 
-/// Somebody has accused the server that runs twice, and the world went on.
+/// Checks that somebody has accused the server that runs twice and that the world went on, and finishes.
 fn finish_accused(stage: ReplicaStage, [original, copy]: [usize; 2]) -> Account {
     let name = stage.setting().name(original);
     let laws = &stage.world.cluster.oracle.laws;

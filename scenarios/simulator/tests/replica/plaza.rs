@@ -8,7 +8,7 @@ use metatopia_simulator::replica::{Account, Person, PersonProfile, ReplicaSettin
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// People at all four servers for some seconds.
+/// Plays people at all four servers for some seconds.
 fn visit(scheme: SignatureKind, seed: u64, people: u64, seconds: u32) -> Account {
     let mut stage = ReplicaStage::new(ReplicaSetting::plaza(scheme, seed), Conditions::calm(20));
     let until = seconds * SECOND;

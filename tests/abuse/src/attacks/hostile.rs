@@ -172,7 +172,7 @@ async fn how_many(enemies: Child) -> Result<u64, String> {
     told.map(|told| told.frames).map_err(|_| format!("hostile clients: {}", output.status))
 }
 
-/// Is all of the hostile clients of these servers, in this process.
+/// Plays all of the hostile clients of these servers, in this process.
 ///
 /// # Errors
 /// When a server does not answer.

@@ -76,7 +76,7 @@ fn breaking(mut setting: replica::ReplicaSetting, broken: BrokenRules) -> replic
     setting
 }
 
-/// Whole servers, people who play, and acts that come late to some servers.
+/// Plays a world of whole servers, people who play, and acts that come late to some servers.
 pub(super) fn on_the_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
     visit(replica::ReplicaStage::new(a_plaza(seed, broken), late()))
 }
@@ -113,7 +113,7 @@ pub(super) fn on_a_clogged_plaza(seed: Seed, broken: BrokenRules) -> WorldFindin
 /// Avatars that have room on a crowded plaza: a quarter of them is for those who are known.
 const NARROW: u32 = 8;
 
-/// Fresh keys take all seats for newcomers, and then the admin and the servers come.
+/// Plays a world in which fresh keys take all seats for newcomers, and then the admin and the servers come.
 pub(super) fn on_a_crowded_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let place = plaza::place();
     let scheme = replica::partings::scheme(seed.number);
@@ -132,8 +132,8 @@ pub(super) fn on_a_crowded_plaza(seed: Seed, broken: BrokenRules) -> WorldFindin
 /// So many acts does a greedy server get at once, each of which opens a lane: more than a turn takes.
 const GREED: u64 = 1_200;
 
-/// As many lanes are open as people may open who are no stewards, and one server opens all others
-/// that judging leaves it.
+/// Plays a world in which as many lanes are open as people may open who are no stewards, and one server opens
+/// all others that judging leaves it.
 pub(super) fn beside_a_greedy_server(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut setting = a_plaza(seed, broken);
     let seat = 3;
@@ -170,7 +170,7 @@ fn greedy_act(stage: &replica::ReplicaStage, number: u64) -> Submission {
     Submission { act: act.sign(&*key), blobs: Vec::new() }
 }
 
-/// These keys log in, one after the other, at all servers in these seats.
+/// Ends a world with logins of these keys, one after the other, at all servers in these seats.
 fn end_with_stewards(
     mut stage: replica::ReplicaStage,
     seats: &[usize],
@@ -200,7 +200,7 @@ fn quick() -> Conditions {
     conditions
 }
 
-/// Some come late.
+/// The conditions under which some frames come late.
 fn late() -> Conditions {
     let mut conditions = quick();
     conditions.links.straggler_ppm = 50_000;
@@ -208,7 +208,7 @@ fn late() -> Conditions {
     conditions
 }
 
-/// People play, until a law is broken or all has come about that they wanted.
+/// Plays people until a law is broken or all that they wanted has come about.
 fn visit(mut stage: replica::ReplicaStage) -> WorldFindings {
     replica::partings::bring_people(&mut stage, 5, VISIT);
     let broken = |stage: &replica::ReplicaStage| !stage.world.is_sound();

@@ -197,21 +197,21 @@ pub(in crate::agreement) fn stormy(name: &'static str, seed: Seed) -> Scenario {
     scenario.with_storm(2 * SECOND, 25, 2)
 }
 
-/// Servers with a broken rule in a storm.
+/// Plays servers with a broken rule in a storm.
 fn broken(name: &'static str, seed: Seed, controls: AgreementControls) -> ScenarioOutcome {
     let mut scenario = stormy(name, seed);
     scenario.controls = controls;
     scenario.play_and_heal(2 * SECOND, MINUTE)
 }
 
-/// Servers that leave something out of their logs.
+/// Plays servers that leave something out of their logs.
 fn unlogged(name: &'static str, seed: Seed, unlogged: Unlogged) -> ScenarioOutcome {
     let mut scenario = stormy(name, seed);
     scenario.unlogged = Some(unlogged);
     scenario.play_and_heal(2 * SECOND, MINUTE)
 }
 
-/// The driver does not hold messages back until the log is durable.
+/// Plays drivers that do not hold messages back until the log is durable.
 fn no_barrier(name: &'static str, seed: Seed) -> ScenarioOutcome {
     let mut scenario = stormy(name, seed);
     scenario.conditions.barrier = false;

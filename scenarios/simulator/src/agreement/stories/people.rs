@@ -102,8 +102,8 @@ impl GrowingStage {
         self.stage.world.cluster.oracle.blame(Some(seat), Law::Stuck, what);
     }
 
-    /// A server starts from what another proves, follows, is named a standby, says that it is
-    /// ready, and votes.
+    /// Adds a server: it starts from what another proves, follows, is named a standby, says that it is ready,
+    /// and votes.
     pub fn add(&mut self, seat: usize) {
         let tip = self.tip();
         let from = self.stage.join(seat, true).expect("an honest proof is believed");

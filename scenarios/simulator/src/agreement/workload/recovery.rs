@@ -121,7 +121,7 @@ mod tests {
         run.stage.world.cluster.oracle.faults().iter().map(|fault| fault.law).collect()
     }
 
-    /// No two halves have a quorum, from a moment on for 20 seconds.
+    /// Splits the servers in two, from a moment on for 20 seconds, so that no half has a quorum.
     fn part(run: &mut AgreementRun, at: Duration) {
         run.stage.world.plan(at, ClusterOrder::SplitFor(Class::Split, vec![0, 1]));
         run.stage.world.plan(at + 20 * SECOND, ClusterOrder::Mend(Class::Split));

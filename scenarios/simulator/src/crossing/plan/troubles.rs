@@ -196,7 +196,7 @@ impl CrossingPlan {
         self.troubles.push((at, sim, BorderTrouble::Order(crash)));
     }
 
-    /// A server is cut off from those of its own sim, and goes on answering the neighbour.
+    /// Cuts a server off from those of its own sim. It goes on answering the neighbour.
     fn split(&mut self, dice: &mut Dice, (at, sim, seat): (Duration, usize, usize)) {
         let split = ClusterOrder::SplitFor(Class::Split, vec![seat]);
         let both = [split, ClusterOrder::Mend(Class::Split)].map(BorderTrouble::Order);

@@ -127,7 +127,7 @@ impl CrossingRun {
         old.or_else(|| forged(dispatch, key, number))
     }
 
-    /// A server answered a question: the answer goes back over the road, or not.
+    /// Sends a server's answer to a question back over the road, or loses it.
     fn answered(&mut self, token: u64, answer: Answer) {
         let Some((sim, seat)) = self.asked.remove(&token) else { return };
         let is_apart = self.is_apart();

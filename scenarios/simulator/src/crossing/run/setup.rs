@@ -54,7 +54,7 @@ impl CrossingRun {
         Ok(())
     }
 
-    /// Each walker has a session in both sims, and logs in to one.
+    /// Invites the walkers. Each has a session in both sims, and logs in to one.
     fn invite_walkers(&mut self) {
         for number in 1..=self.plan.walkers {
             let home = usize::from(number % 2 == 1);

@@ -29,7 +29,7 @@ pub(super) struct Rush {
 }
 
 impl Rush {
-    /// The crowd comes, where the seed wants one.
+    /// Has the crowd come, where the seed wants one.
     pub(super) fn begin(run: &mut ReplicaRun) -> Option<Self> {
         let doors = run
             .plan

@@ -148,7 +148,7 @@ impl ReplicaRun {
         }
     }
 
-    /// A client comes to each node that has come in.
+    /// Sends a client to each node that has come in.
     fn serve_some(&mut self) {
         let seats = self.stage.newcomers.iter().filter(|newcomer| newcomer.is_in());
         let new: Vec<usize> = seats.map(|newcomer| newcomer.seat).skip(self.own.served).collect();

@@ -86,8 +86,8 @@ impl ReplicaServer {
         }
     }
 
-    /// As long as a disk is full, it is looked now and then whether there is room. What has failed
-    /// is no more used, until somebody notices and starts the server anew.
+    /// Sets a timer for a disk that does not take the log. A full disk is asked now and then whether there is
+    /// room. One that failed is not used any more, until somebody notices and starts the server anew.
     pub(super) fn wait_for_disk(&mut self, now: Now) {
         let (id, wait) = match self.health {
             Health::Sound => return,

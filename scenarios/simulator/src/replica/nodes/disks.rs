@@ -42,7 +42,7 @@ impl LogFileSet {
 }
 
 impl ReplicaServers {
-    /// An honest server started from a disk that had these files.
+    /// Checks an honest server that started from a disk that had these files.
     pub(super) fn watch_start(
         &mut self,
         seat: usize,
@@ -70,8 +70,8 @@ impl ReplicaServers {
         self.oracle.laws.saw_start(seat, &WatchedDisk(disk));
     }
 
-    /// An honest server did not come through its start, and left this of what had been there. What it
-    /// noticed need not be there for the next start to notice.
+    /// Notes what an honest server left when it did not come through its start. What it noticed need not be
+    /// there for the next start to notice.
     pub(super) fn watch_failed_start(
         &mut self,
         seat: usize,
@@ -91,7 +91,7 @@ impl ReplicaServers {
         }
     }
 
-    /// An earlier life was to remove these segments, and had died before it was done.
+    /// Notes the removal of segments that an earlier life was to remove: it had died before it was done.
     fn watch_given_up(&mut self, seat: usize, before: &LogFileSet, disk: &MemoryDisk) {
         for segment in before.segments.difference(&LogFileSet::of(disk).segments) {
             self.gave_up(seat, *segment, disk);
@@ -104,8 +104,8 @@ impl ReplicaServers {
         self.unaware.insert(seat, DiskDamage { file, what, noticed: false });
     }
 
-    /// The disk of a server was copied to the seat of its second machine, with all that lies there:
-    /// the mark that its key is in use, and whom it let in.
+    /// Notes that the disk of a server was copied to the seat of its second machine, with all that lies
+    /// there: the mark that its key is in use, and whom it let in.
     pub(crate) fn copied(&mut self, original: usize, copy: usize) {
         if self.used.contains(&original) {
             self.used.insert(copy);
@@ -115,7 +115,7 @@ impl ReplicaServers {
         }
     }
 
-    /// A segment of a server's log is gone.
+    /// Notes that a segment of a server's log is gone.
     pub(super) fn gave_up(&mut self, seat: usize, segment: u64, disk: &MemoryDisk) {
         self.given_up += 1;
         if self.is_honest(seat) {

@@ -14,7 +14,7 @@ use crate::class::Class;
 use crate::cluster::{ClusterOrder, ClusterView};
 
 impl ReplicaServers {
-    /// A server goes on from a state that others gave it.
+    /// Notes that a server goes on from a state that others gave it.
     pub(crate) fn took_state(&mut self, at: Duration, seat: usize, height: Height) {
         self.oracle.saw_replaced(seat);
         self.oracle.laws.saw_state_taken(seat, height);

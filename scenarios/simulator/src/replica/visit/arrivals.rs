@@ -12,7 +12,7 @@ use crate::replica::newcomer::{Newcomer, NewcomerRequest};
 use crate::replica::requests::Request;
 
 impl ReplicaStage {
-    /// Somebody with an invite comes, now. Returns their number.
+    /// Lets somebody with an invite come now. Returns their number.
     pub fn let_come(&mut self, newcomer: Newcomer) -> usize {
         let now = self.world.now();
         let number = self.newcomers.len();

@@ -15,9 +15,9 @@ use crate::replica::newcomer::Newcomer;
 use crate::replica::oracle::{DecidedTurns, TurnLog};
 
 impl ReplicaStage {
-    /// Nobody does anything new; all faults stop; plays until everybody knows what became of their
-    /// acts, every server has caught up, and what logs lack came back. Then every log is read, compared
-    /// and played again.
+    /// Ends the visit: nobody does anything new, and all faults stop. Plays until everybody knows what became
+    /// of their acts, every server has caught up, and what logs lack came back. Then every log is read,
+    /// compared and played again.
     #[must_use]
     pub fn finish(mut self, patience: Duration) -> Account {
         let now = self.world.now();

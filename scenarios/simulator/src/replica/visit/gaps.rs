@@ -46,8 +46,8 @@ impl ReplicaStage {
         }
     }
 
-    /// By seat, the turns that an honest server lacks on its disk and is to keep, and that another one
-    /// holds that it could ask.
+    /// Returns by seat the turns that an honest server lacks on its disk and is to keep, and that another
+    /// server holds that it could ask.
     fn lacked(&self) -> BTreeMap<usize, Vec<Height>> {
         let seats = 0..self.world.seats();
         let honest = seats.filter(|seat| self.world.cluster.is_honest(*seat));
@@ -88,8 +88,8 @@ impl ReplicaStage {
         older.unwrap_or_default().plus(1)
     }
 
-    /// Nobody has to put back what cannot be proved any more; but where the voters never changed, all
-    /// can.
+    /// Returns whether a server is excused, because nobody has to put back what cannot be proved any more.
+    /// Where the voters never changed, everything can be proved.
     fn is_excused(&self, server: &ReplicaServer) -> bool {
         let missing = server.status().and_then(|status| status.missing);
         let mut turns = self.world.cluster.oracle.laws.history().turns();
