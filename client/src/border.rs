@@ -19,7 +19,8 @@ const TILE_METRES: i64 = 32;
 /// Farther than this from each other no two middles of squares that touch are, in tiles.
 const APART_MAX: i64 = 64;
 
-/// From here on a sim names a person to its neighbour, which can then give a pass, in metres.
+/// The distance from a border at which a sim names a person to its neighbour, which can then give a pass, in
+/// metres.
 pub const NEAR_BORDER: Fx = Fx::from_int(NEAR_BORDER_METRES);
 
 /// The same for a portal.

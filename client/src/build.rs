@@ -111,7 +111,7 @@ pub struct BuildPlan {
     pub form: PartForm,
     /// Width and height in metres.
     pub size: Vec2,
-    /// Can it be pushed?
+    /// Whether it can be pushed.
     pub movable: bool,
 }
 

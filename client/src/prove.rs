@@ -7,7 +7,7 @@ use metatopia_types::{Header, Height, ObjectId, PublicKey, limits};
 
 use crate::{Distrust, LightClient, sight::ProvenTiles};
 
-/// So many turns after the last one that was proved, proofs are late: two seconds.
+/// Turns after the last one that was proved from which proofs are late: two seconds.
 pub const LATE_TURNS: u64 = 40;
 
 /// What was seen is in a state whose root more than two thirds of the voting power signed.

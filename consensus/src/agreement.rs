@@ -42,7 +42,7 @@ pub struct Agreement {
     me: PublicKey,
     chain: ChainHistory,
     core: Core,
-    /// Has the height after the last decided one begun?
+    /// Whether the height after the last decided one has begun.
     begun: bool,
     height_state: HeightState,
     turn_store: TurnStore,
@@ -62,13 +62,13 @@ pub struct Agreement {
     /// Proposals for round 0 of heights that have not begun.
     promises: BTreeMap<Height, Promise>,
     catch_up: CatchUp,
-    /// May this server sign?
+    /// Whether this server may sign.
     may_sign: bool,
-    /// Must it not sign for now? Taken up when the next height begins.
+    /// Whether this server must not sign for now. It is taken up when the next height begins.
     muted: bool,
-    /// Does it sign at the height that has begun?
+    /// Whether this server signs at the height that has begun.
     signs: bool,
-    /// It must not, whatever it may: its state parted from the others' too often.
+    /// Whether this server must not sign, whatever it may: its state parted from the others' too often.
     silent: bool,
     /// The decided turn that is void here, and who sent it.
     contested: Option<(PublicKey, Decision)>,
@@ -82,7 +82,7 @@ pub struct Agreement {
 #[derive(Debug)]
 struct Promise {
     proposal: Signed<Proposal>,
-    /// Did it leave in this life?
+    /// Whether it left in this life.
     sent: bool,
 }
 

@@ -21,8 +21,8 @@ pub struct Base {
     pub sets: [ValidatorSet; SET_LAG as usize],
     /// The set changes up to `height`, for those who join here.
     pub links: Vec<Link>,
-    /// Does this server sign? True once the log up to here says so; false for who starts from
-    /// another server's state.
+    /// Whether this server signs. It is true once the log up to here says so, and false for a server that
+    /// starts from another server's state.
     pub voice: bool,
 }
 

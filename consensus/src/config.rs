@@ -19,10 +19,10 @@ pub struct AgreementConfig {
     pub signer: Arc<dyn Sign>,
     /// Checks what others say.
     pub scheme: Arc<dyn Verify>,
-    /// Has this key never signed anything in this sim before this log began? If not, and the log
-    /// does not say what it signed, the server stays silent until it cannot contradict itself.
+    /// Whether this key never signed anything in this sim before this log began. If it did, and the log does
+    /// not say what it signed, the server stays silent until it cannot contradict itself.
     pub fresh_key: bool,
-    /// Must it sign nothing in this life, whatever its log allows? It follows then.
+    /// Whether the server must sign nothing in this life, whatever its log allows. It follows then.
     pub silent: bool,
     /// How long it waits for what.
     pub patience: Patience,

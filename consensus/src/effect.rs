@@ -12,7 +12,7 @@ use crate::{Decision, Message, Record, Void};
 pub struct RecordPosition(pub u64);
 
 impl RecordPosition {
-    /// Before everything: durable already.
+    /// The position before everything, which is durable already.
     pub const START: Self = Self(0);
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct HeightState {
     pub build: Option<Round>,
     /// The turn we precommitted last.
     pub precommitted: Option<HeaderId>,
-    /// Was there a look at the other servers' heights since this one began?
+    /// Whether there was a look at the other servers' heights since this one began.
     pub looked: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Candidate {
 /// What we think of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Judged {
-    /// Is it valid?
+    /// Whether it is valid.
     pub valid: bool,
     /// Nothing that comes later can make it valid.
     pub hopeless: bool,

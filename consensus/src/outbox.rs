@@ -9,7 +9,7 @@ use metatopia_types::PublicKey;
 use crate::config::AgreementControls;
 use crate::{AgreementEffect, Decision, Message, Recipients, Record, RecordPosition};
 
-/// Does a message say something that binds us?
+/// Whether a message says something that binds this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DurabilityNeed {
     /// It does, or may: it waits for the log.

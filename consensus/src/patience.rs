@@ -15,17 +15,17 @@ pub(crate) const PATIENCE_MIN: Duration = Duration::from_millis(1);
 /// too short ones waste rounds, too long ones waste time when a server is dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For a proposal, counted from when it may leave at the earliest.
+    /// The wait for a proposal, counted from when it may leave at the earliest.
     pub propose: Duration,
-    /// For prevotes to agree, once more than two thirds are there.
+    /// The wait for prevotes to agree, once more than two thirds are there.
     pub prevote: Duration,
-    /// For precommits to agree, once more than two thirds are there.
+    /// The wait for precommits to agree, once more than two thirds are there.
     pub precommit: Duration,
     /// How much longer each of these gets with every round of a height.
     pub per_round: Duration,
-    /// Before votes are said again.
+    /// The pause before votes are said again.
     pub rebroadcast: Duration,
-    /// Before a turn that others vote for is asked for, and between such questions.
+    /// The pause before a turn that others vote for is asked for, and between such questions.
     pub want: Duration,
     /// Between looks at whether this server is behind.
     pub sync: Duration,

@@ -74,9 +74,9 @@ pub struct TurnVerdict {
     pub proposer: PublicKey,
     /// The id of the turn.
     pub header: HeaderId,
-    /// Is it valid?
+    /// Whether it is valid.
     pub valid: bool,
-    /// Did it come with a certificate?
+    /// Whether it came with a certificate.
     pub certified: bool,
 }
 

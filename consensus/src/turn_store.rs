@@ -38,7 +38,8 @@ pub(crate) struct TurnStore {
 #[derive(Debug)]
 struct StoredTurn {
     turn: Arc<Turn>,
-    /// Are its bytes in the log? Then we vouch for it, and it stays until its height is over.
+    /// Whether its bytes are in the log. Then this server vouches for it, and it stays until its height is
+    /// over.
     logged: bool,
     /// Who sent it, unless it is ours.
     from: Option<PublicKey>,

@@ -40,7 +40,7 @@ pub struct LookupAnswer {
     pub hops: u32,
     /// Ways that were tried.
     pub ways: u32,
-    /// Did anybody else than this member show the map?
+    /// Whether anybody else than this member showed the map.
     pub is_answered: bool,
     /// How often somebody showed a map that says something else.
     pub disagreements: u32,

@@ -65,7 +65,7 @@ pub enum OverlayMessage {
         point: TilePoint,
         /// How many sites are enough.
         most: u8,
-        /// Is the map about the point wanted in any case?
+        /// Whether the map about the point is wanted in any case.
         map: bool,
     },
     /// The answer to it.

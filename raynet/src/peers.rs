@@ -22,7 +22,7 @@ pub(crate) struct PeerLink {
     owed: u32,
     /// Shelves that the peer was asked for.
     pub(crate) shelves: u32,
-    /// Until then its tips are passed over.
+    /// The moment until which its tips are passed over.
     pub(crate) passed_over: Duration,
 }
 

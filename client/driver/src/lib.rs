@@ -77,7 +77,7 @@ const ASIDE_MAX: usize = 4_096;
 /// Time for a session to open.
 const OPEN: Duration = Duration::from_secs(15);
 
-/// Before a question is asked again that a node was too busy for, or that got lost.
+/// The pause before a question is asked again that a node was too busy for, or that got lost.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// An act that was signed and sent.

@@ -65,7 +65,7 @@ enum TaskStep {
 
 type Dialled = Result<Carrier, NodeEndpointError>;
 
-/// Is there a node at all?
+/// Whether there is a node at all.
 type Probed = Result<String, HttpError>;
 
 pub(super) struct SessionTask {

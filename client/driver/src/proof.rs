@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{ClientDriver, DriveError};
 
-/// Before something is asked for again that is not there yet: a turn takes as long.
+/// The pause before something is asked for again that is not there yet: a turn takes as long.
 pub(super) const NOT_YET: Duration = Duration::from_millis(50);
 
 /// Set changes are followed at most so many times for one header.

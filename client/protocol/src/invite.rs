@@ -24,7 +24,7 @@ pub const INVITE_ADDRESSES_MAX: usize = 8;
 /// Nodes that one invite may let in.
 pub const INVITE_USES_MAX: u32 = 1_024;
 
-/// For so long at most is an invite good from the moment at which it is taken up, in milliseconds: 30
+/// The longest time for which an invite is good, from the moment at which it is taken up, in milliseconds: 30
 /// days. Servers remember invites until they expire.
 pub const INVITE_VALID_MAX_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
@@ -53,7 +53,7 @@ pub struct Invite {
     pub grant: Grant,
     /// Nodes that each server lets in by it.
     pub uses: u32,
-    /// From then on nobody is let in by it.
+    /// The moment from which nobody is let in by it any more.
     pub expires: Millis,
     /// Who gives it: an admin, or a server of the sim.
     pub issuer: PublicKey,

@@ -6,12 +6,12 @@ use metatopia_types::Millis;
 
 use super::Session;
 
-/// So long the servers that were known to vote are trusted to vouch for those who follow them: 28 days.
-/// A key that does not vote any more is kept with care for weeks, and not for years; and who comes once
+/// The time for which the servers that were known to vote are trusted to vouch for those who follow them: 28
+/// days. A key that does not vote any more is kept with care for weeks, and not for years; and who comes once
 /// a month is never asked.
 pub const TRUSTING_PERIOD: Duration = Duration::from_secs(28 * 24 * 60 * 60);
 
-/// Since when what is believed was not looked at.
+/// The owner's clock, and the time of the newest trusted header.
 #[derive(Debug)]
 pub(super) struct TrustAge {
     /// By the owner's clock; sessions without one ask for no age.

@@ -3,8 +3,8 @@
 
 use metatopia_types::{ActId, Outcome, Seq};
 
-/// From a certified login to the next leave there is an avatar. That it has left of itself, because
-/// nothing was heard of the viewer, only the node says: a liar would say the same.
+/// Whether the viewer has an avatar: there is one from a certified login to the next leave. Only the node
+/// says that it has left by itself, because nothing was heard of the viewer: a liar would say the same.
 #[derive(Debug, Default)]
 pub(super) struct Attendance {
     /// The latest login, unless it was refused.

@@ -9,11 +9,11 @@ use metatopia_types::{Certificate, Header, Height};
 use super::Session;
 use crate::{Distrust, TrustCheckpoint};
 
-/// For so long acts are signed by a header that was verified: 300 turns at the usual pace, half of the
+/// The time for which acts are signed by a header that was verified: 300 turns at the usual pace, half of the
 /// turns for which an act is valid.
 pub const HEADER_FRESH: Duration = Duration::from_secs(15);
 
-/// For so long a height that a node spoke of is taken for that of its newest turn.
+/// The time for which a height that a node spoke of is taken for that of its newest turn.
 const CLAIM_FRESH: Duration = Duration::from_secs(2);
 
 /// A header that a node did not have is asked for again after this long.

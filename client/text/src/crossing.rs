@@ -40,8 +40,8 @@ const SETTLED_IN: Duration = Duration::from_secs(1);
 /// A neighbour that let nobody in is tried again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 
-/// Whoever and whatever was seen so short of the line, at its speed, and is seen no more, has gone over it, in
-/// seconds: a scene comes each fifth of a second.
+/// Seconds short of the line, at its speed, within which a body that is seen no more has gone over the line.
+/// A scene comes each fifth of a second.
 const GONE_OVER: Fx = Fx::from_ratio(1, 2);
 
 /// What was pushed and is gone before it was seen to roll had at least this speed, in metres a second: in the time of
@@ -92,7 +92,7 @@ pub(super) struct BorderWalk {
     told: Vec<(ObjectId, HandRefusal)>,
     /// The last departure of hers after which she was told why she came home.
     told_back: Option<(SimId, u64)>,
-    /// Since when something that she brought stays because it came just now.
+    /// The moment since which something that she brought stays because it came just now.
     just_came: Option<Instant>,
     /// The neighbour that could not be entered, why, and when.
     failed: Option<(SimId, String, Instant)>,

@@ -32,7 +32,7 @@ const WALK: Duration = Duration::from_secs(60);
 /// What one types to go into the nearest portal.
 const TO_PORTAL: &str = "portal";
 
-/// Whoever stands in a portal waits for so long to be let in: a pass takes some turns of both sims.
+/// The time for which somebody in a portal waits to be let in: a pass takes some turns of both sims.
 const PORTAL_WAIT: Duration = Duration::from_secs(8);
 
 /// What was pushed is watched for this long at most.

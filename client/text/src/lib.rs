@@ -92,7 +92,7 @@ pub use self::{
 /// A sign of life after so long without an act: well before the sim lets an avatar rest, 10 s.
 const HEARTBEAT: Duration = Duration::from_secs(4);
 
-/// After the last line the world is listened to for so long: whoever was spoken to may answer.
+/// The time for which the world is listened to after the last line: a person who was spoken to may answer.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Why a life in words ended before its lines did.

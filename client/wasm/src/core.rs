@@ -78,7 +78,7 @@ pub struct ClientCore {
     news: Vec<String>,
     /// The page was told to leave this server, and has not done so yet.
     leaving: bool,
-    /// From which height on the newest validators vote that the page was told of.
+    /// The height from which the newest validators vote that the page was told of.
     told_set: Height,
     checkpoint_at: Option<Duration>,
     asked_age: bool,

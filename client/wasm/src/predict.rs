@@ -34,7 +34,7 @@ pub struct PredictedWalk {
 /// A change of the avatar's heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadingChange {
-    /// So many ticks after the last view's.
+    /// Ticks after that of the last view.
     pub after: u32,
     /// The heading from then on.
     pub heading: [i64; 2],
@@ -45,7 +45,7 @@ pub struct HeadingChange {
 pub struct Path {
     /// The tick of the last view.
     pub tick: u64,
-    /// After each tick that follows on it.
+    /// The steps after each tick that follows on it.
     pub path: Vec<PredictedStep>,
 }
 

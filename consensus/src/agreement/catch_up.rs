@@ -21,7 +21,7 @@ pub(super) struct CatchUp {
     asked: usize,
     /// Whom we asked last, and for the heights up to which.
     last: Option<(PublicKey, Height)>,
-    /// Are others asked for nothing?
+    /// Whether others are asked for nothing.
     held: bool,
     /// The decision whose certificate the core is looking at.
     trying: Option<(PublicKey, Decision)>,

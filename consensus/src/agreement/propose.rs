@@ -18,8 +18,8 @@ use crate::judge::TurnArrival;
 use crate::outbox::DurabilityNeed;
 use crate::{Message, Recipients, Record, turn_time};
 
-/// From this round on a height's turns are empty: small enough for any network, and for being kept
-/// round after round while the height waits for servers to come back.
+/// The round from which a height's turns are empty: small enough for any network, and for being kept round
+/// after round while the height waits for servers to come back.
 const ROUNDS_WITH_ACTS: u32 = 8;
 
 /// The turn before the one to build.

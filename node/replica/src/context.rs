@@ -20,9 +20,9 @@ pub(crate) struct ReplicaContext<'a> {
     pub(crate) config: &'a Config,
     pub(crate) agreement: &'a Agreement,
     pub(crate) execution: &'a Execution,
-    /// Has this server a state? Without one it serves nobody.
+    /// Whether this server has a state. Without one it serves nobody.
     pub(crate) has_state: bool,
-    /// Are turns missing here whose acts clients may still send again?
+    /// Whether turns are missing here whose acts clients may still send again.
     pub(crate) lacks_turns: bool,
     out: &'a mut Durability,
 }

@@ -23,9 +23,9 @@ pub(crate) struct Durability {
     decided_outbox: Outbox<Effect>,
     /// The place up to which the log must be durable before anything about the decided turns leaves.
     barrier: RecordPosition,
-    /// Can the log not grow?
+    /// Whether the log cannot grow.
     muted: bool,
-    /// Has this replica ended? Then it hears of no sync any more.
+    /// Whether this replica has ended. Then it hears of no sync any more.
     ended: bool,
     /// What the sessions send, until the end of the input.
     mail: Vec<SessionEffect>,

@@ -52,7 +52,7 @@ pub struct BorderWatch {
     pub judged: u64,
     /// The height of the newest state or link of the neighbour that the own sim has taken in.
     pub reached: Height,
-    /// Is somebody near the border, or something under way over it?
+    /// Whether somebody is near the border, or something is under way over it.
     pub is_near: bool,
 }
 
@@ -216,7 +216,7 @@ pub enum Effect {
     KnownClient {
         /// The client that it concerns.
         client: ClientId,
-        /// Does the client count as known from now on?
+        /// Whether the client counts as known from now on.
         known: bool,
     },
     /// Read the frames of a client more slowly: one was refused because the client used up its ration.

@@ -25,7 +25,7 @@ pub struct Status {
     pub round: Option<Round>,
     /// The validators of the height under way.
     pub validators: Vec<PublicKey>,
-    /// Does this server vote?
+    /// Whether this server votes.
     pub voting: bool,
     /// Servers that are connected.
     pub peers: u32,
@@ -45,14 +45,14 @@ pub struct Status {
     pub delayed: Vec<DelayedEntry>,
     /// How long admins have been away, and who takes over.
     pub admins: AdminCountdown,
-    /// Do servers disagree about the state that the height under way rests on?
+    /// Whether servers disagree about the state that the height under way rests on.
     pub split: bool,
     /// Milliseconds of governance time until the sim ends, below zero once it has ended; `None` if it
     /// never ends.
     pub time_left: Option<i64>,
     /// The world that the sim lies in, or founds, as its state says; `None` if it lies in none.
     pub world: Option<SimId>,
-    /// Has nothing been decided for [`crate::STALL`]?
+    /// Whether nothing has been decided for [`crate::STALL`].
     pub stalled: bool,
 }
 

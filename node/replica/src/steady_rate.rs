@@ -7,7 +7,7 @@ use std::time::Duration;
 /// hundreds of them in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// When all that happened lately would have happened at the steady rate.
+    /// The moment at which all that happened lately would have happened at the steady rate.
     due: Duration,
 }
 

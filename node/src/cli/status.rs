@@ -62,7 +62,7 @@ pub(super) struct ServerStatus {
     pub(super) peers: u64,
     /// Clients that are connected.
     pub(super) clients: u64,
-    /// Is nothing decided any more?
+    /// Whether nothing is decided any more.
     pub(super) stalled: bool,
     /// How it stands in a word; nothing if it is an older server.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -264,7 +264,7 @@ pub struct MapSite {
     /// The square, and who holds it.
     #[serde(flatten)]
     pub grant: GrantEntry,
-    /// Has this member met it?
+    /// Whether this member has met it.
     pub met: bool,
     /// How many people are there, as its servers say.
     pub people: Option<u32>,

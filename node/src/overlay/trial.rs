@@ -32,9 +32,9 @@ const PITCH: i32 = 16;
 /// What a trial found.
 #[derive(Debug, Clone, Copy)]
 pub struct OverlayTrialReport {
-    /// From the start until all views were whole.
+    /// The time from the start until all views were whole.
     pub whole: Duration,
-    /// From the death of half of the members until the views of the others were whole.
+    /// The time from the death of half of the members until the views of the others were whole.
     pub healed: Duration,
     /// Frames that were sent, in all.
     pub frames: u64,

@@ -69,9 +69,9 @@ pub struct SimEntry {
     pub sim: String,
     /// What the sim is called.
     pub name: String,
-    /// Does it answer requests that name no sim?
+    /// Whether it answers requests that name no sim.
     pub first: bool,
-    /// Does this process run it?
+    /// Whether this process runs it.
     pub running: bool,
     /// Why it does not run here any more, if it was not told to stop.
     pub ended: Option<String>,

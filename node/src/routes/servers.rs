@@ -23,7 +23,7 @@ pub struct ServerEntry {
     pub certificates: Vec<CertificateHash>,
     /// When it said so, in milliseconds since 1970.
     pub issued: u64,
-    /// Is it the one that was asked?
+    /// Whether it is the one that was asked.
     pub here: bool,
 }
 

@@ -60,7 +60,7 @@ pub struct StatusAnswer {
     /// The keys of the servers that vote at the height under way.
     #[serde(serialize_with = "texts")]
     pub validators: Vec<PublicKey>,
-    /// Does this server vote? A follower does not, and is ready all the same.
+    /// Whether this server votes. A follower does not, and is ready all the same.
     pub voting: bool,
     /// Other servers with which a session is up.
     pub peers: u32,

@@ -79,7 +79,7 @@ pub enum FileKind {
 pub struct FileName {
     /// What it holds.
     pub kind: FileKind,
-    /// Is it the unfinished form, which takes its real name once it is whole and durable?
+    /// Whether it is the unfinished form, which takes its real name once it is whole and durable.
     pub temporary: bool,
 }
 

@@ -181,7 +181,7 @@ pub(crate) struct SegmentHeader {
     pub(crate) number: u64,
     pub(crate) start: Position,
     pub(crate) continues: Chain,
-    /// Were records of it redacted?
+    /// Whether records of it were redacted.
     pub(crate) redacted: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct Quarantine {
     pub fault: ScanError,
     /// The segments that were put aside, under their new names.
     pub moved: Vec<FileName>,
-    /// Are records lost that nobody can do without: the last ones? See
+    /// Whether records are lost that nobody can do without: the last ones. See
     /// [`Opened::records_lost`](crate::Opened::records_lost).
     pub records_lost: bool,
 }

@@ -24,7 +24,7 @@ pub(crate) struct SegmentReader<'a> {
     end: u64,
     buffer: Vec<u8>,
     buffer_at: u64,
-    /// Are records taken whatever their hashes say?
+    /// Whether records are taken whatever their hashes say.
     credulous: bool,
 }
 

@@ -213,7 +213,7 @@ pub(crate) struct Scanner<'a> {
     /// The segment before, and its length.
     before: Option<(FileName, u64)>,
     mark: Option<Mark>,
-    /// Was the end that is marked met?
+    /// Whether the end that is marked was met.
     met: bool,
 }
 

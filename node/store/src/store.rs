@@ -32,7 +32,7 @@ impl Opening {
 pub struct OpenedStore<D> {
     /// The store that holds the log.
     pub store: Store<D>,
-    /// Was the directory empty before?
+    /// Whether the directory was empty before.
     pub first_start: bool,
     /// What was cut off the log.
     pub tail: Option<TailReport>,

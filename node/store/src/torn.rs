@@ -41,7 +41,7 @@ pub(crate) fn judge(
 }
 
 struct TornSearch<'a> {
-    /// From the bad record on.
+    /// The bytes from the bad record on.
     bytes: &'a [u8],
     position: Position,
     /// What the bad record's hash may have been: as it states, or as its bytes give.

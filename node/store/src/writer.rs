@@ -41,7 +41,7 @@ pub struct NewSegment {
 pub struct Write {
     /// The name of the file.
     pub file: FileName,
-    /// When the file does not exist yet: how to begin it.
+    /// How to begin the file, if it does not exist yet.
     pub begins: Option<NewSegment>,
     /// The record's bytes.
     pub bytes: Vec<u8>,

@@ -20,7 +20,8 @@ const DOUBTERS_MAX: usize = limits::SITES_KNOWN_MAX + limits::STRANGER_DOUBTS_MA
 /// Which parts of the map were doubted lately, and who of those that raise doubts was asked for newer ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MapDoubts {
-    /// Until when nobody is asked again about a block: this sender, or the host where there is none.
+    /// The moment until which nobody is asked again about a block: this sender, or the host where there is
+    /// none.
     asked: BTreeMap<(PlaneBlock, Option<PublicKey>), Duration>,
     /// Blocks about which the host has yet to be asked, with a point in each; first the one that waited longest.
     waiting: VecDeque<(PlaneBlock, TilePoint)>,

@@ -23,7 +23,7 @@ pub(super) struct Lookup {
     /// Records of owners, as they were told.
     owners: Vec<SignedSiteRecord>,
     hops: u32,
-    /// Did somebody else than this member show the map?
+    /// Whether somebody else than this member showed the map.
     is_answered: bool,
     disagreements: u32,
 }

@@ -7,14 +7,14 @@ use metatopia_math::Stream;
 use super::Overlay;
 use crate::pace;
 
-/// When what is due.
+/// The moments at which each task of the overlay is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OverlayTimers {
     pub(super) exchange: Duration,
     pub(super) sample: Duration,
     pub(super) probe: Duration,
     pub(super) house: Duration,
-    /// When those are greeted who were just learned of; never, if there are none.
+    /// The moment when those are greeted who were just learned of; never, if there are none.
     pub(super) greeting: Duration,
     pub(super) hot_until: Duration,
     pub(super) warm_until: Duration,

@@ -43,7 +43,7 @@ pub(super) struct SeekWay {
     best: u128,
     pub(super) last: Option<(Arc<SignedSiteRecord>, PublicKey)>,
     pub(super) hops: u32,
-    /// Was the last one asked for the map?
+    /// Whether the last one was asked for the map.
     is_mapped: bool,
     question: Option<WayQuestion>,
 }

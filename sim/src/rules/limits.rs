@@ -106,7 +106,7 @@ pub const VOICE_LINES_MAX: u32 = 5;
 /// How many times as far a shout of a script is heard as what people and things say nearby.
 pub const SHOUT_REACH: i32 = 4;
 
-/// So many whispers, sounds or forms count as one line, which everybody near must read.
+/// Whispers, sounds or forms that count together as one line, which everybody near must read.
 pub const VOICE_SIGNS_PER_LINE: u32 = 2;
 
 /// The time over which they are counted: one second.

@@ -15,7 +15,7 @@ use crate::state::{State, is_name};
 /// chooses a name with it.
 const KEY_MARK: char = '~';
 
-/// So many digits of the key stand behind the mark. Nobody finds another key with the same ones.
+/// Digits of the key that stand behind the mark. Nobody finds another key with the same ones.
 const KEY_DIGITS: usize = 16;
 
 /// The first letter whose case we leave alone. Below it no version of Unicode changes cases any more, and the

@@ -32,7 +32,8 @@ pub struct Script {
     pub last_failure: Option<(Tick, ErrorKind)>,
     /// When its last calls failed, as far as they count towards a suspension; the oldest first.
     pub failed_of_late: Vec<Tick>,
-    /// Since when it is suspended. Nothing reaches it, its timers stand still, and an act has it run again.
+    /// The tick since which it is suspended. Nothing reaches it, its timers stand still, and an act has it
+    /// run again.
     pub suspended: Option<Tick>,
     /// Whether it is suspended for no other reason than that this sim has not got its source.
     pub asleep: bool,

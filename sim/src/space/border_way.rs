@@ -9,13 +9,14 @@ use crate::limits::{
     BORDER_BAND_METRES, NEAR_BORDER_METRES, NEAR_PORTAL_METRES, PORTAL_EDGE_METRES,
 };
 
-/// So far past a line a body departs.
+/// The distance past a line at which a body departs.
 pub(crate) const DEPARTS_AT: Fx = Fx::HALF;
 
 /// How far the rim of a portal is from its middle, in metres.
 const PORTAL_RADIUS: Fx = Fx::ONE;
 
-/// So far from the rim of a portal the outline of a body is put that comes out of it or back from it.
+/// The distance from the rim of a portal at which the outline of a body is put that comes out of it or back
+/// from it.
 const PORTAL_GAP: Fx = Fx::from_ratio(1, 4);
 
 /// Where people and things go over a border, in metres of the sim.

@@ -42,7 +42,7 @@ pub struct WorldObject {
     pub velocity: Vec2,
     /// Its outline, in metres.
     pub shape: Shape,
-    /// Can it be pushed?
+    /// Whether it can be pushed.
     pub movable: bool,
     /// The player whose avatar it is, and its gesture of this moment.
     pub player: Option<(PublicKey, Option<Emote>)>,
@@ -85,7 +85,7 @@ pub struct RunningScript {
     pub failures: u64,
     /// The last failure.
     pub last_failure: Option<(Tick, ErrorKind)>,
-    /// Since when the script is suspended, because it failed too often.
+    /// The tick since which the script is suspended, because it failed too often.
     pub suspended: Option<Tick>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,

@@ -27,8 +27,9 @@ use crate::{
     space::{BorderWay, DEPARTS_AT, with_bands},
 };
 
-/// So far past the line something takes a heavier thing along that it is joined to: the ground goes on for 2 m only,
-/// and what is long would never have its heaviest thing past the line. Nothing is so far inside of a portal.
+/// The distance past the line at which something takes a heavier thing along that it is joined to. The ground
+/// goes on for 2 m only, and what is long would never have its heaviest thing past the line. Nothing is so
+/// far inside of a portal.
 const TAKES_ALONG_AT: Fx = Fx::from_ratio(3, 2);
 
 /// Within so many metres of the edge of the ground people are looked at, whether they depart: what somebody sits

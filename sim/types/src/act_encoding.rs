@@ -51,7 +51,7 @@ pub const ACT_NUMBERS: [(&str, u16); 37] = [
     ("SetProfile", 36),
 ];
 
-/// So many bytes of an act are encoded on the stack.
+/// Bytes of an act that are encoded on the stack.
 const SHORT: usize = 256;
 
 impl Act {

@@ -95,8 +95,8 @@ pub enum Build {
     },
     /// Takes back what the author did last as a builder, since the avatar came into the world.
     Undo {
-        /// So many of the last deeds are passed over, and forgotten if the one before them is
-        /// taken back: for deeds that can be taken back no more.
+        /// The number of the last deeds that are passed over, and forgotten if the one before them is taken
+        /// back: for deeds that can be taken back no more.
         skip: u8,
     },
     /// Has a script run another package from now on. It keeps its state, its timers and what waits for it,
@@ -307,7 +307,7 @@ pub struct Blueprint {
     pub color: u32,
     /// Its shape and size; of a thing of several parts, those of the first.
     pub outline: Outline,
-    /// Can it be pushed? Otherwise it stays where it is put.
+    /// Whether it can be pushed. Otherwise it stays where it is put.
     pub movable: bool,
     /// The centre of `outline`, in metres.
     pub position: Vec2,

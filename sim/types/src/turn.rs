@@ -28,7 +28,7 @@ pub struct Header {
     /// The round it was built in. It is stated here because the round of a certificate is not
     /// agreed on: two honest servers may decide one value in different rounds.
     pub round: Round,
-    /// When, by the rule `previous < time`, and never far ahead of an honest clock.
+    /// The time, by the rule `previous < time`, and never far ahead of an honest clock.
     pub time: Millis,
     /// Merkle root over the encoded signed envelopes.
     pub acts: Digest,
@@ -44,8 +44,8 @@ pub struct Header {
     pub validators: ValidatorsId,
     /// Who votes at the next height.
     pub next_validators: ValidatorsId,
-    /// For a commitment of later engines, so that the shape of headers need never change: all zero, and
-    /// a turn that states anything else is void.
+    /// A field for a commitment of later engines, so that the shape of headers need never change. It is all
+    /// zero, and a turn that states anything else is void.
     pub reserved: Digest,
 }
 
@@ -117,7 +117,7 @@ pub struct TurnBody {
 struct Naming {
     /// The place of the first act that names it.
     first: u16,
-    /// Are all acts that name it of kinds whose words can be forgotten?
+    /// Whether all acts that name it are of kinds whose words can be forgotten.
     forgettable: bool,
 }
 

@@ -32,7 +32,7 @@ pub enum DecodeError {
     },
 }
 
-/// So many bytes are tried on the stack before they are counted.
+/// Bytes that are tried on the stack before they are counted.
 const SHORT: usize = 256;
 
 /// Bytes of the longest number, of 64 bits.

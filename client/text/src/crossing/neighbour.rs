@@ -23,7 +23,7 @@ const APPROACH_AGAIN: Duration = Duration::from_secs(4);
 /// the person is near.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// Whoever looks over a border sees 40 m, so views are asked for anew only after so many metres.
+/// Metres after which views are asked for anew. Whoever looks over a border sees 40 m.
 const LOOK_STEP: Fx = Fx::from_int(8);
 
 /// Why somebody waits at the line whose key is new over there.

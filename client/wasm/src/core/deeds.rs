@@ -69,7 +69,7 @@ pub(super) struct CorePerson {
 #[derive(Debug, Default)]
 pub(super) struct Deeds {
     pub(super) person: Option<CorePerson>,
-    /// Has this tab the avatar?
+    /// Whether this tab has the avatar.
     pub(super) is_here: bool,
     life_at: Duration,
     /// Logins and announcements under way, one after the other.

@@ -16,14 +16,14 @@ use super::picture::{DrawnThing, Picture, moved_to};
 /// Things that are drawn on after they departed: as many as may be under way to two neighbours.
 pub(super) const DEPARTED_MAX: usize = 64;
 
-/// So long somebody else, or a thing, is drawn on at most, in ticks: two seconds. A sim that has not taken them by
-/// then may be another one than the client looks at.
+/// Ticks for which somebody else, or a thing, is drawn on at most: two seconds. A sim that has not taken them
+/// by then may be another one than the client looks at.
 const DRAWN_ON_TICKS: u64 = 2 * TICKS_PER_SECOND;
 
-/// So long the own avatar is under way at most, in ticks: the deadline of a departure, and the way home.
+/// Ticks for which the own avatar is under way at most: the deadline of a departure, and the way home.
 const OWN_TICKS: u64 = 12 * TICKS_PER_SECOND;
 
-/// So long what departed goes on moving, in ticks: the time that a departure usually takes, twice.
+/// Ticks for which a departed body keeps moving: twice the time that a departure usually takes.
 const COAST_TICKS: u64 = TICKS_PER_SECOND;
 
 /// What is seen last may be this far before the edge, as a share of the way that it goes in a second: views are

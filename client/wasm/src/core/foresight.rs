@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND);
 /// Beyond this moment, so that a late view finds the path still going on.
 const SPARE: Duration = Duration::from_millis(150);
 
-/// From the sending of a heading to the view that shows it, before anything was measured.
+/// The time from the sending of a heading to the view that shows it, before anything was measured.
 const LATENCY_FIRST: Duration = Duration::from_millis(120);
 
 /// Headings that are remembered until a view shows them: more are not said in a second.
@@ -29,7 +29,7 @@ struct SaidHeading {
     seq: Seq,
     sent: Duration,
     heading: Vec2,
-    /// Of the turn that took it, once that is known.
+    /// The height of the turn that took it, once that is known.
     height: Option<u64>,
 }
 

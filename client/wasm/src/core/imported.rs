@@ -16,8 +16,8 @@ use super::{
 };
 use crate::draft::look_over;
 
-/// So many packages are kept for the next look, before all of them are forgotten: 16 MiB at most, a package having
-/// 256 KiB.
+/// Packages that are kept for the next look, before all of them are forgotten: 16 MiB at most, because a
+/// package has 256 KiB.
 const KEPT_MAX: usize = 4 * LINKED_PACKAGES_MAX;
 
 /// How messages name the source that is looked over.

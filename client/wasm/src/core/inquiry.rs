@@ -140,7 +140,7 @@ struct PageInquiry {
     task: InquiryTask,
     question: Question,
     tries: u32,
-    /// Under this number it was asked.
+    /// The number under which it was asked.
     asked: Option<u32>,
     /// A node was busy.
     again_at: Option<Duration>,
@@ -154,7 +154,7 @@ pub(super) struct Inquiries {
     /// Raw questions: commands by the number of the question.
     raw: BTreeMap<u32, u64>,
     learned_at: Option<Duration>,
-    /// When the core asks next what the sim is by now.
+    /// The moment when the core asks next what the sim is by now.
     charter_due: Duration,
     /// Packages that sources import, which were fetched to look those over.
     pub(super) imported: BTreeMap<PackageId, Package>,

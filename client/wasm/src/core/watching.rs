@@ -17,7 +17,7 @@ const BYTES_HIDDEN: u32 = 4_000;
 /// A tab that nobody looks at gets a view in so many turns: one a second.
 const TURNS_HIDDEN: u16 = 20;
 
-/// Does somebody look at the tab?
+/// Whether somebody looks at the tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TabPulse {

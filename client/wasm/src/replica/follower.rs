@@ -10,7 +10,7 @@ use metatopia_types::{
 use super::{DecidedTurn, tail::TurnTail};
 use crate::{CallError, TrialReport, trial::news::TrialNews};
 
-/// After this height, the own root and the one that a certified header states.
+/// The own root after a height, and the one that a certified header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Compared {
     pub(crate) of: Height,

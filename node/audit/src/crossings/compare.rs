@@ -73,15 +73,15 @@ pub enum CrossingFault {
 pub struct DirectionCount {
     /// Departures that the log of their sim shows.
     pub departed: u64,
-    /// Of these, the neighbour took so many, by both logs.
+    /// Departures of these that the neighbour took, by both logs.
     pub taken: u64,
-    /// So many came home, by both logs.
+    /// Departures that came home, by both logs.
     pub came_home: u64,
-    /// So many came home when the neighbour was given up; it gives back what it had taken of them.
+    /// Departures that came home when the neighbour was given up; it gives back what it had taken of them.
     pub severed: u64,
-    /// So many were under way at the end of the log.
+    /// Departures that were under way at the end of the log.
     pub under_way: u64,
-    /// So many ended by the log of their sim, and the log of the neighbour does not reach them.
+    /// Departures that ended by the log of their sim, and that the log of the neighbour does not reach.
     pub one_sided: u64,
     /// States of the neighbour that were heard, and that its log has.
     pub heard: u64,

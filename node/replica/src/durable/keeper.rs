@@ -59,7 +59,7 @@ struct Unsynced {
     end: Option<store::Position>,
 }
 
-/// Does what it is ordered, as far as the disk does.
+/// Carries out the orders of a replica on its disk, as far as the disk does.
 #[derive(Debug)]
 pub struct Keeper<D> {
     store: Store<D>,
@@ -77,7 +77,7 @@ pub struct Keeper<D> {
     /// A fetched state and its record, while they are not on the disk.
     replacing: Option<(Snapshot, Option<Vec<u8>>)>,
     oldest: Height,
-    /// What is missing, and must that be told?
+    /// The turns that are missing, and whether that must be told.
     gaps: Gaps,
     are_gaps_due: bool,
     /// The words that have left the log.

@@ -37,7 +37,7 @@ pub struct OwnEndpoint {
 pub enum EndpointChange {
     /// The announcement is new.
     New {
-        /// Is it to be forwarded, because the last one was forwarded long enough ago?
+        /// Whether it is to be forwarded, because the last one was forwarded long enough ago.
         pass_on: bool,
     },
     /// The announcement is not newer than the known one, not of a server of this sim, or not signed

@@ -18,7 +18,7 @@ pub const STANDING_MAX: usize = 256;
 struct StandingQuestion {
     asker: Asker,
     question: DispatchQuestion,
-    /// When it is answered although there is no news, in monotonic time.
+    /// The moment at which it is answered although there is no news, in monotonic time.
     until: Duration,
 }
 

@@ -29,7 +29,7 @@ use crate::{Effect, FETCH_PAUSE, Gaps, PeerMessage, RECALL_HEIGHTS, members::Con
 /// Most turns that are put back at once: a minute of 20 turns a second, in one file.
 pub const FILL_TURNS_MAX: u64 = 1_200;
 
-/// Of turns that are put back at once so many bytes, or one turn: 1 MiB.
+/// Bytes of turns that are put back at once, unless a single turn is longer: 1 MiB.
 pub const FILL_BYTES_MAX: usize = 1 << 20;
 
 /// Between two questions: four pages a second are 512 KiB, a busy hour in a few minutes.

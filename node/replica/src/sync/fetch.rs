@@ -49,14 +49,14 @@ pub const ANSWER: Duration = Duration::from_secs(5);
 /// Questions in a row that a provider may leave unanswered.
 pub const SILENCES_MAX: u32 = 3;
 
-/// Before a provider is asked again that has nothing yet, or too much to do.
+/// The pause before a provider is asked again that has nothing yet, or too much to do.
 pub const PAUSE: Duration = Duration::from_millis(250);
 
 /// Answers in a row by which a provider may say that it has too much to do. There are two in each
 /// [`PAUSE`], so it may do so for half a minute.
 pub const BUSIES_MAX: u32 = 240;
 
-/// After the first offer, others may come for so long; then the newest is taken.
+/// The time after the first offer in which others may come; then the newest is taken.
 pub const OFFERS: Duration = Duration::from_millis(500);
 
 /// A state of which nothing comes for so long is given up, and whoever offered it has to wait for the

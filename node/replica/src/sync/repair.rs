@@ -88,7 +88,7 @@ pub struct RepairReport {
     pub difference: Option<StateDifference>,
     /// The number of repairs within the last hour, including this one.
     pub repairs: usize,
-    /// Does the server vote again?
+    /// Whether the server votes again.
     pub votes: bool,
 }
 
@@ -114,15 +114,15 @@ pub(super) struct Repair {
     halt: Option<Halt>,
     /// The times of the repairs by the wall clock. They outlive a restart.
     repairs: VecDeque<Millis>,
-    /// Must this server sign nothing, because it repaired its state too often?
+    /// Whether this server must sign nothing, because it repaired its state too often.
     silent: bool,
     /// The height for which the state was checked because no root had a quorum.
     stalled: Option<Height>,
     /// The last states.
     recent: VecDeque<(Height, Frozen)>,
-    /// Has agreement stopped for good?
+    /// Whether agreement has stopped for good.
     stopped: bool,
-    /// Has the status to show a change at once?
+    /// Whether the status has to show a change at once.
     changed: bool,
 }
 

@@ -93,7 +93,7 @@ pub(in crate::cli) struct ServerExit {
     pub(in crate::cli) status: String,
     /// The code that the server ended with; nothing if a signal ended it.
     pub(in crate::cli) code: Option<i32>,
-    /// Has the sim ended, as its charter says? A server that somebody stops ends with the same code.
+    /// Whether the sim has ended, as its charter says. A server that somebody stops ends with the same code.
     pub(in crate::cli) sim_ended: bool,
 }
 

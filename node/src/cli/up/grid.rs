@@ -53,7 +53,7 @@ pub(in crate::cli) const SQUARE_TILES: i32 = SQUARE_TILES_MIN << DOUBLINGS;
 /// In the directory of a sim: its square is granted.
 const CLAIMED: &str = "claimed";
 
-/// So many sims from west to east, and from south to north.
+/// The number of sims from west to east, and from south to north.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GridSize {
     columns: u32,

@@ -18,7 +18,8 @@ pub const PULSE_MS: u64 = 900;
 /// An admin may give up a neighbour that was silent for so long, in milliseconds: a day.
 pub const SILENCE_MS: u64 = 86_400_000;
 
-/// So long it is known why somebody came home from a border, in milliseconds: her client asks every two seconds.
+/// The time for which it is known why somebody came home from a border, in milliseconds: her client asks
+/// every two seconds.
 pub const TURNED_BACK_MS: u64 = 10_000;
 
 /// People at one border of whom that is known at a time: as many as there are departures under way.
@@ -27,27 +28,31 @@ pub const TURNED_BACK_MAX: usize = 32;
 /// How long a pass counts, in milliseconds of turns of the sim that gives it.
 pub const PASS_MS: u64 = 10_000;
 
-/// So far from a border people are named to the neighbour, in metres: the way of twelve seconds.
+/// The distance from a border at which people are named to the neighbour, in metres: the way of twelve
+/// seconds.
 pub const NEAR_BORDER_METRES: i32 = 48;
 
-/// So far from a portal people are named to the neighbour, in metres: the way of four seconds. What lies behind a
-/// portal is not in sight, so nothing needs to be fetched long before.
+/// The distance from a portal at which people are named to the neighbour, in metres: the way of four seconds.
+/// What lies behind a portal is not in sight, so nothing needs to be fetched long before.
 pub const NEAR_PORTAL_METRES: i32 = 16;
 
-/// So far from every edge of the ground the middle of a portal is, in metres: whoever comes out stands on the ground.
+/// The distance of the middle of a portal from every edge of the ground, in metres: whoever comes out stands
+/// on the ground.
 pub const PORTAL_EDGE_METRES: i32 = 4;
 
-/// So far apart the middles of two portals are, in metres: who comes out of one has room beside the other.
+/// The distance between the middles of two portals, in metres: who comes out of one has room beside the
+/// other.
 pub const PORTALS_APART_METRES: i32 = 6;
 
-/// So far behind an open border a sim's own bodies still move, in metres.
+/// The distance behind an open border up to which a sim's own bodies still move, in metres.
 pub const BORDER_BAND_METRES: i32 = 2;
 
 /// How far from the main thing of a mechanism the rest of it may be, to go over a border with it: no neighbour puts
 /// things far from the line by saying that they are joined to one at the line.
 pub const MECHANISM_REACH_METRES: i32 = 24;
 
-/// So near a line a body is that the neighbour has a ghost of, and so far a ghost reaches over it, in metres.
+/// The distance from a line within which the neighbour has a ghost of a body, and by which a ghost reaches
+/// over the line, in metres.
 pub const GHOST_METRES: i32 = 4;
 
 /// A sim makes a border frame no sooner than so many milliseconds after the last one: five a second.

@@ -43,8 +43,8 @@ pub const CLUB_INVITE_MS: u64 = 7 * 86_400_000;
 /// Words to be forgotten that the state remembers, for servers that were not there: of at most 90 B, 90 KiB.
 pub const FORGOTTEN_KEPT: usize = 1_024;
 
-/// Of these, what authors forget of their own when there are more than all: the newest of moderators always have
-/// the other half.
+/// Words among these that authors forgot of their own, if more are forgotten than the state remembers: the
+/// newest of moderators always have the other half.
 pub const FORGOTTEN_OWN_KEPT: usize = 512;
 
 /// Words of one's own, or that one was told, that one author may have forgotten in a day.

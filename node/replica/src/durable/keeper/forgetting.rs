@@ -32,7 +32,7 @@ pub struct Forgetting {
     pub words: Vec<ForgottenWords>,
     /// Words of turns before this time go as well.
     pub before: Option<Millis>,
-    /// So many turns below the newest snapshot stay whole: a server that is farther behind fetches a state.
+    /// Turns below the newest snapshot that stay whole: a server that is farther behind fetches a state.
     pub whole_turns: u64,
 }
 

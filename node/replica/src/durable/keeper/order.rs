@@ -165,9 +165,9 @@ pub enum Health {
 pub enum History {
     /// All of it.
     Whole,
-    /// So many turns below the older snapshot, usually [`HISTORY_TURNS`](super::HISTORY_TURNS).
-    /// Whoever sends an act again for as long as it is valid shall get its receipt: so at least as
-    /// many as acts are valid for.
+    /// Turns below the older snapshot that are kept, usually [`HISTORY_TURNS`](super::HISTORY_TURNS). A
+    /// client that sends an act again for as long as it is valid shall get its receipt, so there are at least
+    /// as many as acts are valid for.
     Turns(u64),
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Reapplying {
     next: Height,
     /// Turns that were read from the log and are not applied yet.
     read: VecDeque<Decision>,
-    /// Are turns being read from the log?
+    /// Whether turns are being read from the log.
     loading: bool,
     /// The roots that this server computed since it was started. Each may be wrong.
     had: BTreeMap<Height, Root>,
