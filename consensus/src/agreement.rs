@@ -64,7 +64,7 @@ pub struct Agreement {
     catch_up: CatchUp,
     /// Whether this server may sign.
     may_sign: bool,
-    /// Whether this server must not sign for now. It is taken up when the next height begins.
+    /// Whether this server must not sign for now. If it becomes true, that counts from the next height on.
     muted: bool,
     /// Whether this server signs at the height that has begun.
     signs: bool,

@@ -65,7 +65,7 @@ impl Network {
         }
     }
 
-    /// Has links behave like this from now on. Frames under way keep their delays.
+    /// Sets how links behave from now on. Frames under way keep their delays.
     pub fn set_links(&mut self, links: Links) {
         self.links = links;
     }

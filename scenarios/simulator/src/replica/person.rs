@@ -225,7 +225,7 @@ impl Person {
         Self { home: Some(seat), ..self }
     }
 
-    /// Returns where they go first. It is elsewhere as long as they doubt what they were told there.
+    /// Returns the server that they go to first, if any, unless they doubt what they were told there.
     pub(crate) fn home(&self) -> Option<usize> {
         self.home.filter(|_| self.checks.is_empty())
     }

@@ -84,9 +84,9 @@ impl Rush {
     }
 }
 
-/// Returns whether the law about stewards holds now: the honest servers that vote, and how many processes
-/// died or went wrong until now. `None` if a frame may be under way for longer than a turn, or somebody is
-/// behind.
+/// Returns the honest servers that vote, and how many processes died or went wrong until now, if the law
+/// about stewards holds now. It does not hold, and this is `None`, if a frame may be under way for longer
+/// than a turn, or somebody is behind.
 fn calm(run: &ReplicaRun) -> Option<(Vec<usize>, u64, usize)> {
     let quick = run.plan.conditions.links.delay.most.as_millis();
     let turn = u128::from(run.stage.setting().turn_length);
