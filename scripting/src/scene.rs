@@ -29,6 +29,13 @@ use crate::{
 
 pub(crate) use described::{ARGUMENT_RULES, COLOR_RULE, DescribedFields, LiteralRule};
 
+/// A property of objects that is a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VectorProperty {
+    Position,
+    Velocity,
+}
+
 /// What every host function does in the end; also how a port to Rust reads and writes the world.
 ///
 /// A scene holds the limits of a call: whoever writes through it cannot break them.
@@ -144,18 +151,23 @@ impl ScriptContext {
         Ok(object)
     }
 
-    /// Reads a vector of an object. A view is large: it is looked at where it is, and not moved.
+    /// Reads a vector of an object without the rest of its view, which is large.
     ///
     /// # Errors
     /// As [`ScriptContext::object`].
     pub(crate) fn vector_of(
         &self,
         id: ObjectId,
-        read: fn(&ObjectView<'_>) -> Vec2,
+        property: VectorProperty,
     ) -> Result<Vec2, HostFault> {
-        match &self.object(id) {
-            Ok(view) => Ok(read(view)),
-            Err(_) => Err(gone(id)),
+        let (there, written) = match property {
+            VectorProperty::Position => (self.view.position(id), self.seen.pos),
+            VectorProperty::Velocity => (self.view.velocity(id), self.seen.velocity),
+        };
+        match (there, written) {
+            (Some(_), Some(written)) if id == self.object => Ok(written),
+            (Some(there), _) => Ok(there),
+            (None, _) => Err(gone(id)),
         }
     }
 
@@ -298,6 +310,7 @@ impl ScriptContext {
     }
 }
 
+#[cold]
 fn gone(id: ObjectId) -> HostFault {
     HostFault::new(ErrorKind::Gone, format!("there is no object {id}"))
 }

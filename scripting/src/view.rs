@@ -14,6 +14,17 @@ pub trait WorldView: Send + Sync {
     /// One object, or nothing if there is none of this id.
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>>;
 
+    /// Returns where an object's centre is, as [`WorldView::object`] says. Scripts read this of all that is near
+    /// them, and the rest of a view takes longer to put together than the reading.
+    fn position(&self, id: ObjectId) -> Option<Vec2> {
+        self.object(id).map(|object| object.pos)
+    }
+
+    /// Returns how fast an object moves, as [`WorldView::object`] says.
+    fn velocity(&self, id: ObjectId) -> Option<Vec2> {
+        self.object(id).map(|object| object.velocity)
+    }
+
     /// Returns at most `max` objects whose centre is within `radius` metres of `center`, nearest first,
     /// objects at the same distance by id.
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby;

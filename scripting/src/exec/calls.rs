@@ -3,6 +3,7 @@
 use alloc::{boxed::Box, format, string::String, sync::Arc, vec::Vec};
 
 use metatopia_math::{Fx, Vec2};
+use metatopia_types::ObjectId;
 
 use super::{
     convert::{into_datum, value_of},
@@ -83,6 +84,12 @@ pub(super) fn next_element(state: &mut [Datum]) -> Option<Datum> {
             let element = list.items().get(usize::try_from(*at).ok()?)?.clone();
             *at += 1;
             Some(element)
+        }
+        Datum::Found(objects) => {
+            let Datum::Int(at) = place else { unreachable!("a place is an int") };
+            let object = *objects.get(usize::try_from(*at).ok()?)?;
+            *at += 1;
+            Some(Datum::Object(object))
         }
         Datum::Range(next, end) => {
             if next >= end {
@@ -217,14 +224,8 @@ impl CallMachine<'_> {
             }
             (FrequentCall::Sqrt, [Datum::Fixed(x)]) => x.sqrt().map(Datum::Fixed),
             (FrequentCall::Nearby, [radius @ (Datum::Fixed(_) | Datum::Int(_))]) => {
-                let radius = fixed_of("nearby", radius)?;
-                let scene = self.scene()?;
-                let found = scene.nearby(radius)?;
-                let looked = scene.take_looked() as u64;
-                self.meter.pay(looked * prices::LOOK)?;
-                let list = Datum::Array(Arc::new(DatumList::of_objects(found)));
-                self.meter.take(list.size())?;
-                Some(list)
+                let found = self.look_around(radius)?;
+                Some(Datum::Array(Arc::new(DatumList::of_objects(found))))
             }
             (FrequentCall::Send, [Datum::Object(to), Datum::Text(topic), data]) => {
                 self.pay_for(arguments)?;
@@ -247,6 +248,17 @@ impl CallMachine<'_> {
             }
             _ => None,
         })
+    }
+
+    /// Returns the objects around the own one, and pays for an array of them.
+    pub(super) fn look_around(&mut self, radius: &Datum) -> CallOutcome<Vec<ObjectId>> {
+        let radius = fixed_of("nearby", radius)?;
+        let scene = self.scene()?;
+        let found = scene.nearby(radius)?;
+        let looked = scene.take_looked() as u64;
+        self.meter.pay(looked * prices::LOOK)?;
+        self.meter.take(DatumList::size_of_objects(found.len()))?;
+        Ok(found)
     }
 
     /// Pays for handing arguments to the world.

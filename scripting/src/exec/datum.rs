@@ -2,7 +2,7 @@
 
 mod text;
 
-use alloc::{string::String, sync::Arc, vec::Vec};
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::cmp::Ordering;
 
 use metatopia_math::{Fx, Vec2};
@@ -36,6 +36,8 @@ pub(crate) enum Datum {
     State,
     /// A whole error, which no script can name.
     Fault(Arc<CallFault>),
+    /// Objects that a loop goes over, and that nothing else has: no script can name them.
+    Found(Box<[ObjectId]>),
 }
 
 /// Elements of an array, with what they count.
@@ -108,7 +110,7 @@ impl Datum {
         }
     }
 
-    /// Its kind; none for a whole error, which no script can name.
+    /// Its kind; none for what no script can name.
     pub(super) const fn kind(&self) -> Option<ValueKind> {
         Some(match self {
             Self::Unit => ValueKind::Unit,
@@ -123,7 +125,7 @@ impl Datum {
             Self::Range(..) | Self::RangeTo(..) => ValueKind::Range,
             Self::Function(_) => ValueKind::Function,
             Self::State => ValueKind::State,
-            Self::Fault(_) => return None,
+            Self::Fault(_) | Self::Found(_) => return None,
         })
     }
 
@@ -171,6 +173,11 @@ impl DatumList {
         let bytes = items.iter().map(Datum::size).fold(0, u64::saturating_add);
         let depth = items.iter().map(Datum::depth).max().unwrap_or(0);
         Self { items, bytes, depth }
+    }
+
+    /// Returns what an array of so many objects counts.
+    pub(super) const fn size_of_objects(count: usize) -> u64 {
+        VALUE_BYTES + CONTAINER_BYTES + VALUE_BYTES * count as u64
     }
 
     /// Returns a list of objects, each of which counts the same.

@@ -8,10 +8,11 @@ use super::{
     convert::datum_of, datum::Datum, loaded_op::LoadedOp, prices, typed, typed::TypedCode,
 };
 use crate::{
-    EventKind, HostFault, ObjectView, ScriptContext,
+    EventKind, HostFault, ScriptContext,
     host::{Access, FUNCTIONS, HostFunction, HostProperty, PROPERTIES, ValueKind},
     ir::{IR_FORMAT, IrFunction, IrOp, IrPath, ScriptProgram},
     lang::SourcePoint,
+    scene::VectorProperty,
 };
 
 /// A program that can run.
@@ -50,8 +51,8 @@ pub(super) struct LoadedName {
     pub(super) text: Arc<str>,
     pub(super) coordinate: Option<fn(&mut Vec2) -> &mut Fx>,
     pub(super) property: Option<&'static HostProperty>,
-    /// Reads the property if it is one of those that are vectors.
-    pub(super) vector: Option<fn(&ObjectView<'_>) -> Vec2>,
+    /// The property if it is one of those that are vectors.
+    pub(super) vector: Option<VectorProperty>,
     /// Writes the property if it is one of those.
     pub(super) set_vector: Option<WriteOwn<Vec2>>,
     /// Writes the property if it is a number that bodies have.
@@ -235,11 +236,11 @@ fn loaded_name(name: &str) -> LoadedName {
     };
     match name {
         "pos" => {
-            loaded.vector = Some(|object| object.pos);
+            loaded.vector = Some(VectorProperty::Position);
             loaded.set_vector = Some(ScriptContext::set_pos);
         }
         "velocity" => {
-            loaded.vector = Some(|object| object.velocity);
+            loaded.vector = Some(VectorProperty::Velocity);
             loaded.set_vector = Some(ScriptContext::set_velocity);
         }
         "angle" => {

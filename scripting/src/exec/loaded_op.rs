@@ -66,7 +66,10 @@ pub(super) enum LoadedOp {
     Own { to: u8 },
     /// Reads a property of an object that is a vector.
     Vector { x: u8, y: u8, of: u8, name: u16 },
-    /// Takes the next object of an array of objects, or goes on elsewhere.
+    /// Looks around, and begins to take the objects that are found. It is a call of `nearby` whose result a loop
+    /// goes over and nothing else has, so that it is no array.
+    LookAround { kind: SlotKind, radius: u8, state: u16 },
+    /// Takes the next object of an array of objects, or of those found around, or goes on elsewhere.
     NextObject { to: u8, state: u16, target: u16 },
     /// Takes the next number of a range, or goes on elsewhere.
     NextInt { to: u8, state: u16, target: u16 },
@@ -78,8 +81,10 @@ pub(super) enum LoadedOp {
     Fill { kind: SlotKind, slot: u8, register: u16 },
     /// Puts the vector that a register holds into two slots.
     FillVector { x: u8, y: u8, register: u16 },
-    /// Gives back what a register holds, whose value is in a slot from now on.
+    /// Gives back what a register holds, and puts `()` there.
     Clear { register: u16 },
+    /// Ends the function with the result that a register holds.
+    Return { from: u16 },
     /// Writes a property that is a vector, if the object is the own one, and skips the operations that do so
     /// for any.
     SetVector { of: u8, x: u8, y: u8, skipped: u8, name: u16 },

@@ -404,8 +404,8 @@ impl<'p> CallMachine<'p> {
                             let value = *coordinate(&mut { *vector });
                             put_fixed(&mut registers[usize::from(to)], value);
                         }
-                        (Datum::Object(object), _, Some(read)) => {
-                            let vector = get!(self.vector_of(*object, read));
+                        (Datum::Object(object), _, Some(property)) => {
+                            let vector = get!(self.vector_of(*object, property));
                             registers[usize::from(to)].put(Datum::Vec2(vector));
                         }
                         (of, ..) => {

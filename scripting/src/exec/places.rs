@@ -13,9 +13,10 @@ use super::{
     prices,
 };
 use crate::{
-    ErrorKind, ObjectView, Value,
+    ErrorKind, Value,
     host::{Access, HostProperty},
     limits::TEXT_BYTES,
+    scene::VectorProperty,
 };
 
 #[cold]
@@ -54,7 +55,7 @@ impl CallMachine<'_> {
                 Ok(Datum::Fixed(*coordinate(&mut { *vector })))
             }
             (Datum::Object(object), _, Some(property)) => match name.vector {
-                Some(read) => self.vector_of(*object, read).map(Datum::Vec2),
+                Some(vector) => self.vector_of(*object, vector).map(Datum::Vec2),
                 None => self.field(*object, property),
             },
             (Datum::Map(map), ..) => {
@@ -70,9 +71,9 @@ impl CallMachine<'_> {
     pub(super) fn vector_of(
         &mut self,
         object: ObjectId,
-        read: fn(&ObjectView<'_>) -> Vec2,
+        property: VectorProperty,
     ) -> CallOutcome<Vec2> {
-        Ok(self.scene()?.vector_of(object, read)?)
+        Ok(self.scene()?.vector_of(object, property)?)
     }
 
     pub(super) fn field(

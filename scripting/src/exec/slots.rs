@@ -66,19 +66,23 @@ impl Slots for SlotWindow {
     }
 }
 
-/// Takes the next object of an array of objects: from its register, and from the one behind it its place.
+/// Takes the next object that a loop goes over: from its register, and from the one behind it its place.
 #[inline]
 pub(super) fn next_object(state: &mut [Datum]) -> Option<ObjectId> {
-    let [Datum::Array(list), Datum::Int(place), ..] = state else {
-        unreachable!("a loop over objects has an array and a place")
+    let [over, Datum::Int(place), ..] = state else {
+        unreachable!("a loop over objects has them and a place")
     };
-    match list.items().get(usize::try_from(*place).ok()?)? {
-        Datum::Object(object) => {
-            *place += 1;
-            Some(*object)
-        }
-        _ => unreachable!("the world gave objects"),
-    }
+    let at = usize::try_from(*place).ok()?;
+    let object = match over {
+        Datum::Found(objects) => *objects.get(at)?,
+        Datum::Array(list) => match list.items().get(at)? {
+            Datum::Object(object) => *object,
+            _ => unreachable!("the world gave objects"),
+        },
+        _ => unreachable!("a loop over objects has them"),
+    };
+    *place += 1;
+    Some(object)
 }
 
 /// Takes the next number of a range.
@@ -144,10 +148,11 @@ impl CallMachine<'_> {
         frame: &mut CallFrame,
     ) -> Leave {
         let code = &function.code[..];
+        // Places have 16 bits, and each is looked at: no sum of them can leave its range.
         let mut next = frame.next;
         let leave = loop {
             let op = &code[next];
-            next += 1;
+            next = next.wrapping_add(1);
             match *op {
                 LoadedOp::Plain(_) => {
                     frame.next = next - 1;
@@ -204,17 +209,20 @@ impl CallMachine<'_> {
                     registers[usize::from(register)].put(Datum::Vec2(vector));
                 }
                 LoadedOp::Clear { register } => registers[usize::from(register)].put(Datum::Unit),
+                LoadedOp::Return { from } => {
+                    break Leave::Return(core::mem::take(&mut registers[usize::from(from)]));
+                }
                 LoadedOp::SetVector { of, x, y, skipped, name } => {
                     if window.object(of) == self.me {
                         let vector = Vec2::new(window.fixed(x), window.fixed(y));
                         get!(self.set_vector(name, vector));
-                        next += usize::from(skipped);
+                        next = next.wrapping_add(usize::from(skipped));
                     }
                 }
                 LoadedOp::SetNumber { of, value, skipped, name } => {
                     if window.object(of) == self.me {
                         get!(self.set_number(name, window.fixed(value)));
-                        next += usize::from(skipped);
+                        next = next.wrapping_add(usize::from(skipped));
                     }
                 }
                 LoadedOp::Send { to, kind, x, y, topic } => {
@@ -226,14 +234,14 @@ impl CallMachine<'_> {
                 }
                 LoadedOp::ChargeAndJumpUnlessLess { price, a, b, target } => {
                     get!(self.meter.pay(u64::from(price)));
-                    next += 1;
+                    next = next.wrapping_add(1);
                     if window.number(a) >= window.number(b) {
                         next = usize::from(target);
                     }
                 }
                 LoadedOp::ChargeAndNextObject { price, to, state, target } => {
                     get!(self.meter.pay(u64::from(price)));
-                    next += 1;
+                    next = next.wrapping_add(1);
                     match next_object(&mut registers[usize::from(state)..]) {
                         Some(object) => window.put(to, object.0.cast_signed()),
                         None => next = usize::from(target),
@@ -241,7 +249,7 @@ impl CallMachine<'_> {
                 }
                 LoadedOp::ChargeAndNextInt { price, to, state, target } => {
                     get!(self.meter.pay(u64::from(price)));
-                    next += 1;
+                    next = next.wrapping_add(1);
                     match next_int(&mut registers[usize::from(state)]) {
                         Some(int) => window.put(to, int),
                         None => next = usize::from(target),
@@ -249,37 +257,37 @@ impl CallMachine<'_> {
                 }
                 LoadedOp::ChargeAndVector { price, x, y, of, name } => {
                     get!(self.meter.pay(u64::from(price)));
-                    next += 1;
+                    next = next.wrapping_add(1);
                     get!(self.read_vector(window, (x, y), of, name));
                 }
                 LoadedOp::Copies { first: [to, from], second: [next_to, next_from] } => {
                     window.put(to, window.number(from));
                     window.put(next_to, window.number(next_from));
-                    next += 1;
+                    next = next.wrapping_add(1);
                 }
                 LoadedOp::Adds { first: [to, a, b], second: [next_to, c, d] } => {
                     checked!(window, checked_add, "+", to, a, b);
-                    next += 1;
+                    next = next.wrapping_add(1);
                     checked!(window, checked_add, "+", next_to, c, d);
                 }
                 LoadedOp::Subs { first: [to, a, b], second: [next_to, c, d] } => {
                     checked!(window, checked_sub, "-", to, a, b);
-                    next += 1;
+                    next = next.wrapping_add(1);
                     checked!(window, checked_sub, "-", next_to, c, d);
                 }
                 LoadedOp::Products { first: [to, a, b], second: [next_to, c, d] } => {
                     product!(window, to, a, b);
-                    next += 1;
+                    next = next.wrapping_add(1);
                     product!(window, next_to, c, d);
                 }
                 LoadedOp::ProductAndSum { first: [to, a, b], second: [next_to, c, d] } => {
                     product!(window, to, a, b);
-                    next += 1;
+                    next = next.wrapping_add(1);
                     checked!(window, checked_add, "+", next_to, c, d);
                 }
                 LoadedOp::ProductAndDifference { first: [to, a, b], second: [next_to, c, d] } => {
                     product!(window, to, a, b);
-                    next += 1;
+                    next = next.wrapping_add(1);
                     checked!(window, checked_sub, "-", next_to, c, d);
                 }
                 LoadedOp::Fixed { .. }
@@ -287,6 +295,7 @@ impl CallMachine<'_> {
                 | LoadedOp::Promote { .. }
                 | LoadedOp::Negate { .. }
                 | LoadedOp::Equal { .. }
+                | LoadedOp::LookAround { .. }
                 | LoadedOp::Fill { .. }
                 | LoadedOp::FillVector { .. } => get!(self.on_slots(op, registers, window)),
             }
@@ -304,9 +313,9 @@ impl CallMachine<'_> {
         of: u8,
         name: u16,
     ) -> CallOutcome<()> {
-        let read = self.program.names[usize::from(name)].vector;
-        let read = read.expect("only such properties are read so");
-        let vector = self.vector_of(window.object(of), read)?;
+        let property = self.program.names[usize::from(name)].vector;
+        let property = property.expect("only such properties are read so");
+        let vector = self.vector_of(window.object(of), property)?;
         window.put(x, vector.x.to_bits());
         window.put(y, vector.y.to_bits());
         Ok(())
@@ -366,6 +375,12 @@ impl CallMachine<'_> {
             LoadedOp::Equal { to, a, b, wanted } => {
                 self.meter.pay(VALUE_BYTES / prices::WALKED_PER_NANOSECOND)?;
                 window.put(to, ((window.number(a) == window.number(b)) == wanted).into());
+            }
+            LoadedOp::LookAround { kind, radius, state } => {
+                let found = self.look_around(&window.value(kind, radius))?;
+                let state = usize::from(state);
+                registers[state].put(Datum::Found(found.into()));
+                registers[state + 1].put(Datum::Int(0));
             }
             LoadedOp::Fill { slot, register, .. } => {
                 window.put(

@@ -30,6 +30,7 @@ impl fmt::Display for Datum {
             Self::Function(_) => f.write_str("function"),
             Self::State => f.write_str("state"),
             Self::Fault(_) => f.write_str("error"),
+            Self::Found(_) => f.write_str("objects"),
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct BlockUnderWay<'t, 'a> {
     out: &'t mut TypedCode,
     /// The operation of the program that is translated.
     origin: u16,
+    /// The first operation of the program that is not yet translated: some are, together with the one before.
+    pub(super) next: usize,
 }
 
 impl<'t, 'a> BlockUnderWay<'t, 'a> {
@@ -36,7 +38,7 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
             _ => [0; 2],
         };
         let places = (0..).zip(&states).map(of).collect();
-        Self { translation, states, places, guests: Vec::new(), out, origin: 0 }
+        Self { translation, states, places, guests: Vec::new(), out, origin: 0, next: 0 }
     }
 
     pub(super) fn into_states(self) -> Vec<RegisterState> {
@@ -209,7 +211,11 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
                 _ => {}
             }
         }
-        self.emit(LoadedOp::Plain(op));
+        self.emit(match op {
+            IrOp::Unit { to } => LoadedOp::Clear { register: to },
+            IrOp::Return { from } => LoadedOp::Return { from },
+            op => LoadedOp::Plain(op),
+        });
         let keeps_memory = matches!(op, IrOp::Text { .. } | IrOp::Closure { .. });
         for register in self.operands().row(&op).into_iter().flatten() {
             let had_memory = self.states[usize::from(register)].has_memory;

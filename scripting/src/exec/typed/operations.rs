@@ -10,6 +10,7 @@ use super::{
     },
     block::BlockUnderWay,
     kinds::{RegisterKind, RegisterState, slot_kind},
+    operands::OperandTable,
 };
 use crate::{
     host::ValueKind,
@@ -19,6 +20,9 @@ use crate::{
 impl BlockUnderWay<'_, '_> {
     /// Translates the operation at a place of a block.
     pub(super) fn operation(&mut self, block: usize, place: usize) {
+        if place < self.next {
+            return;
+        }
         self.begin(place);
         let op = self.translation.function.code[place];
         if op.target().is_some() {
@@ -49,7 +53,7 @@ impl BlockUnderWay<'_, '_> {
             }
             IrOp::Unary { op: sign, to, a } => self.unary(op, sign, to, a),
             IrOp::Get { to, of, name } => self.get(op, to, of, name),
-            IrOp::Host { call, first } => self.host(op, call, first),
+            IrOp::Host { call, first } => self.host((block, place), call, first),
             IrOp::Store { root, .. } | IrOp::Change { root, .. } => self.change_part(op, root),
             IrOp::Iterate { state, from } => self.iterate(op, state, from),
             _ => {
@@ -69,7 +73,7 @@ impl BlockUnderWay<'_, '_> {
     /// Notes what an operation wrote to registers.
     fn written_by(&mut self, op: &IrOp) {
         let mut written = Vec::new();
-        super::operands::OperandTable::writes(op, &mut |register| written.push(register));
+        OperandTable::writes(op, &mut |register| written.push(register));
         for register in written {
             self.put(register, RegisterState::of_anything());
         }
@@ -307,7 +311,8 @@ impl BlockUnderWay<'_, '_> {
         }
     }
 
-    fn host(&mut self, op: IrOp, call: u16, first: u16) {
+    fn host(&mut self, (block, place): (usize, usize), call: u16, first: u16) {
+        let op = IrOp::Host { call, first };
         let call = &self.translation.loaded.calls[usize::from(call)];
         if call.frequent == Some(FrequentCall::Vec2)
             && [first, first + 1].map(|register| self.slot_kind(register))
@@ -318,7 +323,12 @@ impl BlockUnderWay<'_, '_> {
             self.lies(first, SlotKind::Vec2, [x, y]);
             return;
         }
-        if call.frequent == Some(FrequentCall::Send) && self.send(first) {
+        let is_short = match call.frequent {
+            Some(FrequentCall::Send) => self.send((block, place), first),
+            Some(FrequentCall::Nearby) => self.look_around((block, place), first),
+            _ => false,
+        };
+        if is_short {
             return;
         }
         self.plain(op);
@@ -331,8 +341,27 @@ impl BlockUnderWay<'_, '_> {
         }
     }
 
+    /// Looks around for a loop, if the next operation begins one over what is found. That operation cannot fail,
+    /// so both have one place.
+    fn look_around(&mut self, (block, place): (usize, usize), first: u16) -> bool {
+        let (_, end) = self.translation.flow.blocks[block];
+        let next = self.translation.function.code[..end].get(place + 1);
+        let Some(IrOp::Iterate { state, from }) = next.copied() else { return false };
+        let kind = self.slot_kind(first);
+        let Some(kind @ (SlotKind::Int | SlotKind::Fixed)) = kind.filter(|_| from == first) else {
+            return false;
+        };
+        let [radius, _] = self.place(first);
+        self.make_room(first);
+        self.emit(LoadedOp::LookAround { kind, radius, state });
+        self.put(first, RegisterState::EMPTY);
+        self.begun(state, RegisterKind::Objects);
+        self.next = place + 2;
+        true
+    }
+
     /// Sends a value that lies in slots under a topic that stands in the source, if these are.
-    fn send(&mut self, first: u16) -> bool {
+    fn send(&mut self, (block, place): (usize, usize), first: u16) -> bool {
         let (to, topic, data) = (first, first + 1, first + 2);
         let (Some(SlotKind::Object), RegisterKind::Constant(topic)) =
             (self.slot_kind(to), self.kind(topic))
@@ -346,10 +375,27 @@ impl BlockUnderWay<'_, '_> {
         let ([to, _], [x, y]) = (self.place(to), self.place(data));
         self.make_room(first);
         self.emit(LoadedOp::Send { to, kind, x, y, topic });
-        self.emit(LoadedOp::Plain(IrOp::Unit { to: first }));
-        let plain = RegisterState { has_memory: false, ..RegisterState::of_anything() };
-        self.put(first, plain);
+        if self.is_read_behind(block, place, first) {
+            self.emit(LoadedOp::Clear { register: first });
+            self.put(first, RegisterState { has_memory: false, ..RegisterState::of_anything() });
+        } else {
+            self.put(first, RegisterState::EMPTY);
+        }
         true
+    }
+
+    /// Says whether somebody may read what the operation at a place of a block put into a register.
+    fn is_read_behind(&self, block: usize, place: usize, register: u16) -> bool {
+        let (_, end) = self.translation.flow.blocks[block];
+        for op in &self.translation.function.code[place + 1..end] {
+            let (mut is_read, mut is_written) = (false, false);
+            self.operands().reads(op, &mut |read| is_read |= read == register);
+            OperandTable::writes(op, &mut |written| is_written |= written == register);
+            if is_read || is_written {
+                return is_read;
+            }
+        }
+        self.translation.flow.is_live_behind(block, register)
     }
 
     /// A change of an inner part: an object stays the same one, and a vector a vector.
@@ -402,12 +448,17 @@ impl BlockUnderWay<'_, '_> {
         let over = self.kind(from);
         self.plain(op);
         self.put(from, RegisterState::EMPTY);
-        let plain = RegisterState { has_memory: false, ..RegisterState::of_anything() };
-        self.put(state + 1, plain);
         let kind = match over {
             kind @ (RegisterKind::Objects | RegisterKind::Ints) => kind,
             _ => RegisterKind::Anything,
         };
+        self.begun(state, kind);
+    }
+
+    /// Notes that two registers hold how far a loop is, which goes over something of a kind.
+    fn begun(&mut self, state: u16, kind: RegisterKind) {
+        let plain = RegisterState { has_memory: false, ..RegisterState::of_anything() };
+        self.put(state + 1, plain);
         self.put(state, RegisterState { kind, has_memory: true });
     }
 

@@ -126,3 +126,20 @@ fn a_port_has_no_operations_and_is_loaded_all_the_same() {
     tables.functions.iter_mut().for_each(|function| function.code.clear());
     assert_eq!(on_slots(&tables).operations_on_slots(), 0);
 }
+
+/// What a loop alone goes over is no array: whatever else happens to it must not show.
+#[test]
+fn loops_over_what_is_nearby_do_the_same_however_they_get_it() {
+    let source = "fn on_touch(other, at, impulse) {
+        let seen = []; let radius = impulse * 8.0;
+        for o in nearby(8) { for p in nearby(radius) { if p == o { break; } seen.push(p.pos.x); } }
+        let near = nearby(20); let same = near;
+        for o in near { if o == other { continue; } seen.push(o.velocity); near.pop(); }
+        for o in nearby(3) { seen.push(o == other); return [seen, near.len(), same]; }
+        state.seen = seen; state.near = [near.len(), same.len()];
+        for o in nearby(\"far\") { seen.push(o); }
+    }";
+    assert!(assert_same(source, &touch()).1 > 0);
+    assert!(assert_same(&source.replace("\"far\"", "-1"), &touch()).1 > 0);
+    assert!(assert_same(&source.replace("\"far\"", "5"), &touch()).0 > 0);
+}
