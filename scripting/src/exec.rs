@@ -11,8 +11,10 @@ mod handler;
 mod loaded;
 mod loaded_op;
 mod machine;
+mod meanings;
 mod meter;
 mod operators;
+mod origins;
 mod places;
 #[cfg_attr(
     not(test),

@@ -8,8 +8,8 @@ use metatopia_types::ObjectId;
 use super::{
     convert::{into_datum, value_of},
     datum::{Datum, DatumClosure, DatumList, DatumMap},
-    loaded::{FrequentCall, LoadedCall},
     machine::CallMachine,
+    meanings::{FrequentCall, LoadedCall},
     meter::{CallFault, CallOutcome},
     operators::fixed_of,
     prices,

@@ -11,8 +11,8 @@ use super::{
     calls::{check_bounds, too_long},
     convert::value_of,
     datum::{Datum, DatumList, DatumMap},
-    loaded::{LoadedCall, LoadedName},
     machine::CallMachine,
+    meanings::{LoadedCall, LoadedName},
     meter::{CallFault, CallOutcome},
     operators::{equal, fixed, fixed_of, ints},
     places::{no_index, place_in, unknown_property},
@@ -68,11 +68,11 @@ impl CallMachine<'_> {
         value: Datum,
         at: SourcePoint,
     ) -> CallOutcome<()> {
-        let links = &self.program.paths[usize::from(path)].links[..];
+        let links = &self.program.paths[usize::from(path)][..];
         if let ([link], Datum::Object(object)) = (links, &registers[usize::from(root)])
             && *object == self.me
             && let IrLinkKind::Name(name) = link.kind
-            && let Some(property) = self.program.names[usize::from(name)].property
+            && let Some(property) = self.program.names[usize::from(name)].meaning.property
             && let Access::Field(_, Some(set)) = property.access
         {
             self.meter.pay(prices::PATH_LINK)?;
@@ -95,7 +95,7 @@ impl CallMachine<'_> {
         value: u16,
         at: SourcePoint,
     ) -> CallOutcome<()> {
-        let links = &self.program.paths[usize::from(path)].links[..];
+        let links = &self.program.paths[usize::from(path)][..];
         let mut variable = core::mem::take(&mut registers[usize::from(root)]);
         let itself;
         let value = if root == value {
@@ -123,7 +123,7 @@ impl CallMachine<'_> {
         at: SourcePoint,
     ) -> CallOutcome<()> {
         let call = &self.program.calls[usize::from(call)];
-        let links = &self.program.paths[usize::from(path)].links[..];
+        let links = &self.program.paths[usize::from(path)][..];
         // None of them has more than two besides what is changed.
         let mut arguments: [Datum; 2] = core::array::from_fn(|index| {
             let given = index + 1 < call.count;
@@ -191,7 +191,7 @@ impl CallMachine<'_> {
         rest: PartPath<'_>,
         change: PartChange<'_>,
     ) -> CallOutcome<Datum> {
-        match (&mut *target, name.coordinate, name.property) {
+        match (&mut *target, name.meaning.coordinate, name.meaning.property) {
             (Datum::Vec2(vector), Some(coordinate), _) => {
                 let mut inner = Datum::Fixed(*coordinate(vector));
                 let result = self.walk(&mut inner, rest, change)?;

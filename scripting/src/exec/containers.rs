@@ -5,8 +5,8 @@ use alloc::{format, sync::Arc, vec::Vec};
 use super::{
     calls::{bounded, check_bounds, fitting},
     datum::{Datum, DatumList},
-    loaded::LoadedCall,
     machine::CallMachine,
+    meanings::LoadedCall,
     meter::{CallFault, CallOutcome},
     operators::equal,
     places::place_in,
@@ -104,7 +104,7 @@ impl CallMachine<'_> {
         self.meter.pay(prices::ELEMENT)?;
         let result = match &mut *target {
             Datum::Array(list) => self.change_list(list, call, arguments)?,
-            Datum::Map(map) => match (&*call.name, &*arguments) {
+            Datum::Map(map) => match (call.name, &*arguments) {
                 ("remove", [Datum::Text(name)]) => {
                     self.meter.pay(prices::MAP_LOOKUP + map.entries().len() as u64)?;
                     Some(self.own_map(map)?.remove(name).unwrap_or_default())
@@ -142,7 +142,7 @@ impl CallMachine<'_> {
     ) -> CallOutcome<Option<Datum>> {
         let length = list.items().len();
         let moved = length as u64 / 4;
-        Ok(Some(match (&*call.name, arguments) {
+        Ok(Some(match (call.name, arguments) {
             ("push", [value]) => {
                 self.grow(list, 1)?;
                 self.own_list(list)?.push(core::mem::take(value));

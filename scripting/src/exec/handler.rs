@@ -48,10 +48,10 @@ impl Executor for ScriptExecutor {
 pub struct ScriptHandler {
     package: PackageId,
     /// The file of each source, with its first function in the program; the entry file is the last.
-    files: Vec<(usize, String)>,
+    files: Box<[(u16, Box<str>)]>,
     program: LoadedProgram,
     /// The functions of the program in Rust, if it is a port.
-    bodies: Vec<PortedBody>,
+    bodies: Box<[PortedBody]>,
 }
 
 impl ScriptHandler {
@@ -73,12 +73,13 @@ impl ScriptHandler {
         let LinkedProgram { program, firsts, .. } =
             linked.imports().link(&file, package.entry())?;
         let program = LoadedProgram::new(&program);
-        let files = firsts.into_iter().zip(linked.imports().files().chain([file]));
+        let files = linked.imports().files().chain([file]).map(String::into_boxed_str);
+        let first = |first| u16::try_from(first).expect("functions have numbers of 16 bits");
         Ok(Self {
             package: package.id(),
-            files: files.collect(),
+            files: firsts.into_iter().map(first).zip(files).collect(),
             program: program.expect("what was compiled here calls what there is here"),
-            bodies: Vec::new(),
+            bodies: Box::default(),
         })
     }
 
@@ -91,15 +92,15 @@ impl ScriptHandler {
         file: String,
         program: &ScriptProgram,
     ) -> Result<Self, ProgramError> {
-        let files = [(0, file)].into();
-        Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies: Vec::new() })
+        let files = [(0, file.into())].into();
+        Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies: Box::default() })
     }
 
     /// Makes a handler of a program whose values all lie in registers, to compare with.
     #[cfg(test)]
     pub(crate) fn plain(program: &ScriptProgram) -> Result<Self, ProgramError> {
         let (package, files) = (PackageId(metatopia_types::Digest::ZERO), [(0, "x".into())].into());
-        Ok(Self { package, files, program: LoadedProgram::plain(program)?, bodies: Vec::new() })
+        Ok(Self { package, files, program: LoadedProgram::plain(program)?, bodies: Box::default() })
     }
 
     /// Says how many operations of the program's functions are on slots.
@@ -119,8 +120,8 @@ impl ScriptHandler {
         program: &ScriptProgram,
         bodies: Vec<PortedBody>,
     ) -> Result<Self, ProgramError> {
-        let files = [(0, file)].into();
-        Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies })
+        let files = [(0, file.into())].into();
+        Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies: bodies.into() })
     }
 
     fn handler(&self, kind: EventKind) -> Option<u16> {
@@ -131,7 +132,7 @@ impl ScriptHandler {
     /// Returns the file of the source that a function is from.
     fn file(&self, function: u16) -> &str {
         let mut files = self.files.iter().rev();
-        let of = files.find(|(first, _)| *first <= usize::from(function));
+        let of = files.find(|(first, _)| *first <= function);
         of.map_or("", |(_, file)| file)
     }
 
@@ -206,7 +207,7 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
     machine.meter.pay((GAS_PER_CALL_MIN + state) * NANOSECONDS_PER_GAS)?;
     let of = &machine.program.functions[usize::from(function)];
     let parameters = of.parameters;
-    let mut stack = Vec::with_capacity(of.registers.max(4));
+    let mut stack = Vec::with_capacity(of.registers().max(4));
     arguments(call.event, &mut stack);
     stack.truncate(usize::from(parameters));
     for value in &stack {

@@ -1,30 +1,33 @@
 //! A program made ready to run: names are looked up in the table of host functions, prices are added up.
 
-use alloc::{boxed::Box, collections::BTreeSet, format, string::String, sync::Arc, vec::Vec};
-
-use metatopia_math::{Angle, Fx, Vec2};
+use alloc::{boxed::Box, collections::BTreeSet, format, string::String, vec::Vec};
 
 use super::{
-    convert::datum_of, datum::Datum, loaded_op::LoadedOp, prices, typed, typed::TypedCode,
+    convert::datum_of,
+    datum::Datum,
+    loaded_op::LoadedOp,
+    meanings::{LoadedCall, LoadedName},
+    origins::OperationOrigins,
+    prices, typed,
+    typed::TypedCode,
 };
 use crate::{
-    EventKind, HostFault, ScriptContext,
-    host::{Access, FUNCTIONS, HostFunction, HostProperty, PROPERTIES, ValueKind},
-    ir::{IR_FORMAT, IrFunction, IrOp, IrPath, ScriptProgram},
+    EventKind,
+    ir::{IR_FORMAT, IrFunction, IrLink, IrOp, ScriptProgram},
     lang::SourcePoint,
-    scene::VectorProperty,
 };
 
 /// A program that can run.
 #[derive(Debug)]
 pub(super) struct LoadedProgram {
-    pub(super) functions: Vec<LoadedFunction>,
-    pub(super) handlers: Vec<(EventKind, u16)>,
-    pub(super) constants: Vec<Datum>,
-    pub(super) names: Vec<LoadedName>,
-    pub(super) shapes: Vec<Box<[u16]>>,
-    pub(super) calls: Vec<LoadedCall>,
-    pub(super) paths: Vec<IrPath>,
+    pub(super) functions: Box<[LoadedFunction]>,
+    pub(super) handlers: Box<[(EventKind, u16)]>,
+    pub(super) constants: Box<[Datum]>,
+    pub(super) names: Box<[LoadedName]>,
+    pub(super) shapes: Box<[Box<[u16]>]>,
+    pub(super) calls: Box<[&'static LoadedCall]>,
+    /// The links of each path, the outermost first.
+    pub(super) paths: Box<[Box<[IrLink]>]>,
 }
 
 /// A function that can run.
@@ -33,51 +36,13 @@ pub(super) struct LoadedFunction {
     pub(super) name: Box<str>,
     pub(super) parameters: u16,
     pub(super) captures: u16,
-    pub(super) registers: usize,
+    registers: u16,
     pub(super) at: SourcePoint,
     pub(super) code: Box<[LoadedOp]>,
-    pub(super) places: Box<[SourcePoint]>,
+    pub(super) places: OperationOrigins,
     pub(super) signs: Box<[(u16, SourcePoint)]>,
     /// What the last slots hold from the beginning; nothing if it uses no slots.
     pub(super) slots: Option<Box<[i64]>>,
-}
-
-/// Writes a property of the own object.
-pub(super) type WriteOwn<T> = fn(&mut ScriptContext, T) -> Result<(), HostFault>;
-
-/// A name, with what it means as a property.
-#[derive(Debug)]
-pub(super) struct LoadedName {
-    pub(super) text: Arc<str>,
-    pub(super) coordinate: Option<fn(&mut Vec2) -> &mut Fx>,
-    pub(super) property: Option<&'static HostProperty>,
-    /// The property if it is one of those that are vectors.
-    pub(super) vector: Option<VectorProperty>,
-    /// Writes the property if it is one of those.
-    pub(super) set_vector: Option<WriteOwn<Vec2>>,
-    /// Writes the property if it is a number that bodies have.
-    pub(super) set_number: Option<WriteOwn<Fx>>,
-}
-
-/// A host function that the executor does by itself if its arguments are the usual ones, or that pays for
-/// its work in its own way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FrequentCall {
-    Vec2,
-    Sqrt,
-    Nearby,
-    Send,
-    Split,
-}
-
-/// A host function that the program calls.
-#[derive(Debug)]
-pub(super) struct LoadedCall {
-    pub(super) name: Box<str>,
-    pub(super) count: usize,
-    pub(super) frequent: Option<FrequentCall>,
-    /// Rows of the table with that name and so many arguments.
-    pub(super) rows: Vec<&'static HostFunction>,
 }
 
 /// Why a program cannot be loaded.
@@ -134,16 +99,15 @@ impl LoadedProgram {
         if program.format != IR_FORMAT {
             return Err(ProgramError::Format { found: program.format });
         }
-        let names: Vec<_> = program.names.iter().map(|name| loaded_name(name)).collect();
-        let calls: Result<_, _> = program.calls.iter().map(loaded_call).collect();
+        let calls: Result<_, _> = program.calls.iter().map(LoadedCall::find).collect();
         let loaded = Self {
-            functions: Vec::new(),
-            handlers: program.handlers.clone(),
+            functions: Box::default(),
+            handlers: program.handlers.clone().into(),
             constants: program.constants.iter().map(datum_of).collect(),
-            names,
+            names: program.names.iter().map(|name| LoadedName::new(name)).collect(),
             shapes: program.shapes.iter().map(|shape| shape.clone().into()).collect(),
             calls: calls?,
-            paths: program.paths.clone(),
+            paths: program.paths.iter().map(|path| path.links.clone().into()).collect(),
         };
         let functions = program.functions.iter().map(|function| loaded.with_prices(function));
         let functions = functions.collect();
@@ -195,10 +159,10 @@ fn plain_function(function: &IrFunction) -> LoadedFunction {
         name: function.name.clone().into(),
         parameters: function.parameters,
         captures: function.captures,
-        registers: usize::from(function.registers),
+        registers: function.registers,
         at: function.at,
         code: function.code.iter().copied().map(LoadedOp::Plain).collect(),
-        places: function.places.clone().into(),
+        places: OperationOrigins::new(function.places.iter().copied()),
         signs: function.signs.clone().into(),
         slots: None,
     }
@@ -213,64 +177,18 @@ fn loaded_function(function: &IrFunction, typed: TypedCode) -> LoadedFunction {
     });
     LoadedFunction {
         signs: signs.collect(),
-        places: typed.origins.iter().map(place).collect(),
+        places: OperationOrigins::new(typed.origins.iter().map(place)),
         code: typed.code.into(),
         slots: Some(typed.constants.into()),
         ..plain_function(function)
     }
 }
 
-fn loaded_name(name: &str) -> LoadedName {
-    let of = |kind| PROPERTIES.iter().find(move |p| p.of == kind && p.name == name);
-    let coordinate = of(ValueKind::Vec2).and_then(|property| match property.access {
-        Access::Coordinate(at) => Some(at),
-        Access::Field(..) => None,
-    });
-    let mut loaded = LoadedName {
-        text: name.into(),
-        coordinate,
-        property: of(ValueKind::Object),
-        vector: None,
-        set_vector: None,
-        set_number: None,
-    };
-    match name {
-        "pos" => {
-            loaded.vector = Some(VectorProperty::Position);
-            loaded.set_vector = Some(ScriptContext::set_pos);
-        }
-        "velocity" => {
-            loaded.vector = Some(VectorProperty::Velocity);
-            loaded.set_vector = Some(ScriptContext::set_velocity);
-        }
-        "angle" => {
-            loaded.set_number =
-                Some(|scene, radians| scene.set_angle(Angle::from_radians(radians)));
-        }
-        "spin" => loaded.set_number = Some(ScriptContext::set_spin),
-        _ => {}
-    }
-    loaded
-}
-
-fn loaded_call((name, count): &(String, u8)) -> Result<LoadedCall, ProgramError> {
-    let named = FUNCTIONS.iter().filter(|function| function.name == name);
-    let rows: Vec<_> = named.filter(|f| f.arguments.len() == usize::from(*count)).collect();
-    if rows.is_empty() {
-        return Err(ProgramError::Function { name: name.clone(), count: *count });
-    }
-    let frequent = match (name.as_str(), *count) {
-        ("vec2", 2) => Some(FrequentCall::Vec2),
-        ("sqrt", 1) => Some(FrequentCall::Sqrt),
-        ("nearby", 1) => Some(FrequentCall::Nearby),
-        ("send", 3) => Some(FrequentCall::Send),
-        ("split", 2) => Some(FrequentCall::Split),
-        _ => None,
-    };
-    Ok(LoadedCall { name: name.clone().into(), count: usize::from(*count), frequent, rows })
-}
-
 impl LoadedFunction {
+    pub(super) fn registers(&self) -> usize {
+        usize::from(self.registers)
+    }
+
     /// What people call it.
     pub(super) fn title(&self) -> String {
         if self.name.is_empty() { "a closure".into() } else { format!("{}", self.name) }

@@ -1,6 +1,9 @@
 //! Operations as they run: those of the program, and those on numbers whose kinds are known before.
 
-use crate::ir::{BinaryOp, IrOp};
+use crate::{
+    ir::{BinaryOp, IrOp},
+    scene::VectorProperty,
+};
 
 /// How many slots a function under way has: a number of one byte cannot leave them, so that nothing is checked.
 pub(super) const WINDOW_SLOTS: usize = 256;
@@ -65,7 +68,7 @@ pub(super) enum LoadedOp {
     /// Puts the handle of the own object into a slot.
     Own { to: u8 },
     /// Reads a property of an object that is a vector.
-    Vector { x: u8, y: u8, of: u8, name: u16 },
+    Vector { property: VectorProperty, x: u8, y: u8, of: u8 },
     /// Looks around, and begins to take the objects that are found. It is a call of `nearby` whose result a loop
     /// goes over and nothing else has, so that it is no array.
     LookAround { kind: SlotKind, radius: u8, state: u16 },
@@ -102,7 +105,7 @@ pub(super) enum LoadedOp {
     /// [`LoadedOp::Charge`] and [`LoadedOp::NextInt`].
     ChargeAndNextInt { price: u32, to: u8, state: u16, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::Vector`].
-    ChargeAndVector { price: u32, x: u8, y: u8, of: u8, name: u16 },
+    ChargeAndVector { price: u32, property: VectorProperty, x: u8, y: u8, of: u8 },
     /// Two of [`LoadedOp::Copy`].
     Copies { first: [u8; 2], second: [u8; 2] },
     /// Two of [`LoadedOp::Add`], each with the slots of its result and operands.
@@ -148,8 +151,8 @@ impl LoadedOp {
             (Self::Charge(price), Self::NextInt { to, state, target }) => {
                 Self::ChargeAndNextInt { price, to, state, target }
             }
-            (Self::Charge(price), Self::Vector { x, y, of, name }) => {
-                Self::ChargeAndVector { price, x, y, of, name }
+            (Self::Charge(price), Self::Vector { property, x, y, of }) => {
+                Self::ChargeAndVector { price, property, x, y, of }
             }
             (Self::Copy { to, from }, Self::Copy { to: next, from: other }) => {
                 Self::Copies { first: [to, from], second: [next, other] }

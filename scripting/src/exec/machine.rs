@@ -13,6 +13,7 @@ use super::{
     frames::{CallFrame, FrameStack},
     loaded::{LoadedFunction, LoadedProgram},
     loaded_op::{LoadedOp, SlotWindow, WINDOW_SLOTS},
+    meanings::NameMeaning,
     meter::{CallFault, CallMeter, CallOutcome},
     operators,
     ported::PortedBody,
@@ -170,7 +171,7 @@ impl<'p> CallMachine<'p> {
             let words = format!("more than {CALL_DEPTH_MAX} calls deep");
             return Err(CallFault::new(ErrorKind::Depth, words));
         }
-        let registers = self.program.functions[usize::from(function)].registers;
+        let registers = self.program.functions[usize::from(function)].registers();
         self.meter.pay(registers as u64 * prices::CLEARED_REGISTER)?;
         self.frames.push(CallFrame { function, next: 0, base });
         Ok(registers)
@@ -185,7 +186,7 @@ impl<'p> CallMachine<'p> {
             let mut frame = self.frames.last().expect("one was entered");
             let program: &'p LoadedProgram = self.program;
             let function = &program.functions[usize::from(frame.function)];
-            let registers = &mut stack[frame.base..frame.base + function.registers];
+            let registers = &mut stack[frame.base..frame.base + function.registers()];
             let depth = self.frames.len() - floor - 1;
             let leave = if let Some(constants) = &function.slots {
                 if windows.len() < depth {
@@ -221,7 +222,7 @@ impl<'p> CallMachine<'p> {
                     if self.frames.len() == floor {
                         return Ok(value);
                     }
-                    let end = frame.base + function.registers;
+                    let end = frame.base + function.registers();
                     let left = &mut stack[frame.base..end];
                     left.iter_mut().for_each(|register| register.put(Datum::Unit));
                     left[0].put(value);
@@ -255,7 +256,7 @@ impl<'p> CallMachine<'p> {
         while self.frames.len() > left {
             let frame = self.frames.pop().expect("there are more");
             let function = &self.program.functions[usize::from(frame.function)];
-            stack[frame.base..frame.base + function.registers].fill(Datum::Unit);
+            stack[frame.base..frame.base + function.registers()].fill(Datum::Unit);
             if let Some(caller) = self.frames.last() {
                 fault.trace.push((frame.function, self.place(&caller)));
             }
@@ -276,7 +277,7 @@ impl<'p> CallMachine<'p> {
     /// The place of the operation that is under way.
     fn place(&self, frame: &CallFrame) -> SourcePoint {
         let function = &self.program.functions[usize::from(frame.function)];
-        function.places.get(frame.next.wrapping_sub(1)).copied().unwrap_or(function.at)
+        function.places.get(frame.next.wrapping_sub(1)).unwrap_or(function.at)
     }
 
     fn locate(&self, fault: &mut CallFault) {
@@ -394,12 +395,13 @@ impl<'p> CallMachine<'p> {
                 IrOp::Change { op, root, path: WHOLE_VARIABLE, value }
                     if changed_fixed(op, registers, root, value) => {}
                 IrOp::Change { op, root, path, value } => {
-                    let at = function.places[next - 1];
+                    let at = function.places.of(next - 1);
                     get!(self.change(registers, op, (root, path), value, at));
                 }
                 IrOp::Get { to, of, name } => {
                     let name = &program.names[usize::from(name)];
-                    match (&registers[usize::from(of)], name.coordinate, name.vector) {
+                    let NameMeaning { coordinate, vector, .. } = *name.meaning;
+                    match (&registers[usize::from(of)], coordinate, vector) {
                         (Datum::Vec2(vector), Some(coordinate), _) => {
                             let value = *coordinate(&mut { *vector });
                             put_fixed(&mut registers[usize::from(to)], value);
@@ -421,12 +423,12 @@ impl<'p> CallMachine<'p> {
                 }
                 IrOp::Store { root, path, value } => {
                     let value = core::mem::take(&mut registers[usize::from(value)]);
-                    let at = function.places[next - 1];
+                    let at = function.places.of(next - 1);
                     get!(self.store(registers, (root, path), value, at));
                 }
                 IrOp::Method { root, path, call, first } => {
                     self.frames.set_next(next);
-                    let at = function.places[next - 1];
+                    let at = function.places.of(next - 1);
                     get!(self.method(registers, (root, path), (call, first), at));
                 }
                 IrOp::Constant { to, constant } => {

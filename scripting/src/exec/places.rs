@@ -7,8 +7,8 @@ use metatopia_types::ObjectId;
 
 use super::{
     datum::Datum,
-    loaded::LoadedName,
     machine::CallMachine,
+    meanings::LoadedName,
     meter::{CallFault, CallOutcome},
     prices,
 };
@@ -50,11 +50,11 @@ pub(super) fn place_in(of: &str, count: usize, place: i64) -> CallOutcome<usize>
 impl CallMachine<'_> {
     /// Reads a property.
     pub(super) fn get(&mut self, of: &Datum, name: &LoadedName) -> CallOutcome<Datum> {
-        match (of, name.coordinate, name.property) {
+        match (of, name.meaning.coordinate, name.meaning.property) {
             (Datum::Vec2(vector), Some(coordinate), _) => {
                 Ok(Datum::Fixed(*coordinate(&mut { *vector })))
             }
-            (Datum::Object(object), _, Some(property)) => match name.vector {
+            (Datum::Object(object), _, Some(property)) => match name.meaning.vector {
                 Some(vector) => self.vector_of(*object, vector).map(Datum::Vec2),
                 None => self.field(*object, property),
             },

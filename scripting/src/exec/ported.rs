@@ -332,7 +332,7 @@ impl CallMachine<'_> {
         name: u16,
     ) -> CallOutcome<()> {
         let name = &self.program.names[of(name)];
-        match (&r[of(from)], name.coordinate) {
+        match (&r[of(from)], name.meaning.coordinate) {
             (Datum::Vec2(vector), Some(coordinate)) => {
                 let value = *coordinate(&mut { *vector });
                 put_fixed(&mut r[of(to)], value);
@@ -491,7 +491,7 @@ impl CallMachine<'_> {
         function: u16,
         at: SourcePoint,
     ) -> CallOutcome<()> {
-        let registers = self.program.functions[usize::from(function)].registers;
+        let registers = self.program.functions[usize::from(function)].registers();
         let result = (self.bodies[usize::from(function)].body)(self, stack);
         self.frames.pop();
         stack[..registers].iter_mut().for_each(|register| register.put(Datum::Unit));

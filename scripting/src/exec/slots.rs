@@ -8,14 +8,15 @@ use super::{
     convert::value_of,
     datum::Datum,
     frames::CallFrame,
-    loaded::{LoadedFunction, LoadedName},
+    loaded::LoadedFunction,
     loaded_op::{LoadedOp, SlotKind, SlotWindow},
     machine::{CallMachine, Leave},
+    meanings::NameMeaning,
     meter::CallOutcome,
     operators::{fixed, fixed_of, ints, out_of_range},
     prices,
 };
-use crate::limits::VALUE_BYTES;
+use crate::{limits::VALUE_BYTES, scene::VectorProperty};
 
 /// What lies in slots: bits of numbers, of handles, and 1 or 0 for true or false.
 pub(super) trait Slots {
@@ -186,8 +187,8 @@ impl CallMachine<'_> {
                     }
                 }
                 LoadedOp::Own { to } => window.put(to, self.me.0.cast_signed()),
-                LoadedOp::Vector { x, y, of, name } => {
-                    get!(self.read_vector(window, (x, y), of, name));
+                LoadedOp::Vector { property, x, y, of } => {
+                    get!(self.read_vector(window, (x, y), of, property));
                 }
                 LoadedOp::NextObject { to, state, target } => {
                     match next_object(&mut registers[usize::from(state)..]) {
@@ -255,10 +256,10 @@ impl CallMachine<'_> {
                         None => next = usize::from(target),
                     }
                 }
-                LoadedOp::ChargeAndVector { price, x, y, of, name } => {
+                LoadedOp::ChargeAndVector { price, property, x, y, of } => {
                     get!(self.meter.pay(u64::from(price)));
                     next = next.wrapping_add(1);
-                    get!(self.read_vector(window, (x, y), of, name));
+                    get!(self.read_vector(window, (x, y), of, property));
                 }
                 LoadedOp::Copies { first: [to, from], second: [next_to, next_from] } => {
                     window.put(to, window.number(from));
@@ -311,10 +312,8 @@ impl CallMachine<'_> {
         window: &mut SlotWindow,
         (x, y): (u8, u8),
         of: u8,
-        name: u16,
+        property: VectorProperty,
     ) -> CallOutcome<()> {
-        let property = self.program.names[usize::from(name)].vector;
-        let property = property.expect("only such properties are read so");
         let vector = self.vector_of(window.object(of), property)?;
         window.put(x, vector.x.to_bits());
         window.put(y, vector.y.to_bits());
@@ -322,11 +321,11 @@ impl CallMachine<'_> {
     }
 
     /// Returns a property of the own object that is written, and pays as [`CallMachine::store`] does.
-    fn own_property(&mut self, name: u16) -> CallOutcome<&LoadedName> {
+    fn own_property(&mut self, name: u16) -> CallOutcome<&'static NameMeaning> {
         let name = &self.program.names[usize::from(name)];
         self.meter.pay(prices::PATH_LINK)?;
         self.pay_for_own(&name.text, VALUE_BYTES)?;
-        Ok(name)
+        Ok(name.meaning)
     }
 
     fn set_vector(&mut self, name: u16, vector: Vec2) -> CallOutcome<()> {

@@ -123,7 +123,7 @@ impl OperandTable<'_> {
     }
 
     fn path(self, path: u16, told: &mut dyn FnMut(u16)) {
-        for link in &self.loaded.paths[usize::from(path)].links {
+        for link in &self.loaded.paths[usize::from(path)] {
             if let IrLinkKind::Index(register) = link.kind {
                 told(register);
             }

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::{
     super::{
         datum::Datum,
-        loaded::FrequentCall,
         loaded_op::{LoadedOp, SlotKind},
+        meanings::FrequentCall,
     },
     block::BlockUnderWay,
     kinds::{RegisterKind, RegisterState, slot_kind},
@@ -285,25 +285,25 @@ impl BlockUnderWay<'_, '_> {
 
     fn get(&mut self, op: IrOp, to: u16, of: u16, name: u16) {
         let known = &self.translation.loaded.names[usize::from(name)];
-        let (property, reads_vector) = (known.property, known.vector.is_some());
-        let part = known.coordinate.map(|_| usize::from(&*known.text != "x"));
-        match (self.slot_kind(of), part) {
-            (Some(SlotKind::Vec2), Some(part)) => {
+        let meaning = known.meaning;
+        let part = meaning.coordinate.map(|_| usize::from(&*known.text != "x"));
+        match (self.slot_kind(of), part, meaning.vector) {
+            (Some(SlotKind::Vec2), Some(part), _) => {
                 self.make_room(to);
                 let slot = self.place(of)[part];
                 self.lies(to, SlotKind::Fixed, [slot; 2]);
             }
-            (Some(SlotKind::Object), _) if reads_vector => {
+            (Some(SlotKind::Object), _, Some(property)) => {
                 self.make_room(to);
                 let [of, _] = self.place(of);
                 let [x, y] = self.own_slots(to, SlotKind::Vec2);
-                self.emit(LoadedOp::Vector { x, y, of, name });
+                self.emit(LoadedOp::Vector { property, x, y, of });
                 self.written(to, SlotKind::Vec2);
             }
-            (kind, _) => {
+            (kind, ..) => {
                 self.plain(op);
                 self.put(to, RegisterState::of_anything());
-                let property = property.filter(|_| kind == Some(SlotKind::Object));
+                let property = meaning.property.filter(|_| kind == Some(SlotKind::Object));
                 if let Some(kind) = property.and_then(|property| slot_kind(property.kind)) {
                     self.fill(to, kind);
                 }
@@ -333,7 +333,7 @@ impl BlockUnderWay<'_, '_> {
         }
         self.plain(op);
         self.put(first, RegisterState::of_anything());
-        let gives_objects = matches!((&*call.name, call.count), ("nearby" | "find", 1));
+        let gives_objects = matches!((call.name, call.count), ("nearby" | "find", 1));
         if gives_objects {
             self.put(first, RegisterState { kind: RegisterKind::Objects, has_memory: true });
         } else if let Some(kind) = result_of(call.rows.iter().map(|row| row.result)) {
@@ -422,19 +422,19 @@ impl BlockUnderWay<'_, '_> {
     fn set_own(&mut self, op: IrOp) -> Option<usize> {
         let IrOp::Store { root, path, value } = op else { return None };
         let loaded = self.translation.loaded;
-        let [link] = &loaded.paths[usize::from(path)].links[..] else { return None };
+        let [link] = &loaded.paths[usize::from(path)][..] else { return None };
         let IrLinkKind::Name(name) = link.kind else { return None };
-        let known = &loaded.names[usize::from(name)];
+        let meaning = loaded.names[usize::from(name)].meaning;
         if self.slot_kind(root) != Some(SlotKind::Object) {
             return None;
         }
         let ([of, _], skipped) = (self.place(root), 0);
         let [x, y] = self.place(value);
         let short = match self.slot_kind(value)? {
-            SlotKind::Vec2 if known.set_vector.is_some() => {
+            SlotKind::Vec2 if meaning.set_vector.is_some() => {
                 LoadedOp::SetVector { of, x, y, skipped, name }
             }
-            SlotKind::Fixed if known.set_number.is_some() => {
+            SlotKind::Fixed if meaning.set_number.is_some() => {
                 LoadedOp::SetNumber { of, value: x, skipped, name }
             }
             _ => return None,
