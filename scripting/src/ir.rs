@@ -5,6 +5,7 @@
 //! executor.
 
 mod op;
+mod packed;
 
 use alloc::{string::String, vec::Vec};
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::lang::SourcePoint;
 use crate::{Diagnostic, EventKind, ProgramError, Value};
 pub(crate) use op::{BinaryOp, IrOp, UnaryOp};
+pub(crate) use packed::{PackedInt, PackedPrice};
 
 /// The number of this form of programs. A change of the form, or of what it means, takes the next one.
 pub const IR_FORMAT: u16 = 1;

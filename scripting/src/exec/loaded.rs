@@ -121,7 +121,7 @@ impl LoadedProgram {
         for place in (0..code.len()).rev() {
             price = price.saturating_add(self.price(&code[place]));
             if let IrOp::Charge(charge) = &mut code[place] {
-                *charge = u32::try_from(price).unwrap_or(u32::MAX);
+                *charge = u32::try_from(price).unwrap_or(u32::MAX).into();
                 price = 0;
             }
         }

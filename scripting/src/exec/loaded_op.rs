@@ -1,7 +1,7 @@
 //! Operations as they run: those of the program, and those on numbers whose kinds are known before.
 
 use crate::{
-    ir::{BinaryOp, IrOp},
+    ir::{BinaryOp, IrOp, PackedPrice},
     scene::VectorProperty,
 };
 
@@ -25,14 +25,15 @@ pub(super) enum SlotKind {
 ///
 /// Who made the code has proved what each slot holds, so that nothing asks for it here. An operation on
 /// slots fails, and pays, as that of the program does which it stands for.
-// With a tag of its own: to find out of which enumeration an operation is took longer than most of them.
+// With a tag of its own: to find out of which enumeration an operation is took longer than most of them. Without
+// it an operation would have 10 bytes, and a handler of arithmetic would take a twentieth longer.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoadedOp {
     /// An operation of the program, on registers.
     Plain(IrOp),
     /// Pays for all that follows, up to the next one.
-    Charge(u32),
+    Charge(PackedPrice),
     /// Pays for operands that are not two numbers of one kind.
     PayForOperands,
     /// Copies a slot.
@@ -97,15 +98,15 @@ pub(super) enum LoadedOp {
     Send { to: u8, kind: SlotKind, x: u8, y: u8, topic: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::Jump`]. This and all below do the work of two operations, of which
     /// the second stays behind it: a fault has its place, and a jump can lead to it.
-    ChargeAndJump { price: u32, target: u16 },
+    ChargeAndJump { price: PackedPrice, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::JumpUnlessLess`].
-    ChargeAndJumpUnlessLess { price: u32, a: u8, b: u8, target: u16 },
+    ChargeAndJumpUnlessLess { price: PackedPrice, a: u8, b: u8, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::NextObject`].
-    ChargeAndNextObject { price: u32, to: u8, state: u16, target: u16 },
+    ChargeAndNextObject { price: PackedPrice, to: u8, state: u16, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::NextInt`].
-    ChargeAndNextInt { price: u32, to: u8, state: u16, target: u16 },
+    ChargeAndNextInt { price: PackedPrice, to: u8, state: u16, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::Vector`].
-    ChargeAndVector { price: u32, property: VectorProperty, x: u8, y: u8, of: u8 },
+    ChargeAndVector { price: PackedPrice, property: VectorProperty, x: u8, y: u8, of: u8 },
     /// Two of [`LoadedOp::Copy`].
     Copies { first: [u8; 2], second: [u8; 2] },
     /// Two of [`LoadedOp::Add`], each with the slots of its result and operands.
@@ -119,6 +120,9 @@ pub(super) enum LoadedOp {
     /// [`LoadedOp::MulFixed`] and [`LoadedOp::Sub`].
     ProductAndDifference { first: [u8; 3], second: [u8; 3] },
 }
+
+// What an idle script holds is operations for a third.
+const _: () = assert!(size_of::<LoadedOp>() <= 12);
 
 impl LoadedOp {
     /// Returns where a jump goes, to be changed.

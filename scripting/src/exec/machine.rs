@@ -317,7 +317,7 @@ impl<'p> CallMachine<'p> {
             };
             next += 1;
             match *op {
-                IrOp::Charge(price) => get!(self.meter.pay(u64::from(price))),
+                IrOp::Charge(price) => get!(self.meter.pay(price.into())),
                 IrOp::Add { to, a, b } => {
                     match (&registers[usize::from(a)], &registers[usize::from(b)]) {
                         (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_add(*b) {

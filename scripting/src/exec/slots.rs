@@ -162,7 +162,7 @@ impl CallMachine<'_> {
                     }
                     next = frame.next;
                 }
-                LoadedOp::Charge(price) => get!(self.meter.pay(u64::from(price))),
+                LoadedOp::Charge(price) => get!(self.meter.pay(price.into())),
                 LoadedOp::PayForOperands => get!(self.meter.pay(prices::OTHER_OPERANDS)),
                 LoadedOp::Copy { to, from } => window.put(to, window.number(from)),
                 LoadedOp::Add { to, a, b } => checked!(window, checked_add, "+", to, a, b),
@@ -230,18 +230,18 @@ impl CallMachine<'_> {
                     get!(self.send_slots(window.object(to), topic, &window.kept(kind, [x, y])));
                 }
                 LoadedOp::ChargeAndJump { price, target } => {
-                    get!(self.meter.pay(u64::from(price)));
+                    get!(self.meter.pay(price.into()));
                     next = usize::from(target);
                 }
                 LoadedOp::ChargeAndJumpUnlessLess { price, a, b, target } => {
-                    get!(self.meter.pay(u64::from(price)));
+                    get!(self.meter.pay(price.into()));
                     next = next.wrapping_add(1);
                     if window.number(a) >= window.number(b) {
                         next = usize::from(target);
                     }
                 }
                 LoadedOp::ChargeAndNextObject { price, to, state, target } => {
-                    get!(self.meter.pay(u64::from(price)));
+                    get!(self.meter.pay(price.into()));
                     next = next.wrapping_add(1);
                     match next_object(&mut registers[usize::from(state)..]) {
                         Some(object) => window.put(to, object.0.cast_signed()),
@@ -249,7 +249,7 @@ impl CallMachine<'_> {
                     }
                 }
                 LoadedOp::ChargeAndNextInt { price, to, state, target } => {
-                    get!(self.meter.pay(u64::from(price)));
+                    get!(self.meter.pay(price.into()));
                     next = next.wrapping_add(1);
                     match next_int(&mut registers[usize::from(state)]) {
                         Some(int) => window.put(to, int),
@@ -257,7 +257,7 @@ impl CallMachine<'_> {
                     }
                 }
                 LoadedOp::ChargeAndVector { price, property, x, y, of } => {
-                    get!(self.meter.pay(u64::from(price)));
+                    get!(self.meter.pay(price.into()));
                     next = next.wrapping_add(1);
                     get!(self.read_vector(window, (x, y), of, property));
                 }

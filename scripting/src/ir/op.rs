@@ -2,16 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{PackedInt, PackedPrice};
+
 /// One operation. Numbers of registers count from the first one of the function, targets are places in
 /// its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum IrOp {
     /// Pays for all that follows, up to the next one.
-    Charge(u32),
+    Charge(PackedPrice),
     /// Puts a constant of the program into a register.
     Constant { to: u16, constant: u16 },
     /// Puts a small whole number into a register.
-    Int { to: u16, value: i32 },
+    Int { to: u16, value: PackedInt },
     /// Puts `()` into a register.
     Unit { to: u16 },
     /// Puts true or false into a register.

@@ -422,11 +422,11 @@ impl FunctionPrinter<'_> {
     fn op(&mut self, place: usize) {
         let here = point(self.function.places[place]);
         match self.function.code[place] {
-            IrOp::Charge(price) => self.failing(place, &format!("m.pay({price})"), ""),
+            IrOp::Charge(price) => self.failing(place, &format!("m.pay({price:?})"), ""),
             IrOp::Constant { to, constant } => {
                 self.line(&format!("m.constant(r, {to}, {constant});"))
             }
-            IrOp::Int { to, value } => self.line(&format!("int(r, {to}, {value});")),
+            IrOp::Int { to, value } => self.line(&format!("int(r, {to}, {value:?});")),
             IrOp::Unit { to } => self.line(&format!("unit(r, {to});")),
             IrOp::Bool { to, value } => self.line(&format!("truth(r, {to}, {value});")),
             IrOp::Own { to } => self.line(&format!("m.own(r, {to});")),

@@ -171,7 +171,7 @@ impl Lowering {
             // One is enough, and the later place is the one that is under way.
             (Some(IrOp::Charge(_)), Some(place)) => *place = at,
             _ => {
-                self.emit(IrOp::Charge(0), at);
+                self.emit(IrOp::Charge(0.into()), at);
             }
         }
         // Too long a function is refused when it is whole.

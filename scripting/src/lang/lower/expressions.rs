@@ -120,7 +120,7 @@ impl Lowering {
             LiteralValue::Unit => IrOp::Unit { to },
             LiteralValue::Bool(value) => IrOp::Bool { to, value: *value },
             LiteralValue::Int(int) if i32::try_from(*int).is_ok() => {
-                IrOp::Int { to, value: i32::try_from(*int).expect("checked above") }
+                IrOp::Int { to, value: i32::try_from(*int).expect("checked above").into() }
             }
             literal => {
                 let place = self.tables.literal(&mut self.program, literal);

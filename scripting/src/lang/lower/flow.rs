@@ -135,8 +135,8 @@ impl Lowering {
         self.free_to(mark);
         let counters = counter.map(|counter| {
             let first = self.row(2, at);
-            self.emit(IrOp::Int { to: first, value: -1 }, at);
-            self.emit(IrOp::Int { to: first + 1, value: 1 }, at);
+            self.emit(IrOp::Int { to: first, value: (-1).into() }, at);
+            self.emit(IrOp::Int { to: first + 1, value: 1.into() }, at);
             self.free_name(counter, at);
             self.declare(counter, first, false, at);
             first

@@ -129,7 +129,7 @@ fn operate(
             Ok(())
         }
         IrOp::Int { to, value } => {
-            int(r, to, value);
+            int(r, to, value.into());
             Ok(())
         }
         IrOp::Unit { to } => {
