@@ -1,8 +1,8 @@
 //! How a stranger comes to believe a recent state without replaying what led to it.
 
 use metatopia_types::{
-    Certificate, CertificateError, Header, Height, LinkError, Millis, Root, SimId, ValidatorSet,
-    Verify,
+    Certificate, Header, Height, LinkError, Millis, Root, SimId, Trust, ValidatorSet, Verify,
+    certified, follow,
     limits::{ROOT_LAG, SET_LAG},
     wire,
 };
@@ -24,15 +24,6 @@ pub struct JoinPack {
     pub certificate: Certificate,
 }
 
-/// Who the joiner believes in to begin with: the genesis set, or that of a checkpoint it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trust {
-    /// Links up to this height are taken as done.
-    pub height: Height,
-    /// Who votes at the next height.
-    pub validators: ValidatorSet,
-}
-
 /// A proved state: what to fetch, and what must come out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -51,29 +42,9 @@ pub enum JoinPackError {
     /// More links than a pack may have.
     #[error("{0} set changes where at most {LINKS_MAX} are allowed")]
     TooManyLinks(usize),
-    /// A header of another sim.
-    #[error("the header of height {0} is of another sim")]
-    OtherSim(Height),
-    /// Links are not ascending, or one is above the state's height.
-    #[error("the set change of height {0} is out of order")]
-    LinkOrder(Height),
-    /// A certificate is for something else than the header it comes with.
-    #[error("the certificate of height {0} is for another header")]
-    OtherHeader(Height),
-    /// A header names other voters than the ones believed in: a set change is missing.
-    #[error("height {0} names other validators: a set change is missing")]
-    MissingLink(Height),
-    /// The members that a link brings are not those its header names.
-    #[error("the set change of height {0} brings other members than its header names")]
-    OtherMembers(Height),
-    /// A certificate proves nothing.
-    #[error("height {height}: {why}")]
-    Certificate {
-        /// Of which height.
-        height: Height,
-        /// What is wrong with the certificate.
-        why: CertificateError,
-    },
+    /// A set change or the last header is not believed.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// The last headers do not follow each other.
     #[error("the header of height {0} does not follow the one before it")]
     Chain(Height),
@@ -149,35 +120,7 @@ pub fn members_at(
         return Err(JoinPackError::TooManyLinks(links.len()));
     }
     let from = (trust.height, &trust.validators);
-    Ok(metatopia_types::follow(links, sim, from, height, scheme)?)
-}
-
-/// Checks that more than two thirds of `members` signed for the header. The header must name
-/// `members` as its validators.
-///
-/// # Errors
-/// See [`JoinPackError`].
-pub fn certified(
-    sim: SimId,
-    header: &Header,
-    certificate: &Certificate,
-    members: &ValidatorSet,
-    scheme: &dyn Verify,
-) -> Result<(), JoinPackError> {
-    Ok(metatopia_types::certified(sim, header, certificate, members, scheme)?)
-}
-
-impl From<LinkError> for JoinPackError {
-    fn from(error: LinkError) -> Self {
-        match error {
-            LinkError::OtherSim(height) => Self::OtherSim(height),
-            LinkError::Order(height) => Self::LinkOrder(height),
-            LinkError::OtherHeader(height) => Self::OtherHeader(height),
-            LinkError::Missing(height) => Self::MissingLink(height),
-            LinkError::OtherMembers(height) => Self::OtherMembers(height),
-            LinkError::Certificate { height, why } => Self::Certificate { height, why },
-        }
-    }
+    Ok(follow(links, sim, from, height, scheme)?)
 }
 
 impl Checkpoint {

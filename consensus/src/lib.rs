@@ -129,7 +129,7 @@ pub use decision::Decision;
 pub use effect::{AgreementEffect, Halt, Recipients, RecordPosition};
 pub use host::{ActCheckError, Host, Void, VoidAct};
 pub use input::{AgreementInput, AppliedTurn};
-pub use join::{Checkpoint, JoinPack, JoinPackError, Trust, certified, members_at};
+pub use join::{Checkpoint, JoinPack, JoinPackError, members_at};
 pub use message::{Message, Part, Polka, RoundProof, RoundVote, Shows, Want};
 pub use metatopia_types::Link;
 pub use patience::Patience;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_types::{
-    ActId, Digest, HeaderId, Height, Millis, Now, PublicKey, Root, Round, Turn, TurnBody,
+    ActId, Digest, HeaderId, Height, Millis, Now, PublicKey, Root, Round, Trust, Turn, TurnBody,
     ValidatorSet, VoteKind, limits::SET_LAG, wire,
 };
 
@@ -489,7 +489,7 @@ impl Cluster {
         let tip = server.agreement().tip().unwrap().height();
         let height = tip.minus(metatopia_types::limits::ROOT_LAG).unwrap();
         let pack = server.agreement().join_pack(height).unwrap();
-        let genesis = crate::Trust { height: Height(0), validators: self.validators(Height(1)) };
+        let genesis = Trust { height: Height(0), validators: self.validators(Height(1)) };
         let checkpoint = pack.verify(sim(), &genesis, &StandIn).unwrap();
         assert_eq!(checkpoint.root, server.roots[&height]);
         let set = |ahead| self.validators(height.plus(ahead));

@@ -1,13 +1,14 @@
 //! Join packs: what is believed, and every way of not being believed.
 
 use metatopia_types::{
-    CertificateError, Digest, Header, HeaderId, Height, Root, SimId, ValidatorSet,
+    CertificateError, Digest, Header, HeaderId, Height, LinkError, Root, SimId, Trust,
+    ValidatorSet,
     wire::{self, DecodeError},
 };
 
 use super::keys::{StandIn, certify, header, key, set, sim};
 use crate::limits::{JOIN_PACK_BYTES_MAX, LINKS_MAX};
-use crate::{Base, Checkpoint, JoinPack, JoinPackError, Link, Trust};
+use crate::{Base, Checkpoint, JoinPack, JoinPackError, Link};
 
 /// The members of the sets of a history with two changes: at height 3 and at height 7.
 fn members(height: u64) -> ValidatorSet {
@@ -74,7 +75,7 @@ fn a_later_trust_needs_the_later_changes_only() {
     let trust = Trust { height: Height(5), validators: set(0..5) };
 
     assert!(pack.verify(sim(), &trust, &StandIn).is_ok());
-    assert_eq!(verify(&pack), Err(JoinPackError::MissingLink(Height(7))));
+    assert_eq!(verify(&pack), Err(LinkError::Missing(Height(7)).into()));
 }
 
 #[test]
@@ -109,22 +110,22 @@ fn every_change_of_a_pack_is_noticed() {
         verify(&pack).unwrap_err()
     };
 
-    assert_eq!(changed(|p| p.links.clear()), JoinPackError::MissingLink(Height(12)));
-    assert_eq!(changed(|p| p.links.swap(0, 1)), JoinPackError::MissingLink(Height(7)));
+    assert_eq!(changed(|p| p.links.clear()), LinkError::Missing(Height(12)).into());
+    assert_eq!(changed(|p| p.links.swap(0, 1)), LinkError::Missing(Height(7)).into());
     let twice = changed(|p| p.links.insert(1, link(3)));
-    assert_eq!(twice, JoinPackError::LinkOrder(Height(3)));
+    assert_eq!(twice, LinkError::Order(Height(3)).into());
     let late = changed(|p| p.links[1].header.height = Height(12));
-    assert_eq!(late, JoinPackError::LinkOrder(Height(12)));
+    assert_eq!(late, LinkError::Order(Height(12)).into());
     let many = changed(|p| p.links = vec![link(3); LINKS_MAX + 1]);
     assert_eq!(many, JoinPackError::TooManyLinks(LINKS_MAX + 1));
     let fewer = changed(|p| {
         p.links[0].next.pop();
     });
-    assert_eq!(fewer, JoinPackError::OtherMembers(Height(3)));
+    assert_eq!(fewer, LinkError::OtherMembers(Height(3)).into());
     let root = changed(|p| p.headers[2].root = Root(Digest::ZERO));
-    assert_eq!(root, JoinPackError::OtherHeader(Height(12)));
+    assert_eq!(root, LinkError::OtherHeader(Height(12)).into());
     let sim = changed(|p| p.headers[2].sim = SimId(Digest::ZERO));
-    assert_eq!(sim, JoinPackError::OtherSim(Height(12)));
+    assert_eq!(sim, LinkError::OtherSim(Height(12)).into());
     assert_eq!(changed(|p| p.headers[0].engine = 9), JoinPackError::Chain(Height(11)));
     let skipped = changed(|p| p.headers[1] = p.headers[0].clone());
     assert_eq!(skipped, JoinPackError::Chain(Height(10)));
@@ -140,9 +141,9 @@ fn a_certificate_below_a_quorum_or_with_one_signer_twice_proves_nothing() {
 
     let (power, quorum) = (2, 3);
     let why = CertificateError::NoQuorum { power, quorum };
-    assert_eq!(verify(&few), Err(JoinPackError::Certificate { height, why }));
+    assert_eq!(verify(&few), Err(LinkError::Certificate { height, why }.into()));
     let why = CertificateError::Repeated(key(1));
-    assert_eq!(verify(&twice), Err(JoinPackError::Certificate { height, why }));
+    assert_eq!(verify(&twice), Err(LinkError::Certificate { height, why }.into()));
 }
 
 #[test]

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_consensus::{Base, JoinPack, JoinPackError, Trust};
+use metatopia_consensus::{Base, JoinPack, JoinPackError};
 use metatopia_sim::{ENGINE, ForkJoin, Genesis, Parent, RULES, World};
 use metatopia_store::{IdentityError, ReadDisk, ScanError, read_identity, scan};
 use metatopia_types::{
-    Ed25519, Height, NodeContact, OfficeFounding, PublicKey, SimId, Site, ValidatorSetError,
+    Ed25519, Height, NodeContact, OfficeFounding, PublicKey, SimId, Site, Trust, ValidatorSetError,
     limits::ROOT_LAG, wire::DecodeError,
 };
 

@@ -104,7 +104,7 @@ pub use keys::{Ed25519, Sign, SigningKey, Verify, agreement_point};
 pub use land::{LandGrant, LandOrder, LandSponsor};
 pub use land_proof::{GRANTS_LEAF, LandProof, LandProofError, ProvedLand, shelf_block, shelf_key};
 pub use line::is_line;
-pub use link::{Link, LinkError, certified, follow};
+pub use link::{Link, LinkError, Trust, certified, follow};
 pub use look::{BodyShape, COLOR_MAX, HandShape, HatShape, HeadShape, Look, Wearable};
 pub use lot::LotOrder;
 pub use movement::Movement;

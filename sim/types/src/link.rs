@@ -19,6 +19,15 @@ pub struct Link {
     pub next: Vec<Validator>,
 }
 
+/// Whom a stranger believes to begin with: the genesis set, or that of a checkpoint that it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trust {
+    /// Links up to this height are taken as done.
+    pub height: Height,
+    /// Who votes at the next height.
+    pub validators: ValidatorSet,
+}
+
 /// Why links, or a header, are not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {

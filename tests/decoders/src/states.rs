@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_consensus::{JoinPack, Trust};
+use metatopia_consensus::JoinPack;
 use metatopia_replica::{decode_patch, decode_snapshot, encode_patch};
 use metatopia_scenarios::golden;
 use metatopia_sim::{Capsule, Genesis, LeafEntry, Manifest, Tools, World};
-use metatopia_types::{Digest, Ed25519, Height, LeafKey, wire};
+use metatopia_types::{Digest, Ed25519, Height, LeafKey, Trust, wire};
 
 use crate::binary::only;
 

@@ -1,8 +1,8 @@
 //! States that turns are applied to: the first of a sim, or one that certified turns prove.
 
-use metatopia_consensus::{Base, Decision, JoinPackError, certified};
+use metatopia_consensus::{Base, Decision, JoinPackError};
 use metatopia_sim::{Applied, Course, ForkJoin, Unsound, World};
-use metatopia_types::{Certificate, Ed25519, HeaderId, Height, Turn};
+use metatopia_types::{Certificate, Ed25519, HeaderId, Height, LinkError, Turn, certified};
 
 use super::{fault::SnapshotProofError, voters::VoterHistory};
 use crate::TurnObserver;
@@ -53,20 +53,21 @@ impl ProvenState {
     ) -> Result<Self, SnapshotProofError> {
         let (height, sim) = (base.height, world.sim());
         let chain = |why| SnapshotProofError::Chain { height, why };
+        let link = |why: LinkError| chain(why.into());
         let (before, header) = (&next.turn.header, &last.turn.header);
         let follows = (before.height, header.height) == (height.plus(1), height.plus(2));
         if !follows || header.previous != next.turn.id() || before.previous != base.header {
             return Err(SnapshotProofError::OtherState(height));
         }
         let first = voters.at(before.height);
-        let first = first.ok_or_else(|| chain(JoinPackError::MissingLink(before.height)))?;
-        certified(sim, before, &next.certificate, first, &Ed25519).map_err(chain)?;
+        let first = first.ok_or_else(|| link(LinkError::Missing(before.height)))?;
+        certified(sim, before, &next.certificate, first, &Ed25519).map_err(link)?;
         // The turn after the snapshot may itself change the set: its header names the next one.
         let second = if before.next_validators == first.id() { first } else { &base.sets[1] };
         if before.next_validators != second.id() {
             return Err(chain(JoinPackError::OtherSet(header.height)));
         }
-        certified(sim, header, &last.certificate, second, &Ed25519).map_err(chain)?;
+        certified(sim, header, &last.certificate, second, &Ed25519).map_err(link)?;
         let same = base.roots == [before.root, header.root] && world.root() == header.root;
         if !same || world.height() != height {
             return Err(SnapshotProofError::OtherState(height));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_consensus::{Base, JoinPackError, Trust, members_at};
+use metatopia_consensus::{Base, JoinPackError, members_at};
 use metatopia_sim::World;
-use metatopia_types::{Ed25519, Header, Height, SimId, ValidatorSet, limits::SET_LAG};
+use metatopia_types::{
+    Ed25519, Header, Height, LinkError, SimId, Trust, ValidatorSet, limits::SET_LAG,
+};
 
 /// Follows the changes of the validators. It learns them from the set changes that a snapshot names
 /// (the set before each change certifies it), from states that turns lead to, and from certified headers.
@@ -43,7 +45,7 @@ impl VoterHistory {
         for link in &base.links {
             let (changed, next) = (link.header.height.plus(1), link.next.clone());
             let set = ValidatorSet::new(next, |_| true);
-            self.since.insert(changed, set.map_err(|_| JoinPackError::OtherMembers(changed))?);
+            self.since.insert(changed, set.map_err(|_| LinkError::OtherMembers(changed))?);
         }
         self.known = self.known.max(base.height.plus(1));
         Ok(())

@@ -24,11 +24,11 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::Trust;
+use metatopia_consensus::JoinPackError;
 use metatopia_protocol::{Answer, Question, SnapshotOffer};
 use metatopia_sim::SNAPSHOT_BYTES_MAX;
 use metatopia_types::{
-    Digest, Height, PublicKey, SimId, ValidatorSet, Verify,
+    Digest, Height, PublicKey, SimId, Trust, ValidatorSet, Verify, certified,
     limits::{LEAF_BYTES_MAX, ROOT_LAG},
 };
 
@@ -355,13 +355,8 @@ impl Fetch {
             provider.rests = Some(now + PAUSE);
             return Ok(());
         }
-        metatopia_consensus::certified(
-            self.sim,
-            &offer.header,
-            &offer.certificate,
-            set,
-            &*self.scheme,
-        )?;
+        certified(self.sim, &offer.header, &offer.certificate, set, &*self.scheme)
+            .map_err(JoinPackError::from)?;
         provider.walked_again = false;
         provider.stage = ProviderStage::Ready(Box::new(offer));
         self.first_offer.get_or_insert(now);

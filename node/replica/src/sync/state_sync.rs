@@ -15,10 +15,10 @@
 
 use std::time::Duration;
 
-use metatopia_consensus::{Base, Link, Record, Trust, limits::LINKS_MAX};
+use metatopia_consensus::{Base, Link, Record, limits::LINKS_MAX};
 use metatopia_protocol::Answer;
 use metatopia_sim::World;
-use metatopia_types::{Height, Now, PublicKey, limits::ROOT_LAG};
+use metatopia_types::{Height, Now, PublicKey, Trust, limits::ROOT_LAG};
 
 use super::{
     SyncContext,

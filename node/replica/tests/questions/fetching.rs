@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::Trust;
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_protocol::{Answer, LEAVES_PER_QUESTION_MAX, Question};
@@ -16,7 +15,8 @@ use metatopia_replica::fetch::{
 };
 use metatopia_sim::{Genesis, ObjectSpec};
 use metatopia_types::{
-    AssetLicence, Digest, Ed25519, Height, Look, PublicKey, Root, Validator, ValidatorSet, wire,
+    AssetLicence, Digest, Ed25519, Height, Look, PublicKey, Root, Trust, Validator, ValidatorSet,
+    wire,
 };
 
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};

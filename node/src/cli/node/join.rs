@@ -12,14 +12,13 @@ use std::{
 use clap::Args;
 use libp2p::Multiaddr;
 use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
-use metatopia_consensus::Trust as Start;
 use metatopia_protocol::{Applicant, Grant, SignedInvite};
 use metatopia_replica::{BEHIND_TURNS, encode_snapshot, fetch::Fetch};
 use metatopia_store::{
     DiskError, Folder, Identity, IdentityError, OpenStoreError, ReadDisk as _, Snapshot,
     claim_identity, list_snapshots, put_snapshot, read_identity,
 };
-use metatopia_types::{Ed25519, Height, NodeContact, Sign, SigningKey, SimId};
+use metatopia_types::{Ed25519, Height, NodeContact, Sign, SigningKey, SimId, Trust};
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -305,7 +304,7 @@ async fn fetch(
     // The validators of the checkpoint vote at its own height too, and what the checkpoint states
     // is believed already. So the start is one height before it.
     let before = invite.header.height.minus(1).unwrap_or_default();
-    let start = Start { height: before, validators: invite.validators.clone() };
+    let start = Trust { height: before, validators: invite.validators.clone() };
     let genesis = trust.light().set(Height(1)).ok().cloned();
     let fetch = Fetch::new(trust.sim, start, genesis, Arc::new(Ed25519));
     let pieces = Pieces::open(&place.dir).map_err(JoinError::from)?;

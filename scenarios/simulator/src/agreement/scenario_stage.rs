@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{JoinPack, JoinPackError, Trust};
+use metatopia_consensus::{JoinPack, JoinPackError};
 use metatopia_oracle::Law;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::recover;
-use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
+use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign, Trust};
 
 use super::ambush::Ambush;
 use super::filler;

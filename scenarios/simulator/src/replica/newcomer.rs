@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_client::LightClient;
-use metatopia_consensus::Trust;
 use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, INVITE_ADDRESSES_MAX, Invite, JoinRefusal,
     JoinRequest, Question, ServerMessage, SignedInvite, encode_client,
@@ -15,7 +14,9 @@ use metatopia_protocol::{
 use metatopia_replica::JOIN_RETRY_PAUSES;
 use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, ProviderFault};
 use metatopia_types::wire::DecodeError;
-use metatopia_types::{Certificate, Header, Height, Millis, PublicKey, Sign, ValidatorSet, Verify};
+use metatopia_types::{
+    Certificate, Header, Height, Millis, PublicKey, Sign, Trust, ValidatorSet, Verify,
+};
 
 use super::place_setting::{ReplicaSetting, contact};
 

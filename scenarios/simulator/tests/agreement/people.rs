@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use metatopia_consensus::JoinPackError;
 use metatopia_simulator::agreement::stories::{grow_and_shrink, join_refusals, story};
+use metatopia_types::LinkError;
 
 #[test]
 fn four_servers_become_seven_and_five_while_some_crash() {
@@ -48,20 +49,21 @@ fn every_forged_proof_for_a_joiner_is_refused() {
     let refused = join_refusals(1.into());
 
     let why = |name: &str| refused.iter().find(|(n, _)| *n == name).unwrap().1;
+    let link = |name| match why(name) {
+        JoinPackError::Link(why) => why,
+        other => panic!("{name}: {other}"),
+    };
     assert_eq!(refused.len(), 12);
-    assert!(matches!(why("no links"), JoinPackError::MissingLink(_)));
-    assert!(matches!(why("a link is missing"), JoinPackError::MissingLink(_)));
-    assert!(matches!(
-        why("links out of order"),
-        JoinPackError::LinkOrder(_) | JoinPackError::MissingLink(_)
-    ));
-    assert!(matches!(why("a link brings other members"), JoinPackError::OtherMembers(_)));
-    assert!(matches!(why("a link's header is changed"), JoinPackError::OtherHeader(_)));
-    assert!(matches!(why("below a quorum"), JoinPackError::Certificate { .. }));
-    assert!(matches!(why("one signer again and again"), JoinPackError::Certificate { .. }));
-    assert!(matches!(why("another round"), JoinPackError::Certificate { .. }));
-    assert!(matches!(why("another root"), JoinPackError::OtherHeader(_)));
+    assert!(matches!(link("no links"), LinkError::Missing(_)));
+    assert!(matches!(link("a link is missing"), LinkError::Missing(_)));
+    assert!(matches!(link("links out of order"), LinkError::Order(_) | LinkError::Missing(_)));
+    assert!(matches!(link("a link brings other members"), LinkError::OtherMembers(_)));
+    assert!(matches!(link("a link's header is changed"), LinkError::OtherHeader(_)));
+    assert!(matches!(link("below a quorum"), LinkError::Certificate { .. }));
+    assert!(matches!(link("one signer again and again"), LinkError::Certificate { .. }));
+    assert!(matches!(link("another round"), LinkError::Certificate { .. }));
+    assert!(matches!(link("another root"), LinkError::OtherHeader(_)));
     assert!(matches!(why("a header between is changed"), JoinPackError::Chain(_)));
     assert!(matches!(why("a header from another place"), JoinPackError::Chain(_)));
-    assert!(matches!(why("another sim"), JoinPackError::OtherSim(_)));
+    assert!(matches!(link("another sim"), LinkError::OtherSim(_)));
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use metatopia_consensus::{Decision, JoinPackError, certified};
+use metatopia_consensus::{Decision, JoinPackError};
 use metatopia_sim::Genesis;
-use metatopia_types::{Certificate, Height, Turn, ValidatorSet};
+use metatopia_types::{Certificate, Height, Turn, ValidatorSet, certified};
 
 use super::{
     ASK_PAUSE, Backfill, Batch, CHECK_PAUSE, FILL_BYTES_MAX, SIGNATURES_AT_ONCE, SyncContext,
@@ -68,7 +68,8 @@ impl Backfill {
         if header.height != height {
             return Err(ProviderFault::Unasked);
         }
-        certified(ctx.config.sim, header, certificate, voters, &*ctx.config.agreement.scheme)?;
+        certified(ctx.config.sim, header, certificate, voters, &*ctx.config.agreement.scheme)
+            .map_err(JoinPackError::from)?;
         turn.check_body().map_err(|_| ProviderFault::OtherBody(height))?;
         if batch.proved.back().is_some_and(|before| before.id() != header.previous) {
             return Err(JoinPackError::Chain(height).into());

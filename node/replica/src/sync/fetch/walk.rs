@@ -1,8 +1,8 @@
 //! Following the changes of the validator set, from what is trusted to now.
 
-use metatopia_consensus::{JoinPackError, Link, Trust, certified, limits::LINKS_MAX};
+use metatopia_consensus::{JoinPackError, Link, limits::LINKS_MAX};
 use metatopia_protocol as protocol;
-use metatopia_types::{Height, SimId, ValidatorSet, Verify};
+use metatopia_types::{Height, LinkError, SimId, Trust, ValidatorSet, Verify, certified};
 
 use super::provider::{Provider, ProviderFault};
 
@@ -142,9 +142,9 @@ fn change(
     scheme: &dyn Verify,
 ) -> Result<(Link, ValidatorSet), ProviderFault> {
     let protocol::ValidatorSetLink { header, certificate, next } = link;
-    certified(sim, &header, &certificate, before, scheme)?;
+    certified(sim, &header, &certificate, before, scheme).map_err(JoinPackError::from)?;
     if next.check().is_err() || next.id() != header.next_validators {
-        return Err(JoinPackError::OtherMembers(header.height).into());
+        return Err(JoinPackError::Link(LinkError::OtherMembers(header.height)).into());
     }
     Ok((Link { header, certificate, next: next.members().to_vec() }, next))
 }

@@ -5,13 +5,12 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::Trust;
 use metatopia_oracle::Law;
 use metatopia_protocol::{
     Answer, ClientMessage, Grant, JoinRequest, Question, ServerMessage, SignedInvite,
 };
 use metatopia_replica::fetch::{Fetch, FetchEffect, ProviderFault};
-use metatopia_types::{Height, PublicKey, Sign};
+use metatopia_types::{Height, PublicKey, Sign, Trust};
 
 use crate::class::Class;
 use crate::replica::{BadInvite, ReplicaSetting, ReplicaStage, Stranger, invite};
