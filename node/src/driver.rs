@@ -15,9 +15,9 @@ use std::{
 use bytes::Bytes;
 use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
-use metatopia_protocol::SignedAnnouncement;
+use metatopia_protocol::{ClientId, Delivery, SignedAnnouncement};
 use metatopia_replica::{
-    ActStage, Delivery, Effect, Input, OwnEndpoint, RepairReport, Replacement, Replica,
+    ActStage, Effect, Input, OwnEndpoint, RepairReport, Replacement, Replica,
     keeper::{Done, Health, Order, Restart},
 };
 use metatopia_sim::MissingPort;
@@ -25,7 +25,7 @@ use metatopia_store::Snapshot;
 use metatopia_transport::{
     certificates::Certificates,
     framing::SendError,
-    gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
+    gateway::{CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
     http::Allowed,
     peers::{PeerEvent, PeerEvents, PeersHandle},
 };
@@ -324,12 +324,12 @@ impl Driver {
                 Effect::Apply { world, decision } => self.apply((world, decision)).await?,
                 Effect::ToPeer { to, frame } => self.to_peers(state, to, Bytes::from(frame)),
                 Effect::ToClient { client, delivery, frame } => {
-                    self.to_client(id(client), delivery, Bytes::from(frame));
+                    self.to_client(client, delivery, Bytes::from(frame));
                 }
-                Effect::KnownClient { client, known } => self.gateway.set_known(id(client), known),
-                Effect::SlowClient { client } => self.gateway.slow(id(client)),
+                Effect::KnownClient { client, known } => self.gateway.set_known(client, known),
+                Effect::SlowClient { client } => self.gateway.slow(client),
                 Effect::CloseClient { client, why } => {
-                    self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
+                    self.gateway.close(client, CloseCode::FIRST_FREE, &why.to_string());
                 }
                 Effect::Answer { token, answer } => {
                     let status = self.status.borrow();
@@ -419,18 +419,13 @@ impl Driver {
     }
 
     /// Sends a frame to a client. An event of its own tells that a client is gone or too slow.
-    fn to_client(&self, client: gateway::GatewayClientId, delivery: Delivery, frame: Bytes) {
-        let queue = match delivery {
-            Delivery::Reliable => gateway::DeliveryMode::Reliable,
-            Delivery::Answer(_) => gateway::DeliveryMode::IfRoom,
-            Delivery::Latest => gateway::DeliveryMode::Latest,
-        };
-        match after(delivery, self.gateway.send(client, queue, frame)) {
+    fn to_client(&self, client: ClientId, delivery: Delivery, frame: Bytes) {
+        match after(delivery, self.gateway.send(client, delivery, frame)) {
             Followup::Nothing => {}
             Followup::Busy(question) => {
                 let busy = Bytes::from(metatopia_replica::busy(question));
                 // The answer takes a few bytes, for which there was room.
-                let _gone = self.gateway.send(client, gateway::DeliveryMode::Reliable, busy);
+                let _gone = self.gateway.send(client, Delivery::Reliable, busy);
             }
             Followup::End(why) => {
                 tracing::error!(client = client.0, %why, "the answer to a client fits into no frame");
@@ -559,24 +554,19 @@ fn courier_input(news: CourierNews) -> Input {
 }
 
 fn client(event: GatewayEvent) -> Input {
-    let own = |id: gateway::GatewayClientId| metatopia_replica::ClientId(id.0);
     match event {
         GatewayEvent::ClientUp { id, address, carrier } => {
             tracing::debug!(client = id.0, %address, %carrier, "client connected");
-            Input::ClientUp(own(id))
+            Input::ClientUp(id)
         }
         GatewayEvent::ClientFrame { id, bytes } => {
-            Input::ClientFrame { client: own(id), frame: bytes.into() }
+            Input::ClientFrame { client: id, frame: bytes.into() }
         }
         GatewayEvent::ClientDown { id, end } => {
             tracing::debug!(client = id.0, reason = %end, "client gone");
-            Input::ClientDown(own(id))
+            Input::ClientDown(id)
         }
     }
-}
-
-const fn id(client: metatopia_replica::ClientId) -> gateway::GatewayClientId {
-    gateway::GatewayClientId(client.0)
 }
 
 async fn sleep_until(deadline: Option<tokio::time::Instant>) {

@@ -1,8 +1,9 @@
 //! What clients and nodes say to each other: version 2, the same over every carrier.
 //!
-//! This crate holds messages and their limits; it opens no connection and keeps no session. Frames
-//! are canonical postcard; a carrier adds a length, checks it against [`CLIENT_FRAME_BYTES_MAX`] or
-//! [`SERVER_FRAME_BYTES_MAX`] before it reads on, and keeps order.
+//! This crate holds messages and their limits, and how a server names the connections that they come
+//! by; it opens no connection and keeps no session. Frames are canonical postcard; a carrier adds a
+//! length, checks it against [`CLIENT_FRAME_BYTES_MAX`] or [`SERVER_FRAME_BYTES_MAX`] before it reads
+//! on, and keeps order.
 //!
 //! A session goes: the server sends [`ServerMessage::Challenge`]; the client answers with
 //! [`ClientMessage::Hello`], signed over the challenge; the server sends [`ServerMessage::Welcome`]
@@ -21,6 +22,7 @@ extern crate alloc;
 mod border;
 mod chat;
 mod clubs;
+mod connection;
 mod endpoint;
 mod friends;
 mod invite;
@@ -46,6 +48,7 @@ pub use border::{
 };
 pub use chat::{ChatMessage, ForgottenMessage, FormMessage, SoundMessage};
 pub use clubs::{CLUBS_PER_ANSWER_MAX, ClubEntry, ClubInviteEntry, ClubPerson};
+pub use connection::{ClientId, Delivery};
 pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};
 pub use friends::{FriendEntry, FriendListEntry, FriendsEntry, RecoveryEntry};
 pub use invite::{

@@ -60,8 +60,8 @@ pub use ingress::{
         RECEIPTS_AGAIN_BURST, RECEIPTS_AGAIN_PER_TURN,
     },
     sessions::{
-        CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX,
-        SessionEffect, Sessions, busy,
+        CLIENTS_MAX, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
+        busy,
     },
 };
 pub use members::{
@@ -73,6 +73,7 @@ pub use members::{
     join_retry::{JOIN_RETRY_PAUSES, JoinRetry, JoinTarget},
 };
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
+pub use metatopia_protocol::{ClientId, Delivery};
 pub use publish::{
     standing::{STANDING_MAX, STANDING_PER_ASKER_MAX},
     views,

@@ -36,7 +36,8 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use metatopia_transport::gateway::{ClientEnd, GatewayClientId};
+    use metatopia_protocol::ClientId;
+    use metatopia_transport::gateway::ClientEnd;
 
     /// A peer that flooded was once heard before all others, and so nobody else was heard.
     #[tokio::test]
@@ -44,8 +45,7 @@ mod tests {
         let mut heard = [0; 3];
         for _ in 0..300 {
             let peer = PeerEvent::PeerUp(libp2p::PeerId::random());
-            let client =
-                GatewayEvent::ClientDown { id: GatewayClientId(1), end: ClientEnd::Silent };
+            let client = GatewayEvent::ClientDown { id: ClientId(1), end: ClientEnd::Silent };
             let query = Query::Servers { reply: oneshot::channel().0 };
             match outside(ready(Some(peer)), ready(Some(client)), ready(Some(query))).await {
                 Outside::Peer(_) => heard[0] += 1,
@@ -59,7 +59,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_is_gone_does_not_keep_the_others_from_being_heard() {
-        let client = GatewayEvent::ClientDown { id: GatewayClientId(1), end: ClientEnd::Silent };
+        let client = GatewayEvent::ClientDown { id: ClientId(1), end: ClientEnd::Silent };
 
         let heard = outside(ready(None), ready(Some(client)), ready(None)).await;
 

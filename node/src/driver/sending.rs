@@ -1,6 +1,6 @@
 //! Decides what the driver does after it has handed a frame to a client's session.
 
-use metatopia_replica::Delivery;
+use metatopia_protocol::Delivery;
 use metatopia_transport::{framing::SendError, gateway::Sent};
 
 /// The step that follows a frame.

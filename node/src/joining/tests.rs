@@ -15,7 +15,7 @@ use metatopia_protocol::{
 use metatopia_sim::Genesis;
 use metatopia_transport::{
     certificates::Certificates,
-    gateway::{self, DeliveryMode, GatewayEvent, GatewayLimits, ListenConfig},
+    gateway::{self, Delivery, GatewayEvent, GatewayLimits, ListenConfig},
 };
 use metatopia_types::{
     Certificate, Header, Millis, Round, SigningKey, Validator, ValidatorSet, limits::VALIDATORS_MAX,
@@ -110,7 +110,7 @@ async fn serve(key: SigningKey, known: Arc<Known>) -> SignedAnnouncement {
             };
             let frame = Bytes::from(encode_server(&said));
             // Whoever has left in the meantime needs no answer.
-            let _ = gateway.send(id, DeliveryMode::Reliable, frame);
+            let _ = gateway.send(id, Delivery::Reliable, frame);
         }
     });
     announcement.sign(&key)

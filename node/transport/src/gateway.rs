@@ -28,7 +28,7 @@
 //! use metatopia_transport::{
 //!     carrier,
 //!     certificates::Certificates,
-//!     gateway::{self, DeliveryMode, ListenConfig, GatewayEvent, GatewayLimits},
+//!     gateway::{self, Delivery, ListenConfig, GatewayEvent, GatewayLimits},
 //! };
 //! use metatopia_types::Millis;
 //!
@@ -40,7 +40,7 @@
 //!
 //! let server = async {
 //!     let Some(GatewayEvent::ClientUp { id, .. }) = events.recv().await else { panic!() };
-//!     gateway.send(id, DeliveryMode::Reliable, "welcome".into()).unwrap();
+//!     gateway.send(id, Delivery::Reliable, "welcome".into()).unwrap();
 //!     let Some(GatewayEvent::ClientFrame { bytes, .. }) = events.recv().await else { panic!() };
 //!     assert_eq!(bytes, "hello");
 //! };
@@ -98,6 +98,7 @@ mod wire;
 
 pub(crate) use admission::Block;
 pub use limits::GatewayLimits;
+pub use metatopia_protocol::{ClientId, Delivery};
 pub(crate) use sources::Meter;
 pub use sources::{Ration, SOURCES_MAX, SourceLimits};
 pub use websocket::{Admitted, CLOSE_CODES, NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
@@ -157,10 +158,6 @@ impl fmt::Display for CarrierKind {
         })
     }
 }
-
-/// The id of a client for as long as the server runs. No id is given twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GatewayClientId(pub u64);
 
 /// The reason why a connection was closed, as a number on the wire. The gateway's own numbers are
 /// below [`CloseCode::FIRST_FREE`]; the node may give meaning to others.
@@ -230,7 +227,7 @@ pub enum GatewayEvent {
     /// A client is connected, and waits for the server to speak.
     ClientUp {
         /// The id of the client from now on.
-        id: GatewayClientId,
+        id: ClientId,
         /// The address of the client, which may move to another one during its session.
         address: SocketAddr,
         /// The way in which the client is connected.
@@ -239,30 +236,17 @@ pub enum GatewayEvent {
     /// A frame of 1 to [`GatewayLimits::frame_in_bytes_max`] bytes.
     ClientFrame {
         /// The client that sent the frame.
-        id: GatewayClientId,
+        id: ClientId,
         /// The bytes of the frame.
         bytes: Bytes,
     },
     /// The client is gone.
     ClientDown {
         /// The id of the client.
-        id: GatewayClientId,
+        id: ClientId,
         /// The reason of the end.
         end: ClientEnd,
     },
-}
-
-/// The way in which a frame is delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeliveryMode {
-    /// Every frame arrives, in order, or the session ends.
-    Reliable,
-    /// The frame arrives as a reliable one does, if there is room. Where too much waits already,
-    /// this one frame is dropped, and the session continues. Room for smaller frames is left.
-    IfRoom,
-    /// Only the newest frame matters: it replaces one that was not written yet. It may arrive
-    /// anywhere between reliable frames.
-    Latest,
 }
 
 /// The fate of a frame that was accepted.
@@ -301,14 +285,14 @@ struct Present {
 
 /// The connected clients, behind a lock that no panic can leave half-changed.
 #[derive(Debug, Default)]
-struct Clients(Mutex<BTreeMap<GatewayClientId, Present>>);
+struct Clients(Mutex<BTreeMap<ClientId, Present>>);
 
 impl Clients {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<GatewayClientId, Present>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, Present>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn outgoing(&self, id: GatewayClientId) -> Option<Arc<Outgoing>> {
+    fn outgoing(&self, id: ClientId) -> Option<Arc<Outgoing>> {
         self.lock().get(&id).map(|client| client.outgoing.clone())
     }
 }
@@ -375,12 +359,7 @@ impl GatewayHandle {
     /// # Errors
     /// Fails when the client is gone, the frame's size is not allowed, or the client is too slow.
     /// In the last case the client is closed with [`CloseCode::TOO_SLOW`].
-    pub fn send(
-        &self,
-        id: GatewayClientId,
-        delivery: DeliveryMode,
-        bytes: Bytes,
-    ) -> Result<Sent, SendError> {
+    pub fn send(&self, id: ClientId, delivery: Delivery, bytes: Bytes) -> Result<Sent, SendError> {
         let size = bytes.len() as u64;
         let outgoing = self.0.clients.outgoing(id).ok_or(SendError::Gone)?;
         let sent = outgoing.push(delivery, bytes)?;
@@ -390,7 +369,7 @@ impl GatewayHandle {
     }
 
     /// Slows the reading of a client that sent more than it may.
-    pub fn slow(&self, id: GatewayClientId) {
+    pub fn slow(&self, id: ClientId) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.excess.fetch_add(1, Ordering::Relaxed);
         }
@@ -398,7 +377,7 @@ impl GatewayHandle {
 
     /// Notes whether the sim knows the key of this client. Known people go before strangers of
     /// their address, and their logins are counted apart.
-    pub fn set_known(&self, id: GatewayClientId, known: bool) {
+    pub fn set_known(&self, id: ClientId, known: bool) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.known.store(known, Ordering::Relaxed);
         }
@@ -406,7 +385,7 @@ impl GatewayHandle {
 
     /// Closes a client once it has received the reliable frames queued before, or after
     /// [`GatewayLimits::linger`]. Does nothing if the client is gone or being closed.
-    pub fn close(&self, id: GatewayClientId, code: CloseCode, reason: &str) {
+    pub fn close(&self, id: ClientId, code: CloseCode, reason: &str) {
         let mut end = reason.len().min(REASON_BYTES_MAX);
         while !reason.is_char_boundary(end) {
             end -= 1;
@@ -422,7 +401,7 @@ impl GatewayHandle {
         let Inner { endpoints, clients, tasks, linger, .. } = &*self.0;
         tasks.close();
         endpoints.iter().for_each(|endpoint| endpoint.set_server_config(None));
-        let ids: Vec<GatewayClientId> = clients.lock().keys().copied().collect();
+        let ids: Vec<ClientId> = clients.lock().keys().copied().collect();
         for id in ids {
             self.close(id, CloseCode::SHUTDOWN, "the server stops");
         }

@@ -15,7 +15,7 @@
 //! use metatopia_transport::{
 //!     carrier,
 //!     certificates::Certificates,
-//!     gateway::{self, DeliveryMode, GatewayEvent, GatewayLimits, ListenConfig},
+//!     gateway::{self, Delivery, GatewayEvent, GatewayLimits, ListenConfig},
 //! };
 //! use metatopia_types::Millis;
 //!
@@ -28,7 +28,7 @@
 //!     while let Some(event) = events.recv().await {
 //!         match event {
 //!             GatewayEvent::ClientUp { id, .. } => {
-//!                 gateway.send(id, DeliveryMode::Reliable, "who is there?".into()).unwrap();
+//!                 gateway.send(id, Delivery::Reliable, "who is there?".into()).unwrap();
 //!             }
 //!             GatewayEvent::ClientFrame { bytes, .. } => return bytes,
 //!             GatewayEvent::ClientDown { end, .. } => panic!("{end}"),

@@ -5,17 +5,13 @@ use std::collections::BTreeMap;
 
 use metatopia_math::Stream;
 use metatopia_protocol::{
-    Answer, Challenge, ClientMessage, Goodbye, Hello, Question, SERVER_FRAME_BYTES_MAX,
-    ServerMessage, Submission, SubmitRefusal, VERSION, Watching, Welcome, decode_client,
-    encode_server,
+    Answer, Challenge, ClientId, ClientMessage, Delivery, Goodbye, Hello, Question,
+    SERVER_FRAME_BYTES_MAX, ServerMessage, Submission, SubmitRefusal, VERSION, Watching, Welcome,
+    decode_client, encode_server,
 };
 use metatopia_types::{Height, PublicKey, SimId, Verify};
 
 use super::rate_limits::KeyRations;
-
-/// A connection of a client, numbered by the driver; never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClientId(pub u64);
 
 /// Clients of one server.
 pub const CLIENTS_MAX: usize = 512;
@@ -27,18 +23,6 @@ pub const SESSIONS_PER_KEY_MAX: usize = 8;
 /// Frames that one client may send between two turns; what is more is dropped with an answer that
 /// says so. A client that acts ten times a second sends one every other turn.
 pub const FRAMES_PER_TURN_MAX: u32 = 64;
-
-/// How a frame to a client may be handled by a carrier that cannot keep up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// In order and complete, or the session ends.
-    Reliable,
-    /// Reliable as well. But where too much waits for the client already, [`busy`] goes in place of an
-    /// answer to its question of this number, and the session goes on.
-    Answer(u32),
-    /// Only the latest matters: a newer one replaces one that waits.
-    Latest,
-}
 
 /// Returns the frame for a client whose answer finds no room, see [`Delivery::Answer`].
 #[must_use]

@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    BringsIn, CarrierKind, ClientEnd, Clients, CloseCode, GatewayClientId, GatewayLimits, Present,
+    BringsIn, CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, Present,
     admission::{Admission, Ticket},
     outgoing::{Outgoing, SessionEnding, SharedBytes, WriterStep},
     sources::{Meter, RationKind as Rationed, Rations},
@@ -34,7 +34,7 @@ const FRAME_OVERHEAD_BYTES: usize = 64;
 /// An event of one client's task for the receiver that all tasks share.
 #[derive(Debug)]
 pub(super) struct ClientTaskEvent {
-    pub(super) id: GatewayClientId,
+    pub(super) id: ClientId,
     pub(super) what: ClientTaskEventKind,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Gateway {
 /// A client that begins its session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
-    pub(super) id: GatewayClientId,
+    pub(super) id: ClientId,
     pub(super) address: SocketAddr,
     pub(super) carrier: CarrierKind,
     /// The time by which its first frame must be there.
@@ -101,14 +101,14 @@ fn carrier(connection: &Connection) -> CarrierKind {
 
 impl Gateway {
     /// Returns an id that no client had before.
-    pub(super) fn name(&self) -> GatewayClientId {
-        GatewayClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
+    pub(super) fn name(&self) -> ClientId {
+        ClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Serves a client that came by QUIC until it ends. Its place is free when this returns.
     pub(super) async fn serve(
         self: Arc<Self>,
-        id: GatewayClientId,
+        id: ClientId,
         address: SocketAddr,
         connecting: Connecting,
         mut ticket: Ticket,
@@ -257,7 +257,7 @@ impl Gateway {
     }
 
     /// Sends an event. Returns false when the receiver is gone.
-    async fn tell(&self, id: GatewayClientId, what: ClientTaskEventKind) -> bool {
+    async fn tell(&self, id: ClientId, what: ClientTaskEventKind) -> bool {
         self.items.send(ClientTaskEvent { id, what }).await.is_ok()
     }
 
@@ -265,7 +265,7 @@ impl Gateway {
     /// carrier is not read, and the client has to wait.
     async fn read(
         &self,
-        id: GatewayClientId,
+        id: ClientId,
         mut recv: impl Receive,
         deadline: Instant,
         reading: ReadLimiter,

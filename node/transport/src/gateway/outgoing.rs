@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::Notify, time::sleep};
 
-use super::{CloseCode, DeliveryMode, GatewayLimits, SendError, Sent};
+use super::{CloseCode, Delivery, GatewayLimits, SendError, Sent};
 use crate::framing::check_size;
 
 /// The cost of holding one frame, besides its bytes.
@@ -101,7 +101,7 @@ impl Outgoing {
     }
 
     /// Queues a frame, and never waits.
-    pub(super) fn push(&self, delivery: DeliveryMode, frame: Bytes) -> Result<Sent, SendError> {
+    pub(super) fn push(&self, delivery: Delivery, frame: Bytes) -> Result<Sent, SendError> {
         check_size(frame.len(), self.limits.frame_out_bytes_max)?;
         let mut state = self.lock();
         if state.ending.is_some() {
@@ -110,8 +110,8 @@ impl Outgoing {
         let cost = cost(&frame);
         let mut sent = Sent::Queued;
         match delivery {
-            DeliveryMode::IfRoom if !self.has_room(&state, cost) => return Ok(Sent::Dropped),
-            DeliveryMode::Reliable | DeliveryMode::IfRoom => {
+            Delivery::Answer(_) if !self.has_room(&state, cost) => return Ok(Sent::Dropped),
+            Delivery::Reliable | Delivery::Answer(_) => {
                 let over = state.reliable_held + cost > self.limits.reliable_bytes_max;
                 if over || self.is_unfair(&state, cost) {
                     drop(state);
@@ -121,7 +121,7 @@ impl Outgoing {
                 state.reliable_held += cost;
                 state.reliable.push_back(frame);
             }
-            DeliveryMode::Latest => {
+            Delivery::Latest => {
                 if let Some(older) = state.latest.take() {
                     self.subtract(&mut state, self::cost(&older));
                     sent = Sent::Replaced;
@@ -259,12 +259,12 @@ mod tests {
         let held = SharedBytes::default();
         let outgoing = Outgoing::new(limits(), held.clone());
         for _ in 0..5 {
-            assert_eq!(outgoing.push(DeliveryMode::Reliable, frame(1)), Ok(Sent::Queued));
+            assert_eq!(outgoing.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
         }
         assert_eq!(held.load(Ordering::Relaxed), 5_000);
 
-        assert_eq!(outgoing.push(DeliveryMode::Reliable, frame(1)), Err(SendError::TooSlow));
-        assert_eq!(outgoing.push(DeliveryMode::Latest, frame(1)), Err(SendError::Gone));
+        assert_eq!(outgoing.push(Delivery::Reliable, frame(1)), Err(SendError::TooSlow));
+        assert_eq!(outgoing.push(Delivery::Latest, frame(1)), Err(SendError::Gone));
         assert_eq!(outgoing.ending(), Some(SessionEnding::TooSlow));
         drop(outgoing);
         assert_eq!(held.load(Ordering::Relaxed), 0);
@@ -275,26 +275,22 @@ mod tests {
     fn a_frame_that_may_be_left_out_is_where_the_queue_is_full_and_ends_nothing() {
         let outgoing = Outgoing::new(limits(), SharedBytes::default());
         for _ in 0..4 {
-            assert_eq!(outgoing.push(DeliveryMode::IfRoom, frame(1)), Ok(Sent::Queued));
+            assert_eq!(outgoing.push(Delivery::Answer(7), frame(1)), Ok(Sent::Queued));
         }
         for _ in 0..12 {
-            assert_eq!(outgoing.push(DeliveryMode::IfRoom, frame(1)), Ok(Sent::Dropped));
+            assert_eq!(outgoing.push(Delivery::Answer(7), frame(1)), Ok(Sent::Dropped));
         }
         assert_eq!(outgoing.ending(), None);
-        assert_eq!(
-            outgoing.push(DeliveryMode::Reliable, frame(2)),
-            Ok(Sent::Queued),
-            "there is room"
-        );
+        assert_eq!(outgoing.push(Delivery::Reliable, frame(2)), Ok(Sent::Queued), "there is room");
     }
 
     #[test]
     fn of_latest_frames_only_the_newest_is_held() {
         let held = SharedBytes::default();
         let outgoing = Outgoing::new(limits(), held.clone());
-        assert_eq!(outgoing.push(DeliveryMode::Latest, frame(0)), Ok(Sent::Queued));
+        assert_eq!(outgoing.push(Delivery::Latest, frame(0)), Ok(Sent::Queued));
         for n in 1..100 {
-            assert_eq!(outgoing.push(DeliveryMode::Latest, frame(n)), Ok(Sent::Replaced));
+            assert_eq!(outgoing.push(Delivery::Latest, frame(n)), Ok(Sent::Replaced));
         }
         assert_eq!(held.load(Ordering::Relaxed), 1_000);
 
@@ -309,9 +305,9 @@ mod tests {
     #[test]
     fn a_stream_of_reliable_frames_does_not_starve_the_latest() {
         let outgoing = Outgoing::new(limits(), SharedBytes::default());
-        outgoing.push(DeliveryMode::Reliable, frame(1)).unwrap();
-        outgoing.push(DeliveryMode::Latest, frame(2)).unwrap();
-        outgoing.push(DeliveryMode::Reliable, frame(3)).unwrap();
+        outgoing.push(Delivery::Reliable, frame(1)).unwrap();
+        outgoing.push(Delivery::Latest, frame(2)).unwrap();
+        outgoing.push(Delivery::Reliable, frame(3)).unwrap();
 
         let mut batch = Vec::new();
         outgoing.try_take(&mut batch);
@@ -325,21 +321,21 @@ mod tests {
         let [greedy, modest] = [(); 2].map(|()| Outgoing::new(limits(), held.clone()));
         let others = Outgoing::new(limits(), held);
         for _ in 0..4 {
-            greedy.push(DeliveryMode::Reliable, frame(1)).unwrap();
-            others.push(DeliveryMode::Reliable, frame(1)).unwrap();
+            greedy.push(Delivery::Reliable, frame(1)).unwrap();
+            others.push(Delivery::Reliable, frame(1)).unwrap();
         }
 
-        assert_eq!(modest.push(DeliveryMode::Reliable, frame(1)), Ok(Sent::Queued));
-        assert_eq!(greedy.push(DeliveryMode::Latest, frame(1)), Ok(Sent::Dropped));
-        assert_eq!(greedy.push(DeliveryMode::Reliable, frame(1)), Err(SendError::TooSlow));
+        assert_eq!(modest.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
+        assert_eq!(greedy.push(Delivery::Latest, frame(1)), Ok(Sent::Dropped));
+        assert_eq!(greedy.push(Delivery::Reliable, frame(1)), Err(SendError::TooSlow));
     }
 
     #[tokio::test]
     async fn what_was_queued_before_the_end_is_written_and_nothing_after() {
         let outgoing = Outgoing::new(limits(), SharedBytes::default());
-        outgoing.push(DeliveryMode::Reliable, frame(1)).unwrap();
+        outgoing.push(Delivery::Reliable, frame(1)).unwrap();
         outgoing.end(SessionEnding::Asked(CloseCode::DONE, "bye".into()));
-        assert_eq!(outgoing.push(DeliveryMode::Reliable, frame(2)), Err(SendError::Gone));
+        assert_eq!(outgoing.push(Delivery::Reliable, frame(2)), Err(SendError::Gone));
 
         let mut batch = Vec::new();
         let WriterStep::Write(taken) = outgoing.take(&mut batch).await else { panic!("nothing") };
@@ -354,7 +350,7 @@ mod tests {
     fn impossible_sizes_are_refused() {
         let outgoing = Outgoing::new(limits(), SharedBytes::default());
         for bytes in [0, 1_001] {
-            let refused = outgoing.push(DeliveryMode::Reliable, Bytes::from(vec![0; bytes]));
+            let refused = outgoing.push(Delivery::Reliable, Bytes::from(vec![0; bytes]));
             assert_eq!(refused, Err(SendError::Size { bytes, max: 1_000 }));
         }
     }

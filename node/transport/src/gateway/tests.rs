@@ -56,14 +56,14 @@ impl Node {
     }
 
     /// Greets the next client, and returns its id.
-    async fn greet(&mut self) -> GatewayClientId {
+    async fn greet(&mut self) -> ClientId {
         let GatewayEvent::ClientUp { id, .. } = self.next().await else { panic!("not up") };
-        self.handle.send(id, DeliveryMode::Reliable, "welcome".into()).unwrap();
+        self.handle.send(id, Delivery::Reliable, "welcome".into()).unwrap();
         id
     }
 
     /// Connects a client that was greeted and has answered.
-    async fn client(&mut self) -> (GatewayClientId, Carrier) {
+    async fn client(&mut self) -> (ClientId, Carrier) {
         let hashes = self.certificates.hashes();
         let connect = carrier::connect(self.handle.address(), &hashes);
         let (id, carrier) = tokio::join!(self.greet(), connect);
@@ -76,11 +76,11 @@ impl Node {
 
     /// Sends frames of this many bytes to a client that does not read, until it is too slow.
     /// Returns how many bytes that took.
-    async fn glut(&self, slow: GatewayClientId, frame_bytes: usize) -> u64 {
+    async fn glut(&self, slow: ClientId, frame_bytes: usize) -> u64 {
         let bytes = Bytes::from(vec![7; frame_bytes]);
         let mut sent = 0;
         loop {
-            match self.handle.send(slow, DeliveryMode::Reliable, bytes.clone()) {
+            match self.handle.send(slow, Delivery::Reliable, bytes.clone()) {
                 Ok(_) => sent += bytes.len() as u64,
                 Err(error) => {
                     assert_eq!(error, SendError::TooSlow);
@@ -91,7 +91,7 @@ impl Node {
         }
     }
 
-    async fn down(&mut self, id: GatewayClientId) -> ClientEnd {
+    async fn down(&mut self, id: ClientId) -> ClientEnd {
         match self.next().await {
             GatewayEvent::ClientDown { id: gone, end } if gone == id => end,
             other => panic!("{other:?}"),
@@ -106,7 +106,7 @@ impl Node {
     }
 }
 
-fn frame(id: GatewayClientId, bytes: &'static [u8]) -> GatewayEvent {
+fn frame(id: ClientId, bytes: &'static [u8]) -> GatewayEvent {
     GatewayEvent::ClientFrame { id, bytes: Bytes::from_static(bytes) }
 }
 
@@ -138,7 +138,7 @@ async fn frames_travel_both_ways_in_order() {
     let numbered = |n: u32| Bytes::from(n.to_le_bytes().repeat(1 + n as usize * 11));
 
     for n in 0..300 {
-        node.handle.send(id, DeliveryMode::Reliable, numbered(n)).unwrap();
+        node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
         carrier.send.send(&numbered(n)).await.unwrap();
         assert_eq!(node.next().await, GatewayEvent::ClientFrame { id, bytes: numbered(n) });
     }
@@ -157,13 +157,13 @@ async fn the_largest_frames_pass_and_larger_ones_are_refused() {
     let down = Bytes::from(vec![1; SERVER_FRAME_BYTES_MAX]);
     let up = Bytes::from(vec![2; CLIENT_FRAME_BYTES_MAX]);
 
-    node.handle.send(id, DeliveryMode::Reliable, down.clone()).unwrap();
+    node.handle.send(id, Delivery::Reliable, down.clone()).unwrap();
     carrier.send.send(&up).await.unwrap();
     assert_eq!(carrier.recv.recv().await.unwrap(), down);
     assert_eq!(node.next().await, GatewayEvent::ClientFrame { id, bytes: up });
 
     let (bytes, max) = (SERVER_FRAME_BYTES_MAX + 1, SERVER_FRAME_BYTES_MAX);
-    let refused = node.handle.send(id, DeliveryMode::Reliable, vec![1; bytes].into());
+    let refused = node.handle.send(id, Delivery::Reliable, vec![1; bytes].into());
     assert_eq!(refused, Err(SendError::Size { bytes, max }));
     let bytes = CLIENT_FRAME_BYTES_MAX + 1;
     assert_eq!(carrier.send.send(&vec![2; bytes]).await, Err(CarrierError::Size { bytes }));
@@ -181,7 +181,7 @@ async fn a_client_that_leaves_is_down_after_its_last_frame() {
 
     assert_eq!(node.next().await, frame(id, b"farewell"));
     assert_eq!(node.down(id).await, ClientEnd::Left);
-    let gone = node.handle.send(id, DeliveryMode::Reliable, "too late".into());
+    let gone = node.handle.send(id, Delivery::Reliable, "too late".into());
     assert_eq!(gone, Err(SendError::Gone));
 }
 
@@ -316,7 +316,7 @@ async fn a_client_that_never_reads_is_closed_and_nobody_else_is() {
         }
     };
     assert_eq!(said, closed(CloseCode::TOO_SLOW, "too slow for what is sent to it"));
-    node.handle.send(good, DeliveryMode::Reliable, "fine".into()).unwrap();
+    node.handle.send(good, Delivery::Reliable, "fine".into()).unwrap();
     assert_eq!(good_carrier.recv.recv().await.unwrap(), "fine");
     assert_eq!(node.metrics.clients_too_slow_total.get(), 1);
 }
@@ -327,7 +327,7 @@ async fn a_client_that_takes_nothing_is_closed_even_if_little_is_sent() {
     let (id, _carrier) = node.client().await;
     // Latest frames overflow no queue, but the windows are full after a few.
     let bytes = Bytes::from(vec![7; 400_000]);
-    while node.handle.send(id, DeliveryMode::Latest, bytes.clone()) != Err(SendError::Gone) {
+    while node.handle.send(id, Delivery::Latest, bytes.clone()) != Err(SendError::Gone) {
         tokio::task::yield_now().await;
     }
     assert_eq!(node.down(id).await, ClientEnd::Stuck);
@@ -340,7 +340,7 @@ async fn of_latest_frames_a_slow_client_gets_the_newest() {
     let numbered = |n: u32| Bytes::from(n.to_le_bytes().repeat(2_000));
     let mut replaced = 0;
     for n in 0..2_000 {
-        let sent = node.handle.send(id, DeliveryMode::Latest, numbered(n)).unwrap();
+        let sent = node.handle.send(id, Delivery::Latest, numbered(n)).unwrap();
         replaced += u32::from(sent == Sent::Replaced);
         tokio::task::yield_now().await;
     }
@@ -416,10 +416,10 @@ async fn what_was_sent_before_a_close_arrives_and_then_the_reason() {
     let code = CloseCode(CloseCode::FIRST_FREE.0 + 1);
 
     for n in 0..20 {
-        node.handle.send(id, DeliveryMode::Reliable, numbered(n)).unwrap();
+        node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
     }
     node.handle.close(id, code, "the rule");
-    let late = node.handle.send(id, DeliveryMode::Reliable, "too late".into());
+    let late = node.handle.send(id, Delivery::Reliable, "too late".into());
 
     assert_eq!(late, Err(SendError::Gone));
     for n in 0..20 {
@@ -435,7 +435,7 @@ async fn a_close_does_not_wait_for_a_client_that_never_reads() {
     let mut node = Node::new(GatewayLimits { linger, ..limits() });
     let (id, _carrier) = node.client().await;
     for _ in 0..8 {
-        let _ = node.handle.send(id, DeliveryMode::Reliable, vec![1; 500_000].into());
+        let _ = node.handle.send(id, Delivery::Reliable, vec![1; 500_000].into());
         tokio::task::yield_now().await;
     }
     node.handle.close(id, CloseCode::DONE, "bye");

@@ -117,7 +117,7 @@ async fn a_handshake_that_stops_half_way_frees_its_place() {
 async fn a_shutdown_says_goodbye_to_everybody() {
     let mut node = Node::new(limits());
     let (id, mut carrier) = node.client().await;
-    node.handle.send(id, DeliveryMode::Reliable, "last words".into()).unwrap();
+    node.handle.send(id, Delivery::Reliable, "last words".into()).unwrap();
 
     node.handle.shutdown().await;
 

@@ -199,7 +199,7 @@ async fn a_page_that_never_reads_is_closed_and_nobody_else_is() {
     // The limit is the client's own window, what the system holds here, and our queues.
     assert!(sent < 8 * 1024 * 1024, "{sent} bytes are held for one client");
     assert_eq!(site.node.down(slow).await, ClientEnd::TooSlow);
-    site.node.handle.send(good, DeliveryMode::Reliable, "fine".into()).unwrap();
+    site.node.handle.send(good, Delivery::Reliable, "fine".into()).unwrap();
     assert_eq!(next(&mut good_socket).await, Message::binary("fine"));
     assert_eq!(site.node.metrics.clients_too_slow_total.get(), 1);
 }
@@ -213,7 +213,7 @@ async fn a_page_that_takes_nothing_is_closed_even_if_little_is_sent() {
     assert_eq!(site.node.next().await, frame(id, b"hello"));
     // Latest frames overflow no queue, but the windows are full after a few.
     let bytes = Bytes::from(vec![7; 400_000]);
-    while site.node.handle.send(id, DeliveryMode::Latest, bytes.clone()) != Err(SendError::Gone) {
+    while site.node.handle.send(id, Delivery::Latest, bytes.clone()) != Err(SendError::Gone) {
         tokio::task::yield_now().await;
     }
     assert_eq!(site.node.down(id).await, ClientEnd::Stuck);

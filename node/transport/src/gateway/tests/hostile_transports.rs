@@ -146,9 +146,7 @@ async fn a_flood_on_streams_that_nobody_reads_blocks_itself() {
 }
 
 /// Opens a session by hand. The test decides what follows the request on its stream.
-async fn by_hand(
-    site: &mut Site,
-) -> (GatewayClientId, Connection, quinn::SendStream, [OpenStream; 2]) {
+async fn by_hand(site: &mut Site) -> (ClientId, Connection, quinn::SendStream, [OpenStream; 2]) {
     let connection = site.h3().await;
     let mut control = connection.open_uni().await.unwrap();
     control.write_all(&settings()).await.unwrap();
@@ -241,7 +239,7 @@ async fn a_page_that_never_reads_is_closed_and_told_and_nobody_else_is() {
     let reason = "too slow for what is sent to it".to_owned();
     let (end, said) = tokio::join!(site.node.down(slow), ended(&session));
     assert_eq!((end, said), (ClientEnd::TooSlow, (CloseCode::TOO_SLOW.0, reason)));
-    site.node.handle.send(good, DeliveryMode::Reliable, "fine".into()).unwrap();
+    site.node.handle.send(good, Delivery::Reliable, "fine".into()).unwrap();
     assert_eq!(read(&mut recv).await, b"fine");
 }
 

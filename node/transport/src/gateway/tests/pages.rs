@@ -76,7 +76,7 @@ impl Site {
     }
 
     /// Connects a page over WebTransport that has a stream and was greeted.
-    pub(super) async fn transport(&mut self) -> (GatewayClientId, Session, SendStream, RecvStream) {
+    pub(super) async fn transport(&mut self) -> (ClientId, Session, SendStream, RecvStream) {
         let request = self.request("/", PAGE);
         let session = self.open(request).await.unwrap();
         let (id, streams) = tokio::join!(self.node.greet(), session.accept_bi());
@@ -111,7 +111,7 @@ impl Site {
     }
 
     /// Connects a page over WebSocket that was greeted.
-    pub(super) async fn socket(&mut self) -> (GatewayClientId, Socket) {
+    pub(super) async fn socket(&mut self) -> (ClientId, Socket) {
         let request = self.upgrade(Some(PAGE), WEBSOCKET_PROTOCOL);
         let dialled = self.dial(request);
         let (id, socket) = tokio::join!(self.node.greet(), dialled);
@@ -178,7 +178,7 @@ async fn frames_travel_both_ways_over_webtransport() {
     let down = Bytes::from(vec![1; SERVER_FRAME_BYTES_MAX]);
     let up = Bytes::from(vec![2; CLIENT_FRAME_BYTES_MAX]);
 
-    site.node.handle.send(id, DeliveryMode::Reliable, down.clone()).unwrap();
+    site.node.handle.send(id, Delivery::Reliable, down.clone()).unwrap();
     send.write_all(&encoded(&up)).await.unwrap();
 
     assert_eq!(read(&mut recv).await, down);
@@ -197,13 +197,13 @@ async fn frames_travel_both_ways_over_websocket() {
     let down = Bytes::from(vec![1; SERVER_FRAME_BYTES_MAX]);
     let up = Bytes::from(vec![2; CLIENT_FRAME_BYTES_MAX]);
 
-    site.node.handle.send(id, DeliveryMode::Reliable, down.clone()).unwrap();
+    site.node.handle.send(id, Delivery::Reliable, down.clone()).unwrap();
     assert_eq!(next(&mut socket).await, Message::Binary(down));
     socket.send(Message::Binary(up.clone())).await.unwrap();
     assert_eq!(site.node.next().await, GatewayEvent::ClientFrame { id, bytes: up });
 
     for n in 0..200u8 {
-        site.node.handle.send(id, DeliveryMode::Reliable, vec![n; 100].into()).unwrap();
+        site.node.handle.send(id, Delivery::Reliable, vec![n; 100].into()).unwrap();
     }
     for n in 0..200u8 {
         assert_eq!(next(&mut socket).await, Message::binary(vec![n; 100]));
@@ -249,7 +249,7 @@ async fn what_was_sent_before_a_close_arrives_and_then_the_reason_on_every_carri
 
     let (id, session, _send, mut recv) = site.transport().await;
     (0..20).for_each(|n| {
-        site.node.handle.send(id, DeliveryMode::Reliable, numbered(n)).unwrap();
+        site.node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
     });
     site.node.handle.close(id, code, "the rule");
     for n in 0..20 {
@@ -260,7 +260,7 @@ async fn what_was_sent_before_a_close_arrives_and_then_the_reason_on_every_carri
 
     let (id, mut socket) = site.socket().await;
     (0..20).for_each(|n| {
-        site.node.handle.send(id, DeliveryMode::Reliable, numbered(n)).unwrap();
+        site.node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
     });
     site.node.handle.close(id, code, "the rule");
     for n in 0..20 {
@@ -338,7 +338,7 @@ async fn a_silent_page_is_asked_for_a_sign_of_life_and_stays() {
         let ping = timeout(GUARD, socket.next()).await.unwrap().unwrap().unwrap();
         assert!(ping.is_ping(), "{ping}");
     }
-    site.node.handle.send(id, DeliveryMode::Reliable, "still here".into()).unwrap();
+    site.node.handle.send(id, Delivery::Reliable, "still here".into()).unwrap();
     assert_eq!(next(&mut socket).await, Message::binary("still here"));
 
     // The page stops answering.
