@@ -72,7 +72,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
     admission::Admission,
-    client::{ClientTaskEvent, ClientTaskEventKind, Gateway},
+    client::{Gateway, HeldEvent},
     outgoing::{Outgoing, SessionEnding},
     sources::Sources,
 };
@@ -420,7 +420,7 @@ impl GatewayHandle {
 /// Receives the events of all clients.
 #[derive(Debug)]
 pub struct GatewayEvents {
-    items: mpsc::Receiver<ClientTaskEvent>,
+    items: mpsc::Receiver<HeldEvent>,
     metrics: Arc<TransportFigures>,
 }
 
@@ -428,31 +428,25 @@ impl GatewayEvents {
     /// Waits for the next event. Returns `None` when the gateway has stopped. Nothing is lost when
     /// this is cancelled.
     pub async fn recv(&mut self) -> Option<GatewayEvent> {
-        let ClientTaskEvent { id, what } = self.items.recv().await?;
-        Some(match what {
-            ClientTaskEventKind::Up(address, carrier) => {
-                GatewayEvent::ClientUp { id, address, carrier }
-            }
-            ClientTaskEventKind::Frame(bytes, share) => {
-                drop(share);
-                GatewayEvent::ClientFrame { id, bytes }
-            }
-            ClientTaskEventKind::Ended(end) => {
-                match end {
-                    ClientEnd::TooSlow | ClientEnd::Stuck => {
-                        self.metrics.clients_too_slow_total.inc();
-                    }
-                    ClientEnd::Oversize(_)
-                    | ClientEnd::Empty
-                    | ClientEnd::Silent
-                    | ClientEnd::Malformed(_) => {
-                        self.metrics.clients_faulty_total.inc();
-                    }
-                    _ => {}
-                }
-                GatewayEvent::ClientDown { id, end }
-            }
-        })
+        let (event, permit) = self.items.recv().await?;
+        drop(permit);
+        if let GatewayEvent::ClientDown { end, .. } = &event {
+            self.count(end);
+        }
+        Some(event)
+    }
+
+    /// Counts the end of a client that was too slow or at fault.
+    fn count(&self, end: &ClientEnd) {
+        let counted = match end {
+            ClientEnd::TooSlow | ClientEnd::Stuck => &self.metrics.clients_too_slow_total,
+            ClientEnd::Oversize(_)
+            | ClientEnd::Empty
+            | ClientEnd::Silent
+            | ClientEnd::Malformed(_) => &self.metrics.clients_faulty_total,
+            _ => return,
+        };
+        counted.inc();
     }
 }
 

@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use quinn::{Connecting, Connection, VarInt, crypto::rustls::HandshakeData};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
@@ -18,7 +17,8 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    BringsIn, CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, Present,
+    BringsIn, CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayEvent, GatewayLimits,
+    Present,
     admission::{Admission, Ticket},
     outgoing::{Outgoing, SessionEnding, SharedBytes, WriterStep},
     sources::{Meter, RationKind as Rationed, Rations},
@@ -31,26 +31,15 @@ use crate::{figures::TransportFigures, http::Allowed, pace::FrameLimiter};
 /// The cost of holding one received frame, besides its bytes: tiny frames must not be free.
 const FRAME_OVERHEAD_BYTES: usize = 64;
 
-/// An event of one client's task for the receiver that all tasks share.
-#[derive(Debug)]
-pub(super) struct ClientTaskEvent {
-    pub(super) id: ClientId,
-    pub(super) what: ClientTaskEventKind,
-}
-
-#[derive(Debug)]
-pub(super) enum ClientTaskEventKind {
-    Up(SocketAddr, CarrierKind),
-    /// The permit returns the frame's share of the client's budget when it is dropped.
-    Frame(Bytes, OwnedSemaphorePermit),
-    Ended(ClientEnd),
-}
+/// An event of one client's task for the receiver that all tasks share. The permit of a frame returns
+/// the frame's share of the client's budget when it is dropped.
+pub(super) type HeldEvent = (GatewayEvent, Option<OwnedSemaphorePermit>);
 
 /// The state that the tasks of all clients share.
 #[derive(Debug)]
 pub(super) struct Gateway {
     pub(super) limits: GatewayLimits,
-    pub(super) items: mpsc::Sender<ClientTaskEvent>,
+    pub(super) items: mpsc::Sender<HeldEvent>,
     pub(super) clients: Arc<Clients>,
     pub(super) admission: Arc<Admission>,
     pub(super) allowed: Allowed,
@@ -212,7 +201,7 @@ impl Gateway {
         carrier.total(&self.metrics).inc();
         self.count(carrier);
         let mut end = ClientEnd::Closed(CloseCode::SHUTDOWN);
-        if self.tell(id, ClientTaskEventKind::Up(address, carrier)).await {
+        if self.tell(GatewayEvent::ClientUp { id, address, carrier }, None).await {
             end = tokio::select! {
                 end = self.read(id, recv, deadline, reading) => end,
                 () = ticket.lost() => ClientEnd::GaveWay,
@@ -234,7 +223,7 @@ impl Gateway {
         tracing::debug!(client = id.0, %address, %carrier, %end, "client ended");
         // This comes before the event, so that the place is free when the node learns of the end.
         drop(ticket);
-        self.tell(id, ClientTaskEventKind::Ended(end)).await;
+        self.tell(GatewayEvent::ClientDown { id, end }, None).await;
     }
 
     /// Waits until the source of this place may have one more session, and returns how long that
@@ -257,8 +246,8 @@ impl Gateway {
     }
 
     /// Sends an event. Returns false when the receiver is gone.
-    async fn tell(&self, id: ClientId, what: ClientTaskEventKind) -> bool {
-        self.items.send(ClientTaskEvent { id, what }).await.is_ok()
+    async fn tell(&self, event: GatewayEvent, permit: Option<OwnedSemaphorePermit>) -> bool {
+        self.items.send((event, permit)).await.is_ok()
     }
 
     /// Reads what the client sends. While the receiver is behind, or the client is too fast, the
@@ -298,7 +287,8 @@ impl Gateway {
             let share = u32::try_from(share).expect("budgets are below 4 GiB");
             let permit = budget.clone().acquire_many_owned(share).await;
             let permit = permit.expect("the budget is never closed");
-            if !self.tell(id, ClientTaskEventKind::Frame(frame, permit)).await {
+            let event = GatewayEvent::ClientFrame { id, bytes: frame };
+            if !self.tell(event, Some(permit)).await {
                 return ClientEnd::Closed(CloseCode::SHUTDOWN);
             }
             pace.take(bytes).await;
