@@ -12,6 +12,7 @@ mod submission;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use metatopia_consensus::{Decision, Host};
@@ -20,8 +21,8 @@ use metatopia_protocol::{
 };
 use metatopia_sim::{Anchor, FirstLogin, Register, Standing, Standings as _, World};
 use metatopia_types::{
-    Act, ActId, Evidence, HearRefusal, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
-    limits,
+    Act, ActId, Evidence, HearRefusal, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId,
+    SteadyRate, Turn, limits,
 };
 
 use self::{
@@ -34,7 +35,6 @@ use self::{
 use crate::Controls;
 use crate::{
     ActStage, Asker, BorderWatch, ClientId, Config, Delivery, Effect, context::ReplicaContext,
-    steady_rate::Rate,
 };
 
 /// A request of an open session that ingress does not answer itself.
@@ -62,8 +62,9 @@ pub(crate) struct ReceiptDue {
 pub(crate) struct Ingress {
     ledger: Ledger,
     sessions: Sessions,
-    /// The rate of acts that are handed on to peers.
-    relayed: Rate,
+    /// The rate of acts that are handed on to peers. It is of the clock and not of turns: these take long
+    /// when there is most to do, and who catches up applies hundreds of them in a second.
+    relayed: SteadyRate<Duration>,
     /// The lane of this server's own acts, and its next sequence number.
     own_lane: Lane,
     own_seq: Seq,
@@ -89,7 +90,7 @@ impl Ingress {
         Self {
             ledger: Ledger::new(server, scheme, windows, register, courier),
             sessions: Sessions::new(config.sim, server, config.turns_per_second, &config.seed),
-            relayed: Rate::default(),
+            relayed: SteadyRate::default(),
             own_lane: lane("own lane"),
             own_seq: Seq(1),
             borders: Vec::new(),

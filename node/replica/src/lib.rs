@@ -32,7 +32,6 @@ mod message;
 mod publish;
 mod replica;
 mod status;
-mod steady_rate;
 mod sync;
 
 pub use config::{

@@ -9,41 +9,8 @@ use std::{
     time::Duration,
 };
 
+use metatopia_types::SteadyRate;
 use tokio::time::{Instant, sleep_until};
-
-/// A count of events against a steady rate (the generic cell rate algorithm of ITU-T I.371).
-/// Everything is counted by the time that it takes at that rate. Each caller says how far it may be
-/// ahead.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SteadyRate {
-    /// The time when everything that came would have come at the steady rate.
-    due: Option<Instant>,
-}
-
-impl SteadyRate {
-    /// Returns when one more event is due at the steady rate; that is now, after a quiet time.
-    pub(crate) fn due(self, now: Instant) -> Instant {
-        self.due.map_or(now, |due| due.max(now))
-    }
-
-    /// Returns when everything that came would have come at the steady rate, if anything came.
-    pub(crate) fn whole(self) -> Option<Instant> {
-        self.due
-    }
-
-    /// Counts an event that takes this long at the steady rate. Returns when everything that came
-    /// would have come.
-    pub(crate) fn count(&mut self, takes: Duration, now: Instant) -> Instant {
-        let due = self.due(now) + takes;
-        self.due = Some(due);
-        due
-    }
-
-    /// Returns until when to pause, if at all, for a sender that may be this far ahead.
-    pub(crate) fn pause(self, ahead: Duration, now: Instant) -> Option<Instant> {
-        self.due?.checked_sub(ahead).filter(|until| *until > now)
-    }
-}
 
 /// The bytes of one unit. A frame counts once for each unit that it begins, so that long frames are
 /// not cheap.
@@ -62,7 +29,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct FrameLimiter {
     /// The time that one unit takes at the steady rate.
     gap: Duration,
-    rate: SteadyRate,
+    rate: SteadyRate<Instant>,
     /// The frames beyond what the client may send, counted by the code that refuses them.
     excess: Arc<AtomicU32>,
 }
@@ -93,10 +60,9 @@ impl FrameLimiter {
     /// Counts a frame, and returns until when to wait, if at all.
     fn count(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
         let units = u32::try_from(bytes.div_ceil(UNIT_BYTES as usize).max(1)).unwrap_or(u32::MAX);
-        let due = self.rate.count(self.gap.saturating_mul(units), now);
+        self.rate.count(self.gap.saturating_mul(units), now);
         let excess = self.excess.swap(0, Ordering::Relaxed).saturating_mul(EXCESS_FRAMES);
-        let longest = (now + AHEAD + PAUSE_MAX).saturating_duration_since(due);
-        self.rate.count(self.gap.saturating_mul(excess).min(longest), now);
+        self.rate.spend(self.gap.saturating_mul(excess), AHEAD + PAUSE_MAX, now);
         self.rate.pause(AHEAD, now)
     }
 }
@@ -116,22 +82,6 @@ mod tests {
             now = pace.count(bytes, now).unwrap_or(now);
         }
         taken
-    }
-
-    #[test]
-    fn who_is_ahead_of_a_steady_rate_pauses_until_it_is_not_and_quiet_time_is_not_saved_up() {
-        let (start, second) = (Instant::now(), Duration::from_secs(1));
-        let mut rate = SteadyRate::default();
-        assert_eq!((rate.due(start), rate.whole(), rate.pause(second, start)), (start, None, None));
-
-        assert_eq!(rate.count(second, start), start + second);
-        assert_eq!(rate.pause(second, start), None);
-        assert_eq!(rate.count(second, start), start + 2 * second);
-        assert_eq!(rate.pause(second, start), Some(start + second));
-
-        let later = start + 9 * second;
-        assert_eq!((rate.due(later), rate.pause(second, later)), (later, None));
-        assert_eq!(rate.count(second, later), later + second);
     }
 
     #[test]

@@ -66,6 +66,7 @@ mod sealed_words;
 mod site;
 mod sound;
 mod state_proof;
+mod steady_rate;
 mod ticket;
 mod time;
 mod title;
@@ -126,6 +127,7 @@ pub use sealed_words::{
 pub use site::{Site, Square, SquareError};
 pub use sound::Sound;
 pub use state_proof::{LeafKey, StateProof, StateProofError, leaf_hash};
+pub use steady_rate::SteadyRate;
 pub use ticket::{Pass, TicketOrder, TicketPass};
 pub use time::{Millis, Now};
 pub use title::{ParseTitleError, Title};

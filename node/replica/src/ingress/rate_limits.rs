@@ -1,6 +1,7 @@
 //! How many acts, receipts and bytes of answers one key may have here, over all its sessions.
 //!
-//! The rations are of turns and not of the clock: a server that is busy with its turns gives less.
+//! The rations are of turns, and not of the clock as a `SteadyRate` is: a server that is busy with its
+//! turns gives less.
 
 /// Acts that one key may hand in for each turn, over all its sessions here. At 20 turns a second
 /// that is 40 a second, four times what a busy player does; checking the signatures of 50 keys

@@ -1,6 +1,6 @@
 //! Acts on their way in: those of clients, of other servers, and this server's own.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use metatopia_protocol::{Question, Submission, SubmitRefusal};
 use metatopia_sim::{Register, Standing};
@@ -101,9 +101,9 @@ impl Ingress {
 
     /// Hands a client's act on to the other servers, now or after a turn.
     fn relay(&mut self, ctx: &mut ReplicaContext<'_>, act: &ActId) {
-        let (now, per_second) = (ctx.now.monotonic, relayed_per_second(ctx));
+        let (now, takes) = (ctx.now.monotonic, time_of_one(ctx));
         let height = self.height_under_way();
-        let may = || self.relayed.take(now, per_second, RELAYED_AHEAD);
+        let may = || self.relayed.take(takes, RELAYED_AHEAD, now);
         if let Some(act) = self.ledger.mempool.hand_on(act, height, may) {
             emit_act(ctx, None, act);
         }
@@ -112,9 +112,9 @@ impl Ingress {
     /// Hands on the acts that had to wait, and those that the others may have lost. Runs after the turn
     /// of this height.
     pub(crate) fn relay_overdue(&mut self, ctx: &mut ReplicaContext<'_>) {
-        let (now, per_second) = (ctx.now.monotonic, relayed_per_second(ctx));
+        let (now, takes) = (ctx.now.monotonic, time_of_one(ctx));
         let height = ctx.execution.applied_height();
-        let may = || self.relayed.take(now, per_second, RELAYED_AHEAD);
+        let may = || self.relayed.take(takes, RELAYED_AHEAD, now);
         let overdue = self.ledger.mempool.overdue(height, may);
         overdue.into_iter().for_each(|act| emit_act(ctx, None, act));
     }
@@ -125,8 +125,8 @@ impl Ingress {
         let own = ctx.own_key();
         let acts = self.ledger.mempool.hand_over(own, ctx.agreement.is_member(&own));
         let count = u32::try_from(acts.len()).unwrap_or(u32::MAX);
-        let (now, per_second) = (ctx.now.monotonic, relayed_per_second(ctx));
-        self.relayed.spend(now, per_second, HANDED_OVER_AHEAD, count);
+        let (now, takes) = (ctx.now.monotonic, time_of_one(ctx));
+        self.relayed.spend(takes.saturating_mul(count), HANDED_OVER_AHEAD, now);
         acts.into_iter().for_each(|act| emit_act(ctx, Some(peer), act));
     }
 
@@ -177,11 +177,13 @@ impl Ingress {
     }
 }
 
-fn relayed_per_second(ctx: &ReplicaContext<'_>) -> u32 {
-    match ctx.agreement.is_member(&ctx.own_key()) {
+/// Returns how long an act that is handed on takes at this server's rate.
+fn time_of_one(ctx: &ReplicaContext<'_>) -> Duration {
+    let per_second = match ctx.agreement.is_member(&ctx.own_key()) {
         true => RELAYED_PER_SECOND,
         false => FOLLOWER_RELAYED_PER_SECOND,
-    }
+    };
+    Duration::from_secs(1) / per_second
 }
 
 fn emit_act(ctx: &mut ReplicaContext<'_>, to: Option<PublicKey>, act: Submission) {

@@ -19,11 +19,12 @@ use metatopia_protocol::{
 };
 use metatopia_sim::{ActTarget, Right, World};
 use metatopia_types::{
-    Digest, Millis, PublicKey, Verify, limits::CONTACT_BYTES_MAX, wire, wire::DecodeError,
+    Digest, Millis, PublicKey, SteadyRate, Verify, limits::CONTACT_BYTES_MAX, wire,
+    wire::DecodeError,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{PeerMessage, steady_rate::Rate};
+use crate::PeerMessage;
 
 /// Followers of one server. Each costs as much to send to as another server does.
 pub const FOLLOWERS_MAX: usize = 32;
@@ -82,7 +83,7 @@ pub struct Followers {
     gave_way: BTreeSet<PublicKey>,
     /// The rate of frames of each follower.
     #[serde(skip)]
-    frames: BTreeMap<PublicKey, Rate>,
+    frames: BTreeMap<PublicKey, SteadyRate<Duration>>,
 }
 
 impl Followers {
@@ -127,9 +128,10 @@ impl Followers {
         follower: PublicKey,
         message: Option<&PeerMessage>,
     ) -> bool {
-        self.frames.retain(|_, frames| frames.is_ahead(now));
+        self.frames.retain(|_, frames| frames.due(now) > now);
         let mut frames = self.frames.get(&follower).copied().unwrap_or_default();
-        if !frames.take(now, FOLLOWER_FRAMES_PER_SECOND, AHEAD) {
+        let takes = Duration::from_secs(1) / FOLLOWER_FRAMES_PER_SECOND;
+        if !frames.take(takes, AHEAD, now) {
             return false;
         }
         self.frames.insert(follower, frames);

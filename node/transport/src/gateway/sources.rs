@@ -13,10 +13,11 @@ use std::{
     time::Duration,
 };
 
+use metatopia_types::SteadyRate;
 use tokio::time::{Instant, sleep_until};
 
 use super::admission::Block;
-use crate::{networks::Networks, pace::SteadyRate};
+use crate::networks::Networks;
 
 /// The most sources that are remembered at once. Each that has a client here is one of them, at
 /// most [`clients_max`](super::GatewayLimits::clients_max). Of the others, those whose rations are
@@ -90,7 +91,7 @@ fn time_of(bytes: usize, per_second: u32) -> Duration {
 /// The clients in line for something that is rationed.
 #[derive(Debug, Default)]
 struct RationQueue {
-    rate: SteadyRate,
+    rate: SteadyRate<Instant>,
     /// The places in line: known people before strangers, and then in the order in which they came.
     waiting: BTreeSet<(bool, u64)>,
     next: u64,
@@ -118,7 +119,7 @@ struct Lines {
     sessions: RationQueue,
     logins: RationQueue,
     first_logins: RationQueue,
-    bytes: SteadyRate,
+    bytes: SteadyRate<Instant>,
 }
 
 impl Lines {
@@ -233,7 +234,7 @@ impl Rations {
 /// others to read.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    own: Mutex<SteadyRate>,
+    own: Mutex<SteadyRate<Instant>>,
     own_per_second: u32,
     rations: Rations,
 }

@@ -17,6 +17,7 @@ use futures::{
     SinkExt as _, StreamExt as _,
     stream::{SplitSink, SplitStream},
 };
+use metatopia_types::SteadyRate;
 use quinn::ConnectionError;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::{Error, error::CapacityError};
@@ -28,7 +29,7 @@ use super::{
     sources::Meter,
     wire::{Receive, Transmit},
 };
-use crate::{framing::Oversize, http::WrittenBytes, pace::SteadyRate};
+use crate::{framing::Oversize, http::WrittenBytes};
 
 /// The subprotocol of a session. Browsers allow no slash in it, so it differs from that of the
 /// others.
@@ -124,7 +125,7 @@ struct SocketReceiver {
     stream: SplitStream<WebSocket>,
     idle: Duration,
     max: usize,
-    controls: SteadyRate,
+    controls: SteadyRate<Instant>,
 }
 
 /// The pings and pongs that a session may send in a second, and at once after a quiet time. The
@@ -133,9 +134,9 @@ const CONTROLS_PER_SECOND: u32 = 4;
 const CONTROLS_BURST: u32 = 16;
 
 /// Counts one more control frame. Returns false when there are too many.
-fn is_control_due(rate: &mut SteadyRate, now: Instant) -> bool {
+fn is_control_due(rate: &mut SteadyRate<Instant>, now: Instant) -> bool {
     let gap = Duration::from_secs(1) / CONTROLS_PER_SECOND;
-    rate.count(gap, now) <= now + gap * CONTROLS_BURST
+    rate.take(gap, gap * CONTROLS_BURST, now)
 }
 
 impl Receive for SocketReceiver {

@@ -141,17 +141,20 @@ impl Mempool {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::SteadyRate;
+
     use super::*;
-    use crate::steady_rate::Rate;
+
+    const SECOND: Duration = Duration::from_secs(1);
 
     /// It was counted by turns, of which who catches up applies hundreds in a second.
     #[test]
     fn no_more_are_handed_on_in_a_second_than_may_be_however_often_it_is_tried() {
         for per_second in [RELAYED_PER_SECOND, FOLLOWER_RELAYED_PER_SECOND] {
-            let mut rate = Rate::default();
+            let (mut rate, takes) = (SteadyRate::default(), SECOND / per_second);
             let mut handed_on = 0;
             for ms in 0..10_000 {
-                while rate.take(Duration::from_millis(ms), per_second, RELAYED_AHEAD) {
+                while rate.take(takes, RELAYED_AHEAD, Duration::from_millis(ms)) {
                     handed_on += 1;
                 }
             }
@@ -162,10 +165,11 @@ mod tests {
 
     #[test]
     fn what_was_handed_over_counts_as_half_of_what_may_come_at_once() {
-        let (mut rate, per_second) = (Rate::default(), FOLLOWER_RELAYED_PER_SECOND);
-        rate.spend(Duration::ZERO, per_second, HANDED_OVER_AHEAD, HANDED_OVER_MAX as u32);
+        let (mut rate, per_second) = (SteadyRate::default(), FOLLOWER_RELAYED_PER_SECOND);
+        let takes = SECOND / per_second;
+        rate.spend(takes * HANDED_OVER_MAX as u32, HANDED_OVER_AHEAD, Duration::ZERO);
 
-        let may = |_: &u32| rate.take(Duration::ZERO, per_second, RELAYED_AHEAD);
+        let may = |_: &u32| rate.take(takes, RELAYED_AHEAD, Duration::ZERO);
         assert_eq!((0..per_second).take_while(may).count(), per_second as usize / 8);
     }
 
@@ -173,11 +177,12 @@ mod tests {
     #[test]
     fn peers_that_connect_again_and_again_leave_the_rate_to_new_acts() {
         for per_second in [RELAYED_PER_SECOND, FOLLOWER_RELAYED_PER_SECOND] {
-            let (mut rate, mut handed_on) = (Rate::default(), 0);
+            let (mut rate, takes) = (SteadyRate::default(), SECOND / per_second);
+            let mut handed_on = 0;
             for ms in 0..10_000 {
                 let now = Duration::from_millis(ms);
-                rate.spend(now, per_second, HANDED_OVER_AHEAD, HANDED_OVER_MAX as u32);
-                while rate.take(now, per_second, RELAYED_AHEAD) {
+                rate.spend(takes * HANDED_OVER_MAX as u32, HANDED_OVER_AHEAD, now);
+                while rate.take(takes, RELAYED_AHEAD, now) {
                     handed_on += 1;
                 }
             }

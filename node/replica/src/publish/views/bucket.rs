@@ -1,4 +1,5 @@
-//! A token bucket: so many bytes a second, counted in turns, since the replica has no clock.
+//! A token bucket: so many bytes a second, counted in turns and not by the clock as a `SteadyRate` is,
+//! because views are made once a turn and are told no time.
 
 /// Holds at most what comes in one second, and may be overdrawn by what was begun while it was not
 /// empty; that is paid back before anything else.
