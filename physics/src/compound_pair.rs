@@ -47,7 +47,7 @@ impl CompoundPair {
         before: Option<&Contact>,
         points: &mut Vec<ConstraintPoint>,
     ) -> Self {
-        let blank = ContactPair::new(key, bodies, None, points);
+        let blank = ContactPair::new(key, bodies, false);
         let mut parts = Vec::new();
         if let Some(ContactPoints::OfParts(stored)) = before.map(|contact| &contact.points) {
             let [of_a, of_b] = [blank.a, blank.b]

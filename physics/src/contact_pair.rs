@@ -102,18 +102,12 @@ pub(crate) struct ContactPair {
 }
 
 impl ContactPair {
-    /// Prepares a pair for a step, and appends its points to those of the pairs before it, with the
-    /// impulses of its contact of the step before.
-    pub(crate) fn new(
-        key: PairKey,
-        bodies: &[SolverBody],
-        before: Option<&Contact>,
-        points: &mut Vec<ConstraintPoint>,
-    ) -> Self {
+    /// Prepares a pair for a step, without points.
+    pub(crate) fn new(key: PairKey, bodies: &[SolverBody], touched_before: bool) -> Self {
         let (a, b) = indices(key);
         let (first, second) = (&bodies[a], &bodies[b]);
         let surface = &first.mass_props.surface;
-        let mut pair = Self {
+        Self {
             a: a as u32,
             b: b as u32,
             normal: Unit::X,
@@ -126,21 +120,18 @@ impl ContactPair {
             infinite_mass: first.has_infinite_mass() || second.has_infinite_mass(),
             detected: false,
             renewed: true,
-            touched_before: before.is_some(),
+            touched_before,
             touched: false,
-            within_margin: before.is_some(),
+            within_margin: touched_before,
             friction: surface.friction(&second.mass_props.surface),
             restitution: surface.restitution(&second.mass_props.surface),
             coupling: Coupling::default(),
             touch_point: Vector::ZERO,
-        };
-        if let Some(Contact { points: ContactPoints::Whole(stored), .. }) = before {
-            pair.warm_start(stored, points);
         }
-        pair
     }
 
-    /// Takes over the points that the last step left, if the two push each other.
+    /// Takes over the points that the last step left, if the two push each other, and appends them to those of the
+    /// pairs before it.
     pub(crate) fn warm_start(&mut self, stored: &PointPair, points: &mut Vec<ConstraintPoint>) {
         if !self.has_response {
             return;

@@ -49,14 +49,16 @@ pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
     let ids = &solver.set.ids;
     let pair_ids = |pair: &ContactPair| [ids[pair.a as usize], ids[pair.b as usize]];
     let points = &solver.points;
-    let began = solver.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair), points));
-    let mut touches: Vec<Touch> = began.collect();
+    let (mut touches, mut after) = (Vec::new(), Vec::with_capacity(before.len()));
+    for pair in &solver.pairs {
+        let ids = pair_ids(pair);
+        touches.extend(pair.began(ids, points));
+        after.extend(pair.contact(ids, points));
+    }
     let compound_ids = |pair: &CompoundPair| pair.bodies().map(|body| ids[body as usize]);
     let compounds = &solver.compounds;
     touches.extend(compounds.iter().filter_map(|pair| pair.began(compound_ids(pair), points)));
     sort_if(!compounds.is_empty(), &mut touches, Touch::pair);
-    let after = solver.pairs.iter().filter_map(|pair| pair.contact(pair_ids(pair), points));
-    let mut after: Vec<Contact> = after.collect();
     let of_compounds = compounds.iter().filter_map(|pair| pair.contact(compound_ids(pair), points));
     after = merged(after, of_compounds.collect());
     after = merged(after, asleep(view, unpaired));
@@ -237,7 +239,13 @@ fn make_pairs(solver: &mut Solver, contacts: &[Contact]) -> Vec<Contact> {
         }
         let before = old.next_if(|contact| contact.pair() == ids);
         if plain || !(is_compound(a) || is_compound(b)) {
-            pairs.push(ContactPair::new(*key, &set.bodies, before, points));
+            pairs.push(ContactPair::new(*key, &set.bodies, before.is_some()));
+            // In its place: to copy a pair costs as much as to make it.
+            if let Some(Contact { points: ContactPoints::Whole(stored), .. }) = before
+                && let Some(pair) = pairs.last_mut()
+            {
+                pair.warm_start(stored, points);
+            }
         } else {
             let outlines = &set.outlines;
             compounds.push(CompoundPair::new(*key, &set.bodies, outlines, before, points));
