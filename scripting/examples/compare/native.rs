@@ -34,7 +34,7 @@ fn tick(scene: &mut ScriptContext, dt: Fx) -> Result<(), HostFault> {
     let (mut ax, mut ay) = (Fx::ZERO, Fx::ZERO);
     let (mut best, mut best_distance) = (me, Fx::from_int(100));
     for other in scene.nearby(Fx::from_int(8))? {
-        let at = scene.object(other)?.pos;
+        let at = scene.position(other)?;
         let dx = at.x.checked_sub(pos.x).ok_or_else(fault)?;
         let dy = at.y.checked_sub(pos.y).ok_or_else(fault)?;
         let distance = square(dx, dy).ok_or_else(fault)?;
