@@ -59,10 +59,10 @@ const ENTRIES_PER_BODY: usize = 3;
 /// Finds all pairs whose boxes overlap and whose kinds concern each other, in id order, without
 /// those beyond [`PARTNERS_MAX`] of a body.
 ///
-/// Most steps look at the pairs that an earlier one kept, see [`kept`]. Else this is sweep and prune. Bodies are sorted by the lower end of their boxes along the axis on
-/// which they are spread further, and each is compared with those that begin before it ends; first
-/// in strips across that axis. Only where a body has too many partners, which the order of the whole
-/// sweep selects, or where bodies are too large for strips, all are swept as one.
+/// Most steps look at the pairs that an earlier one kept, see [`kept`]. Else this is sweep and prune. Bodies are sorted
+/// by the lower end of their boxes along the axis on which they are spread further, and each is compared with those
+/// that begin before it ends; first in strips across that axis. Only where a body has too many partners, which the
+/// order of the whole sweep selects, or where bodies are too large for strips, all are swept as one.
 pub(crate) fn find_pairs(
     swept: &SweepBodies,
     all: &[Body],

@@ -193,7 +193,7 @@ impl Ingress {
         self.sessions.key(client)
     }
 
-    /// Did the key of this client have as many answers as it may for now?
+    /// Returns whether the key of this client had as many answers as it may have for now.
     pub(crate) fn is_sated(&self, client: ClientId) -> bool {
         self.sessions.is_sated(client)
     }

@@ -136,7 +136,7 @@ fn slide() -> Region {
     region
 }
 
-/// As many balls and crates as the second tier moves, which fall between two walls.
+/// Returns a region of as many balls and crates as the second tier moves, which fall between two walls.
 fn pile() -> Region {
     let mut region = ground();
     for (id, x) in [(2, -3_100), (3, 3_100)] {

@@ -1,9 +1,9 @@
 //! Pairs that are kept over the steps, so that most steps sort and sweep nothing.
 //!
-//! A body's kept box holds the box that it has in a step, and what it reaches in the next steps at the speed that it has.
-//! While each body is inside its kept box, two boxes can overlap only where their kept boxes do: these
-//! are the candidates, and a step looks at them alone. Once any body leaves its kept box, or is another one than it
-//! was, all boxes and candidates are made anew. So what is kept decides how long a step takes, and never what it finds.
+//! A body's kept box holds the box that it has in a step, and what it reaches in the next steps at the speed that it
+//! has. While each body is inside its kept box, two boxes can overlap only where their kept boxes do: these are the
+//! candidates, and a step looks at them alone. Once any body leaves its kept box, or is another one than it was, all
+//! boxes and candidates are made anew. So what is kept decides how long a step takes, and never what it finds.
 
 use super::{
     PairKey, PairKind, SweepMemory, classified, entry, indices, refill, sort_into_strips,
@@ -17,11 +17,11 @@ use crate::sweep_body::{Aabb, SweepBodies, SweepBody};
 
 /// The steps whose way a kept box holds.
 const STEPS_AHEAD: i32 = 8;
-/// How much further, in metres, a body may get where bodies are near each other: an eighth, as far as gravity adds in
-/// seven steps. With a quarter, a pile of 5,000 balls and crates had half as many candidates more.
+/// How much further, in metres, a body may get where bodies are near each other: an eighth, as far as it falls
+/// from rest in nine steps. With a quarter, a pile of 5,000 balls and crates had half as many candidates more.
 const ROOM_IN_CROWD: i32 = Q20::ONE.0 >> 3;
-/// How much further, in metres, where few are near each other: what stood still is hit there now and then, and goes away
-/// fast. With an eighth, candidates of 10,000 bodies served three steps, and eleven with this.
+/// How much further, in metres, where few are near each other: what stood still is hit there now and then, and goes
+/// away fast. With an eighth, candidates of 10,000 bodies served three steps, and eleven with this.
 const ROOM_ALONE: i32 = Q20::ONE.0;
 /// With more candidates for each body than one in so many, bodies are near each other.
 const BODIES_PER_CANDIDATE: usize = 2;
@@ -57,8 +57,8 @@ pub(super) struct KeptPairs {
 }
 
 impl KeptPairs {
-    /// Finds the pairs of a step, in id order. Returns `None` if that takes a whole sweep: where a body has more partners
-    /// than it may have, or where too much is near each other or moves too wildly for pairs to be kept.
+    /// Finds the pairs of a step, in id order. Returns `None` if that takes a whole sweep: where a body has more
+    /// partners than it may have, or where too much is near each other or moves too wildly for pairs to be kept.
     pub(super) fn find(
         &mut self,
         swept: &SweepBodies,
@@ -181,8 +181,8 @@ impl KeptPairs {
     }
 }
 
-/// Returns the kept box of a body with this box: with room for the way of the next steps, and for what may happen to it.
-/// What is static keeps its own.
+/// Returns the kept box of a body with this box: with room for the way of the next steps, and for what may happen to
+/// it. What is static keeps its own.
 fn ahead(aabb: &Aabb, body: &Body, room: i32) -> Aabb {
     if body.motion == Motion::Static {
         return *aabb;

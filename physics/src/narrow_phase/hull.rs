@@ -282,12 +282,12 @@ struct SideDistance {
 }
 
 impl SegmentPoint {
-    /// Of an incident side, to a corner of the reference side.
+    /// Returns the distance of an incident side to a corner of the reference side.
     fn with(self, ours: Vector) -> SideDistance {
         SideDistance { distance: self.distance, corners: self.end.map(|theirs| [ours, theirs]) }
     }
 
-    /// Of a reference side, to a corner of the incident side.
+    /// Returns the distance of a reference side to a corner of the incident side.
     fn of(self, theirs: Vector) -> SideDistance {
         SideDistance { distance: self.distance, corners: self.end.map(|ours| [ours, theirs]) }
     }

@@ -171,7 +171,7 @@ impl CallMachine<'_> {
         Err(CallFault::new(ErrorKind::Type, words))
     }
 
-    /// From short runs to long ones. An element moves only within its run, so a fault loses none.
+    /// Merges from short runs to long ones. An element moves only within its run, so a fault loses none.
     fn merge_sort(
         &mut self,
         items: &mut [Datum],
@@ -221,7 +221,7 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    /// Does the closure put the first of two before the second?
+    /// Returns whether the closure puts the first of two before the second.
     fn comes_first(
         &mut self,
         callback: &mut Callback<'_>,

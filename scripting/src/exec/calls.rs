@@ -41,7 +41,7 @@ pub(super) fn put_fixed(register: &mut Datum, value: Fx) {
     }
 }
 
-/// As [`put_fixed`], for whole numbers.
+/// Puts a whole number into a register, as [`put_fixed`] does.
 #[inline]
 pub(super) fn put_int(register: &mut Datum, value: i64) {
     match register {
@@ -64,7 +64,7 @@ pub(super) fn changed_fixed(op: BinaryOp, registers: &mut [Datum], root: u16, va
     result.map(|result| *variable = result).is_some()
 }
 
-/// Is a value the same as that of a case? Of the same kind as well, unlike `==`.
+/// Returns whether a value is the same as that of a case: of the same kind as well, unlike `==`.
 pub(super) fn is_case(value: &Datum, case: &Datum) -> bool {
     match (value, case) {
         (Datum::Unit, Datum::Unit) => true,
@@ -131,7 +131,7 @@ pub(super) fn no_function(value: &Datum) -> Box<CallFault> {
     CallFault::new(ErrorKind::Type, format!("{} cannot be called", value.kind_name()))
 }
 
-/// Does a function take this as an argument of the kind?
+/// Returns whether a function takes this as an argument of the kind.
 pub(super) fn fits(kind: ValueKind, value: &Datum) -> bool {
     match kind {
         ValueKind::Any => true,
@@ -280,7 +280,7 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    /// What a function of the table gave.
+    /// Turns what a function of the table gave into a datum.
     fn made(&mut self, result: Value) -> CallOutcome<Datum> {
         let datum = into_datum(result);
         if matches!(datum, Datum::Text(_) | Datum::Array(_) | Datum::Map(_)) {
@@ -307,7 +307,7 @@ impl CallMachine<'_> {
         fault
     }
 
-    /// What a `catch` is told: the value that was thrown, or what failed and where.
+    /// Returns what a `catch` is told: the value that was thrown, or what failed and where.
     pub(super) fn told(&mut self, fault: &CallFault) -> CallOutcome<Datum> {
         self.meter.pay(prices::FAILURE)?;
         if let Some(value) = &fault.thrown {

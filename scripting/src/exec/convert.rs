@@ -31,7 +31,7 @@ pub(super) fn datum_of(value: &Value) -> Datum {
     }
 }
 
-/// As [`datum_of`], for a value that nobody else needs: its texts are taken over.
+/// Converts a value that nobody else needs, as [`datum_of`] does: its texts are taken over.
 pub(super) fn into_datum(value: Value) -> Datum {
     match value {
         Value::Text(text) => Datum::text(text),

@@ -146,7 +146,7 @@ impl Datum {
             }
     }
 
-    /// How many arrays, maps and closures are inside one another, at most.
+    /// Returns how many arrays, maps and closures are inside one another, at most.
     pub(super) fn depth(&self) -> u8 {
         match self {
             Self::Array(list) => list.depth(),
@@ -163,7 +163,7 @@ pub(super) fn order_of_texts(a: &str, b: &str) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
-/// What is gone and what came, in a sum that cannot leave its range.
+/// Returns the bytes without those that are gone and with those that came, in a sum that cannot leave its range.
 const fn swapped(bytes: u64, gone: u64, came: u64) -> u64 {
     bytes.saturating_sub(gone).saturating_add(came)
 }

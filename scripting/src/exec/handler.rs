@@ -218,7 +218,7 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
     machine.keep_state()
 }
 
-/// What a handler is given, in the order of [`EventKind::parameters`].
+/// Puts on the stack what a handler is given, in the order of [`EventKind::parameters`].
 fn arguments(event: &Event, stack: &mut Vec<Datum>) {
     match event {
         Event::Start | Event::Upgrade | Event::Arrive => {}

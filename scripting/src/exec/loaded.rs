@@ -189,7 +189,7 @@ impl LoadedFunction {
         usize::from(self.registers)
     }
 
-    /// What people call it.
+    /// Returns what people call it.
     pub(super) fn title(&self) -> String {
         if self.name.is_empty() { "a closure".into() } else { format!("{}", self.name) }
     }

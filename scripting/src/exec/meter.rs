@@ -29,8 +29,8 @@ impl CallFault {
         Box::new(Self { kind, message: message.into(), thrown, at, at_sign: false, trace })
     }
 
-    /// May a script catch it? What ends a call for all others ends it for good. So does a value that cannot
-    /// be kept: the one that it was put in place of is gone.
+    /// Returns whether a script may catch it. What ends a call for all others ends it for good. So does a value that
+    /// cannot be kept: the one that it was put in place of is gone.
     pub(super) const fn is_catchable(&self) -> bool {
         !matches!(
             self.kind,

@@ -80,7 +80,7 @@ pub(super) fn order(a: &Datum, b: &Datum) -> Option<Ordering> {
     }
 }
 
-/// Are they equal? Numbers by value: 1 and 1.0 are. Closures are equal to none.
+/// Returns whether two values are equal. Numbers are compared by value: 1 and 1.0 are. Closures are equal to none.
 pub(super) fn equal(a: &Datum, b: &Datum) -> bool {
     match (a, b) {
         (Datum::Unit, Datum::Unit) | (Datum::State, Datum::State) => true,
@@ -253,7 +253,7 @@ fn range(op: BinaryOp, a: &Datum, b: &Datum) -> CallOutcome<Datum> {
     }
 }
 
-/// Which operators there are on fixed-point numbers.
+/// Returns whether an operator is one of fixed-point numbers.
 const fn is_of_fixed(op: BinaryOp) -> bool {
     use BinaryOp as B;
     matches!(op, B::Add | B::Sub | B::Mul | B::Div | B::Rem)
@@ -287,7 +287,7 @@ pub(super) fn ints(op: BinaryOp, a: i64, b: i64) -> CallOutcome<i64> {
     result.ok_or_else(|| out_of_range(op.sign()))
 }
 
-/// Below zero it goes the other way; past the width nothing is left.
+/// Shifts to the left. Below zero it goes the other way; past the width nothing is left.
 fn shifted_left(a: i64, by: i64) -> i64 {
     if by < 0 {
         return by.checked_neg().map_or(if a < 0 { -1 } else { 0 }, |by| shifted_right(a, by));

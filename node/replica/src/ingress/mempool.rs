@@ -138,13 +138,13 @@ impl Mempool {
         self.bytes
     }
 
-    /// Does none wait?
+    /// Returns whether no act waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// Is this very act, signature and all, here? Then its signature has been checked.
+    /// Returns whether this very act, signature and all, is here. Then its signature has been checked.
     #[must_use]
     pub fn has_checked(&self, act: &SignedEnvelope) -> bool {
         self.pending.get(&act.id()).is_some_and(|pending| pending.submission.act == *act)
@@ -286,7 +286,8 @@ impl Mempool {
         Ok(())
     }
 
-    /// Does an act wait that brings in the author, which this act of the same lane may follow in one turn?
+    /// Returns whether an act waits that brings in the author, and that this act of the same lane may follow in one
+    /// turn.
     fn follows_first(&self, envelope: &Envelope) -> bool {
         let Some(lanes) = self.authors.get(&envelope.author) else {
             return false;

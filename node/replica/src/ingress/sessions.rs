@@ -134,7 +134,7 @@ impl Sessions {
         self.by_key.values().map(|holder| holder.sessions.len()).sum()
     }
 
-    /// Is none open?
+    /// Returns whether no session is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
@@ -310,7 +310,7 @@ impl Sessions {
         self.slow(client);
     }
 
-    /// May this client have the receipt of an act again that was decided before? Counts as one.
+    /// Returns whether this client may have the receipt of an act again that was decided before, and counts it.
     pub fn again(&mut self, client: ClientId) -> bool {
         let may = self.holder(client).is_some_and(|holder| holder.rations.take_receipt());
         if !may {
@@ -323,7 +323,7 @@ impl Sessions {
         self.out.push(SessionEffect::Slow { client });
     }
 
-    /// Did the key of this client have as many answers as it may for now?
+    /// Returns whether the key of this client had as many answers as it may have for now.
     #[must_use]
     pub fn is_sated(&self, client: ClientId) -> bool {
         let key = self.key(client);

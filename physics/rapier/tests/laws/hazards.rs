@@ -192,7 +192,7 @@ fn a_body_walks_out_of_33_posts_in_one_place() {
     }
 }
 
-/// As many bodies as the tier moves, in heaps of so many in one place each.
+/// Returns a region of as many bodies as the tier moves, in heaps of so many in one place each.
 fn heaps(of: i64) -> Region {
     let mut region = newton2(Region::new());
     for n in 0..BODIES_MAX as i64 {

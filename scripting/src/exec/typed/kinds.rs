@@ -104,7 +104,7 @@ impl RegisterSlots {
         Self { own, scratch: None, taken: 0, constants: Vec::new(), is_full: false }
     }
 
-    /// Whether more were asked for than there are. What was given since is not to be used.
+    /// Returns whether more were asked for than there are. What was given since is not to be used.
     pub(super) const fn is_full(&self) -> bool {
         self.is_full
     }

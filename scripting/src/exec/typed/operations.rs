@@ -179,7 +179,7 @@ impl BlockUnderWay<'_, '_> {
         self.written(to, kind);
     }
 
-    /// As [`BlockUnderWay::arithmetic`], where one is a whole number.
+    /// Translates an operator as [`BlockUnderWay::arithmetic`] does, where one number is a whole one.
     fn promoted(&mut self, sign: BinaryOp, to: u16, (a, b): (u16, u16)) {
         self.make_room(to);
         let is_int = |kind| kind == Some(SlotKind::Int);

@@ -15,7 +15,7 @@ pub(in crate::overlay) enum DialScope {
     Everywhere,
 }
 
-/// How near an address is; none if nobody is there.
+/// Returns how near an address is, or `None` if nobody can be there.
 fn place_of(ip: IpAddr) -> Option<DialScope> {
     let ip = ip.to_canonical();
     let is_nobody = match ip {
