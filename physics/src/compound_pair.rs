@@ -127,7 +127,7 @@ impl CompoundPair {
             return;
         }
         for part in &mut self.parts {
-            part.pair.settle(view, points);
+            part.pair.settle(view.shifts, points);
         }
     }
 

@@ -98,6 +98,7 @@ impl Coupling {
 
 impl ConstraintPoint {
     /// Prepares the point for a substep, without impulses.
+    #[inline(always)]
     pub(crate) fn new(
         found: &ManifoldPoint,
         direction: Unit,
@@ -144,6 +145,7 @@ impl ConstraintRow {
     /// Computes the row for impulses along `direction`, and one over its effective mass: what one
     /// newton second changes the relative speed by (28 fraction bits, from 2^14 to 2^38). At least
     /// one of the two bodies has a finite mass.
+    #[inline(always)]
     pub(crate) fn new(
         direction: Unit,
         point: &ManifoldPoint,

@@ -103,6 +103,8 @@ pub(crate) struct ContactPair {
 
 impl ContactPair {
     /// Prepares a pair for a step, without points.
+    // Inlined, as below: what is made field by field and then copied in wide pieces waits for the fields to be stored.
+    #[inline(always)]
     pub(crate) fn new(key: PairKey, bodies: &[SolverBody], touched_before: bool) -> Self {
         let (a, b) = indices(key);
         let (first, second) = (&bodies[a], &bodies[b]);
@@ -281,23 +283,19 @@ impl ContactPair {
         }
     }
 
-    /// Notes whether the two touch at the end of the step.
-    pub(crate) fn finish(&mut self, view: PairView<'_>, points: &[ConstraintPoint]) {
-        if view.is_asleep() {
-            return;
-        }
-        if !self.has_response {
+    /// Notes whether the two meet at the end of the step, where one of them only notices the other.
+    pub(crate) fn notice(&mut self, view: PairView<'_>) {
+        if !view.is_asleep() {
             self.detect(view, false, &mut Vec::new());
-            return;
         }
-        self.settle(view, points);
     }
 
     /// Notes whether its points touch at the end of the step.
-    pub(crate) fn settle(&mut self, view: PairView<'_>, points: &[ConstraintPoint]) {
+    #[inline]
+    pub(crate) fn settle(&mut self, shifts: [&BodyShift; 2], points: &[ConstraintPoint]) {
         let mut nearest = None;
         for point in &points[self.range()] {
-            let separation = point.separation_now(self.normal, view.shifts);
+            let separation = point.separation_now(self.normal, shifts);
             self.touched |= point.total_impulse > Q20::ZERO || separation <= Q20::ZERO;
             nearest = nearest.min(Some(separation)).or(Some(separation));
         }
@@ -348,6 +346,7 @@ impl ContactPair {
     }
 
     /// Returns the contact that the next step starts from, or nothing if the two are apart.
+    #[inline(always)]
     pub(crate) fn contact(
         &self,
         [a, b]: [ObjectId; 2],
@@ -358,6 +357,7 @@ impl ContactPair {
     }
 
     /// Returns the points that the next step starts from.
+    #[inline(always)]
     pub(crate) fn stored(&self, points: &[ConstraintPoint]) -> PointPair {
         let mut kept = [None; 2];
         for (stored, point) in kept.iter_mut().zip(&points[self.range()]) {

@@ -89,10 +89,14 @@ impl Solver {
         for (body, velocity) in self.set.bodies.iter().zip(&mut self.set.velocities) {
             body.clamp_velocity(velocity);
         }
-        for index in 0..self.pairs.len() {
-            let pair = &self.pairs[index];
-            let view = view([pair.a, pair.b], &self.set, &self.shifts);
-            self.pairs[index].finish(view, &self.points);
+        for pair in &mut self.pairs {
+            let bodies = [pair.a, pair.b];
+            let shifts = bodies.map(|body| &self.shifts[body as usize]);
+            if !pair.has_response {
+                pair.notice(view(bodies, &self.set, &self.shifts));
+            } else if !(shifts[0].asleep && shifts[1].asleep) {
+                pair.settle(shifts, &self.points);
+            }
         }
         for compound in &mut self.compounds {
             let view = view(compound.bodies(), &self.set, &self.shifts);
