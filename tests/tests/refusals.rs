@@ -1,4 +1,5 @@
-//! Each reason to refuse something is returned in a test that names it.
+//! Each reason to refuse something is named in a test of the code that returns it. Whether it is returned there, only
+//! who reads the test knows.
 
 use std::fs;
 
