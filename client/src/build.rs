@@ -40,6 +40,8 @@ pub enum Building {
     Color(String, u32),
     /// Make a thing of another material.
     MakeOf(String, BuiltMaterial),
+    /// Make a thing a sensor, which everything passes through, or solid again.
+    MakeSensor(String, bool),
     /// Give a thing another name.
     Name(String, String),
     /// Change what a thing shows; empty for nothing.
@@ -289,6 +291,8 @@ rotate it 45    degrees, counterclockwise
 resize it 2 1   width and height in metres; one number for a disc
 color it red    or six digits, rrggbb
 make it of ice  or of wood, stone, steel, rubber or foam: how heavy it is, how it slides and bounces
+make it a sensor
+                everything passes through, and its scripts hear of that; `make it solid` ends that
 name it bench   what it is called; `write it ..` changes what it shows
 copy it east 2  your own things, and those with a free licence
 delete it       with its scripts

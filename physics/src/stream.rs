@@ -71,6 +71,10 @@ pub enum RegionCommand {
     RayCast(Vec2, Vec2, ObjectId, Filter),
     /// Asks which body a shape meets first that is moved along a way.
     ShapeCast(Box<ShapeCast>),
+    /// Makes a body a sensor, or solid again.
+    SetSensor(ObjectId, bool),
+    /// Sets the force in newtons above which a joint breaks; none for one that does not.
+    SetBreakForce(JointId, Option<Fx>),
 }
 
 /// What a region says to a [`RegionCommand`].
@@ -122,6 +126,8 @@ impl Region {
                 told(self.remove_joint(*id).map(Box::new), RegionReply::RemovedJoint)
             }
             Command::SetMotor(id, motor) => done(self.set_motor(*id, *motor)),
+            Command::SetBreakForce(id, force) => done(self.set_break_force(*id, *force)),
+            Command::SetSensor(id, sensor) => done(self.set_sensor(*id, *sensor)),
             Command::MoveTarget(id, to) => done(self.move_target(*id, *to)),
             Command::ForgetTierState => {
                 self.forget_tier_state();

@@ -61,7 +61,7 @@
 //!         let name = "Bob";
 //!         Some(ObjectView {
 //!             // ..
-//!             # origin, kind, pos, velocity, angle, spin, color, text, licence, player, owner, spawner,
+//!             # origin, kind, pos, velocity, angle, spin, color, text, sensor: false, licence, player, owner, spawner,
 //!             name,
 //!         })
 //!     }

@@ -38,6 +38,8 @@ pub struct ObjectWrites {
     pub color: Option<u32>,
     /// The text it shows; at most `SIGN_BYTES_MAX` bytes.
     pub text: Option<String>,
+    /// Whether it is a sensor, which pushes nothing.
+    pub sensor: Option<bool>,
 }
 
 impl ObjectWrites {
@@ -54,6 +56,7 @@ impl ObjectWrites {
         over(&mut self.spin, later.spin);
         over(&mut self.color, later.color);
         over(&mut self.text, later.text);
+        over(&mut self.sensor, later.sensor);
     }
 }
 
@@ -103,6 +106,8 @@ pub enum ScriptEffect {
         tag: String,
         /// What it is made of.
         material: ThingMaterial,
+        /// Whether it is a sensor, which pushes nothing.
+        sensor: bool,
     },
     /// Removes a thing that the script's object spawned, or the object itself if it was spawned.
     Despawn {
@@ -177,14 +182,21 @@ pub enum ScriptEffect {
         /// The other thing.
         other: ObjectId,
     },
-    /// Gives the hinges between the object and another thing a motor.
+    /// Gives the hinges and sliders between the object and another thing a motor.
     Motor {
         /// The other thing.
         other: ObjectId,
-        /// Radians a second of the other thing as the object sees it.
+        /// Of the other thing as the object sees it: radians a second of a hinge, metres a second of a slider.
         speed: Fx,
-        /// The greatest torque in newton metres; 0 takes the motor off.
+        /// The greatest torque in newton metres, or force in newtons; 0 takes the motor off.
         strength: Fx,
+    },
+    /// Has all joints between the object and another thing break above a force.
+    BreakAt {
+        /// The other thing.
+        other: ObjectId,
+        /// The force in newtons; 0 for joints that hold whatever their force.
+        force: Fx,
     },
     /// Makes the object a seat, or ends that.
     Seat {
@@ -241,4 +253,21 @@ pub enum ThingJoint {
     Weld(Vec2),
     /// A rope between the centres, of this many metres.
     Rope(Fx),
+    /// A rod between the centres, as long as they are apart.
+    Rod,
+    /// A spring between the centres, at rest as long as they are apart.
+    Spring {
+        /// How often it swings in a second, in hertz; physics clamps it.
+        frequency: Fx,
+        /// The damping ratio: 0 swings for ever, 1 not at all; physics clamps it.
+        damping: Fx,
+    },
+    /// A slider: the other thing moves along a line and does not turn.
+    Slider {
+        /// Which way the line goes.
+        along: Angle,
+        /// How far the other thing gets against that way and along it, in metres from where it is: at most 0, and at
+        /// least 0.
+        limits: Option<[Fx; 2]>,
+    },
 }

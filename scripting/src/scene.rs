@@ -146,6 +146,7 @@ impl ScriptContext {
             object.velocity = self.seen.velocity.unwrap_or(object.velocity);
             object.spin = self.seen.spin.unwrap_or(object.spin);
             object.color = self.seen.color.unwrap_or(object.color);
+            object.sensor = self.seen.sensor.unwrap_or(object.sensor);
             object.text = self.seen.text.as_deref().unwrap_or(object.text);
         }
         Ok(object)

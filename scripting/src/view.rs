@@ -124,6 +124,8 @@ pub struct ObjectView<'a> {
     pub color: u32,
     /// The text it shows, often empty.
     pub text: &'a str,
+    /// Whether it is a sensor, which pushes nothing.
+    pub sensor: bool,
     /// What everybody may do with it.
     pub licence: AssetLicence,
     /// Whose avatar it is.

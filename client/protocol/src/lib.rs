@@ -1,4 +1,4 @@
-//! What clients and nodes say to each other: version 2, the same over every carrier.
+//! What clients and nodes say to each other, the same over every carrier; [`VERSION`] counts its formats.
 //!
 //! This crate holds messages and their limits, and how a server names the connections that they come
 //! by; it opens no connection and keeps no session. Frames are canonical postcard; a carrier adds a
@@ -85,7 +85,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 15;
+pub const VERSION: u16 = 16;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

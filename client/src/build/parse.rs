@@ -138,9 +138,15 @@ fn several(rest: &str) -> Option<Vec<String>> {
     (things.len() > 1).then_some(things)
 }
 
-/// Reads what is made of which material.
+/// Reads what is made of which material, a sensor, or solid.
 fn made_of(words: &[&str]) -> Result<Building, BuildError> {
-    let how = || BuildError::Form("make it of ice");
+    let how = || BuildError::Form("make it of ice`, `make it a sensor` or `make it solid");
+    let sensor = |thing: &[&str]| filled(&thing.join(" ")).ok_or_else(how);
+    match words {
+        [thing @ .., "a", "sensor"] => return Ok(Building::MakeSensor(sensor(thing)?, true)),
+        [thing @ .., "solid"] => return Ok(Building::MakeSensor(sensor(thing)?, false)),
+        _ => {}
+    }
     let [thing @ .., "of", word] = words else { return Err(how()) };
     let thing = filled(&thing.join(" ")).ok_or_else(how)?;
     let material = BuiltMaterial::named(&word.to_lowercase());

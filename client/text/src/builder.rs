@@ -88,6 +88,7 @@ pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderRe
         | Building::Resize(thing, _)
         | Building::Color(thing, _)
         | Building::MakeOf(thing, _)
+        | Building::MakeSensor(thing, _)
         | Building::Name(thing, _)
         | Building::Write(thing, _)
         | Building::Copy(thing, _)
@@ -136,6 +137,10 @@ async fn deed(
         Building::MakeOf(_, material) => {
             let done = format!("{name} is of {} now.", material.word());
             (Build::MakeOf { object, material }, done)
+        }
+        Building::MakeSensor(_, sensor) => {
+            let is = if sensor { "lets everything through" } else { "is solid" };
+            (Build::MakeSensor { object, sensor }, format!("{name} {is} now."))
         }
         Building::Name(_, new) => {
             let done = format!("{name} is called {} now.", printable(&new));

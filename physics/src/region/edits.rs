@@ -22,6 +22,8 @@ pub enum Aspect {
     Shape,
     /// The mass of the body, its frictions, restitution and dampings. The mass is that of the shape of then.
     Material,
+    /// Whether the body is a sensor.
+    Sensor,
 }
 
 impl Region {
@@ -71,6 +73,15 @@ impl Region {
         self.edit(id, |body| body.role.filter = filter)
     }
 
+    /// Makes a body a sensor, which notices what moves and pushes nothing, or solid again. If that changes it, the
+    /// bodies that it touched wake. Whatever is inside of a body that becomes solid is pushed out.
+    ///
+    /// # Errors
+    /// Returns [`MissingBody`] if there is no such body.
+    pub fn set_sensor(&mut self, id: ObjectId, sensor: bool) -> Result<(), MissingBody> {
+        self.edit(id, |body| body.role.sensor = sensor)
+    }
+
     /// Reverts one aspect of a body to an older state. The bodies that it touched wake.
     ///
     /// # Errors
@@ -84,6 +95,7 @@ impl Region {
             Aspect::Facing => body.facing = before.facing,
             Aspect::Shape => copy_shape(body, before),
             Aspect::Material => copy_material(body, before),
+            Aspect::Sensor => body.role.sensor = before.role.sensor,
         })?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The commands that make, change and remove joints.
 
-use metatopia_math::{Angle, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use super::{MissingBody, Region};
@@ -104,6 +104,16 @@ impl Region {
             }
             _ => Err(JointError::Field("motor")),
         })
+    }
+
+    /// Sets the force in newtons above which a joint breaks, clamped as [`JointSpec::break_force`] is; `None` for a
+    /// joint that holds whatever its force. If that changes it, both bodies wake.
+    ///
+    /// # Errors
+    /// Returns [`JointError::Missing`] if there is no such joint.
+    pub fn set_break_force(&mut self, id: JointId, force: Option<Fx>) -> Result<(), JointError> {
+        let spec = self.joint(id).ok_or(JointError::Missing(id))?.spec;
+        self.redefine(id, JointSpec { break_force: force, ..spec })
     }
 
     /// Moves the first anchor of a target: a point of the first body's own frame, or of the ground. If that

@@ -71,6 +71,42 @@ fn another_filter_wakes_a_stack_and_lets_it_fall() {
 }
 
 #[test]
+fn a_shelf_that_becomes_a_sensor_lets_a_crate_fall_and_catches_the_next_one_once_solid() {
+    let mut region = Region::new().with_gravity(at(0, -1_000));
+    put(&mut region, 1, fixed(rect(500, 20), at(0, -20)));
+    put(&mut region, 2, fixed(rect(100, 20), at(0, 180)));
+    put(&mut region, 3, moving(rect(30, 30), at(0, 230)));
+    run(&mut region, 120);
+    assert!(region.is_asleep());
+
+    region.set_sensor(ObjectId(2), true).expect("it is there");
+    let touches: Vec<Touch> = (0..120).flat_map(|_| region.step()).collect();
+    assert!(body(&region, 3).position().y < cm(35), "it fell through");
+    // The two touched before, so nothing begins anew; it ends once the crate is through.
+    let of_shelf = |touch: &&Touch| touch.pair() == (ObjectId(2), ObjectId(3));
+    let ended = Touch::Ended { a: ObjectId(2), b: ObjectId(3) };
+    assert_eq!(touches.iter().filter(of_shelf).collect::<Vec<_>>(), [&ended]);
+
+    region.set_sensor(ObjectId(2), false).expect("it is there");
+    put(&mut region, 4, moving(rect(30, 30), at(0, 260)));
+    run(&mut region, 120);
+    assert!(body(&region, 4).position().y > cm(225), "it lies on the shelf");
+    assert!(region.set_sensor(ObjectId(9), true).is_err());
+}
+
+#[test]
+fn what_is_inside_of_a_sensor_that_becomes_solid_is_pushed_out() {
+    let mut region = Region::new();
+    put(&mut region, 1, BodySpec { sensor: true, ..fixed(rect(100, 100), Vec2::ZERO) });
+    put(&mut region, 2, moving(circle(20), at(80, 0)));
+    run(&mut region, 10);
+    assert!(body(&region, 2).position().x < cm(81), "nothing pushes it yet");
+    region.set_sensor(ObjectId(1), false).expect("it is there");
+    run(&mut region, 240);
+    assert!(body(&region, 2).position().x > cm(118), "{}", body(&region, 2).position());
+}
+
+#[test]
 fn queries_find_only_what_their_filter_meets() {
     let mut region = Region::new();
     put(&mut region, 1, filtered(1, u32::MAX, fixed(circle(50), at(200, 0))));

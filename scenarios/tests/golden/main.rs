@@ -84,6 +84,7 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Resize",
         "Recolor",
         "MakeOf",
+        "MakeSensor",
         "Rename",
         "Write",
         "Copy",

@@ -226,6 +226,8 @@ impl Teller {
                 let (_, material) = BuiltMaterial::ALL[color as usize % BuiltMaterial::ALL.len()];
                 Build::MakeOf { object, material }
             }
+            // A thing of even number becomes a sensor, and one of odd number is as solid as it was.
+            10 if color % 2 == 0 => Build::MakeSensor { object, sensor: object.0 % 2 == 0 },
             10 => Build::Rename { object, name },
             11 => Build::Write { object, text: format!("{name} was here") },
             12 => Build::Copy { object, position },
@@ -528,6 +530,7 @@ fn kind(act: &Act) -> &'static str {
             Build::Join { .. } => "Join",
             Build::Unjoin { .. } => "Unjoin",
             Build::MakeOf { .. } => "MakeOf",
+            Build::MakeSensor { .. } => "MakeSensor",
             Build::Unite { .. } => "Unite",
         },
     }

@@ -57,6 +57,7 @@ impl WorldView for Crowd {
             spin: Fx::ZERO,
             color: 0,
             text: "",
+            sensor: false,
             licence: AssetLicence::Cc0,
             player: (id == ADA).then_some(PublicKey([7; 32])),
             owner: None,

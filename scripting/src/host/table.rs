@@ -244,7 +244,17 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "tie"(other: Object, length: Number) -> Unit, 30_000 ns, Writes(world::tie),
         "the same by a rope between the centres, of at most 64 m";
     "motor"(other: Object, speed: Number, strength: Number) -> Unit, 30_000 ns, Writes(world::motor),
-        "turns another thing about the hinges with the own one, in radians a second; strength in N m, 0 ends it";
+        "drives another thing about the hinges with the own one, in radians a second, or along the sliders, in metres a second; strength in N m or N, 0 ends it";
+    "rod"(other: Object) -> Unit, 30_000 ns, Writes(world::rod),
+        "joins the own thing to another one of its owner by a rod between the centres, as they stand";
+    "spring"(other: Object, frequency: Number, damping: Number) -> Unit, 30_000 ns, Writes(world::spring),
+        "the same by a spring, in swings a second; damping 0 swings for ever, 1 not at all";
+    "slide"(other: Object, along: Number) -> Unit, 30_000 ns, Writes(world::slide),
+        "joins another thing of its owner to the own one so that it slides along a line, in radians, and does not turn";
+    "slide"(other: Object, along: Number, low: Number, high: Number) -> Unit, 30_000 ns, Writes(world::slide),
+        "the same from low (0 or less) to high (0 or more) metres from where it is";
+    "break_at"(other: Object, force: Number) -> Unit, 30_000 ns, Writes(world::break_at),
+        "has the joints with another thing break above so many newtons; on_break(other) tells; 0 ends it";
     "unjoin"(other: Object) -> Unit, 30_000 ns, Writes(world::unjoin),
         "takes off all joints between the own thing and another one of its owner";
     "seat"(at: Vec2) -> Unit, 12_000 ns, Writes(world::seat),
@@ -278,6 +288,9 @@ pub const PROPERTIES: &[HostProperty] = properties! {
         "0xRRGGBB";
     Object text -> Text, Field(|object| Value::Text(object.text.into()), Some(world::set_text)),
         "the text it shows";
+    Object sensor -> Bool,
+        Field(|object| Value::Bool(object.sensor), Some(world::set_sensor)),
+        "does everything pass through it? It is touched all the same: on_touch(other) tells";
     Object player -> Any, Field(world::player, None),
         "the key of the player whose avatar it is, as text, or (); it stays the same from visit to visit";
     Object owner -> Any, Field(world::owner, None), "the key of the player whose thing it is, or ()";

@@ -104,6 +104,45 @@ pub(super) fn tie(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     }
 }
 
+pub(super) fn rod(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other)] => done(scene.rod(*other)),
+        _ => Err(wrong_types("rod", args)),
+    }
+}
+
+pub(super) fn spring(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other), frequency, damping] => {
+            let (frequency, damping) =
+                (fixed_of("spring", frequency)?, fixed_of("spring", damping)?);
+            done(scene.spring(*other, frequency, damping))
+        }
+        _ => Err(wrong_types("spring", args)),
+    }
+}
+
+pub(super) fn slide(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    let along = |radians| fixed_of("slide", radians).map(Angle::from_radians);
+    match args {
+        [Value::Object(other), radians] => done(scene.slide(*other, along(radians)?, None)),
+        [Value::Object(other), radians, low, high] => {
+            let limits = [fixed_of("slide", low)?, fixed_of("slide", high)?];
+            done(scene.slide(*other, along(radians)?, Some(limits)))
+        }
+        _ => Err(wrong_types("slide", args)),
+    }
+}
+
+pub(super) fn break_at(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other), force] => {
+            done(scene.break_at(*other, fixed_of("break_at", force)?))
+        }
+        _ => Err(wrong_types("break_at", args)),
+    }
+}
+
 pub(super) fn motor(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Object(other), speed, strength] => {
@@ -331,6 +370,13 @@ pub(super) fn set_color(scene: &mut ScriptContext, args: &[Value]) -> WorldResul
     match args {
         [Value::Int(color)] => done(scene.set_color(*color)),
         _ => Err(wrong_types("color", args)),
+    }
+}
+
+pub(super) fn set_sensor(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Bool(sensor)] => done(scene.set_sensor(*sensor)),
+        _ => Err(wrong_types("sensor", args)),
     }
 }
 

@@ -69,6 +69,16 @@ impl ScriptContext {
         Ok(())
     }
 
+    /// Makes the own object a sensor, which pushes nothing and is pushed by nothing, or solid again.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::set_pos`].
+    pub fn set_sensor(&mut self, sensor: bool) -> Result<(), HostFault> {
+        let same = self.object(self.object)?.sensor == sensor;
+        self.write(same, ObjectWrites { sensor: Some(sensor), ..ObjectWrites::default() });
+        Ok(())
+    }
+
     /// Writes what is new. To write what is there already is no write: a script that looks at `self_.pos.x`
     /// must not nail its object down.
     fn write(&mut self, same: bool, own: ObjectWrites) {

@@ -33,6 +33,7 @@ pub(super) const THING: DescribedFields = DescribedFields {
         DescribedField::new("pos", ValueKind::Vec2),
         DescribedField::new("angle", ValueKind::Number),
         DescribedField::new("movable", ValueKind::Bool),
+        DescribedField::new("sensor", ValueKind::Bool),
         DescribedField::new("scripted", ValueKind::Bool),
         DescribedField::new("tag", ValueKind::Text),
         DescribedField::new("density", ValueKind::Number),
@@ -77,8 +78,9 @@ impl ScriptContext {
         };
         let scripted = fields.bool("scripted")?;
         let tag = fields.text("tag", TOPIC_BYTES_MAX)?.unwrap_or_default();
-        let material = fields.material()?;
-        self.queue(ScriptEffect::Spawn { thing: Box::new(blueprint), scripted, tag, material })
+        let (material, sensor) = (fields.material()?, fields.bool("sensor")?);
+        let thing = Box::new(blueprint);
+        self.queue(ScriptEffect::Spawn { thing, scripted, tag, material, sensor })
     }
 
     /// Asks for the end of a thing that the own object spawned, or of the own object if it was spawned.

@@ -363,7 +363,7 @@ fn every_function_of_the_table_can_be_called() {
                 crate::stage::start(&source.replace("self_", "nearby(5)[1]"))
             }
             // A thing is joined to another one.
-            "pin" | "weld" | "tie" | "motor" | "unjoin" => {
+            "pin" | "weld" | "tie" | "rod" | "spring" | "slide" | "break_at" | "motor" | "unjoin" => {
                 crate::stage::start(&source.replace("self_", "nearby(5)[0]"))
             }
             _ => crate::stage::start(&source),

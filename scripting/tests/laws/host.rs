@@ -99,6 +99,7 @@ fn own_writes_are_seen_at_once_and_returned() {
     let part = start(
         "self_.pos = vec2(1, 2); self_.pos.y += 0.5; self_.velocity = vec2(0, 1);
          self_.angle = PI; self_.spin = 2; self_.color = 0xFF8000; self_.text = \"ding\";
+         self_.sensor = !self_.sensor; if !self_.sensor { throw 1; }
          state.seen = [self_.pos, self_.spin, self_.color, self_.text];
          state.angle = self_.angle == PI;",
     )
@@ -110,6 +111,7 @@ fn own_writes_are_seen_at_once_and_returned() {
         spin: Some(fx("2")),
         color: Some(0xFF_80_00),
         text: Some("ding".into()),
+        sensor: Some(true),
     };
     assert_eq!(part.own, expected);
     let state = part.state.unwrap().0;
@@ -128,6 +130,7 @@ fn own_writes_are_seen_at_once_and_returned() {
 fn reading_or_writing_the_same_is_no_write() {
     let part = start(
         "let x = self_.pos.x; let l = self_.pos.length(); self_.pos = self_.pos; self_.text = \"\";
+         self_.sensor = false;
          self_.name.len(); state.none = (); let y = state.none ?? 1;",
     );
     assert_eq!(part.map(|part| (part.own, part.state)), Ok((ObjectWrites::default(), None)));

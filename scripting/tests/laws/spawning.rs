@@ -45,6 +45,7 @@ fn a_thing_is_as_its_fields_say_and_otherwise_as_its_spawner() {
         scripted,
         tag: tag.into(),
         material: ThingMaterial::default(),
+        sensor: false,
     };
     assert_eq!(plain, [effect(usual.clone(), false, "")]);
 
@@ -65,6 +66,8 @@ fn a_thing_is_as_its_fields_say_and_otherwise_as_its_spawner() {
         ..usual
     };
     assert_eq!(whole.unwrap().effects, [effect(rose, true, "r")]);
+    let mist = touched(world(), "spawn(#{ sensor: true });").unwrap().effects;
+    assert!(matches!(mist[..], [ScriptEffect::Spawn { sensor: true, .. }]), "{mist:?}");
 }
 
 #[test]
@@ -100,6 +103,7 @@ fn a_thing_that_cannot_be_meant_is_refused_with_the_name_of_the_field() {
             "is one of average, minimum, multiply, maximum: did you mean maximum?",
         ),
         ("#{movable: 1}", ErrorKind::Type, "movable is true or false"),
+        ("#{sensor: \"yes\"}", ErrorKind::Type, "sensor is true or false"),
         ("#{tag: \"012345678901234567890123456789012\"}", ErrorKind::Argument, "at most 32 bytes"),
     ] {
         let error = touched(world(), &format!("spawn({fields});")).unwrap_err();

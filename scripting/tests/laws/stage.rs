@@ -78,6 +78,7 @@ impl WorldView for World {
             spin: Fx::ZERO,
             color: 0x808080,
             text: "",
+            sensor: false,
             licence: AssetLicence::Cc0,
             player: (thing.kind == "avatar").then_some(metatopia_types::PublicKey([9; 32])),
             owner: None,

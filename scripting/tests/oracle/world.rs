@@ -29,6 +29,7 @@ impl WorldView for RowOfThings {
             spin: Fx::HALF,
             color: 0x80_4020,
             text: "quiet",
+            sensor: false,
             licence: AssetLicence::Cc0,
             player: None,
             owner: None,

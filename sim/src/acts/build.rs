@@ -70,6 +70,9 @@ impl ActContext<'_> {
                 on(*object, ObjectEdit::Resize(shape, mass, drawn(*outline)))
             }
             Build::MakeOf { object, material } => on(*object, self.make_of(*object, *material)?),
+            Build::MakeSensor { object, sensor } => {
+                on(*object, self.make_sensor(*object, *sensor)?)
+            }
             Build::Recolor { object, color } => {
                 self.within_reach(*object)?;
                 check_color(*color)?;
@@ -123,6 +126,19 @@ impl ActContext<'_> {
     fn make_of(&self, object: ObjectId, material: BuiltMaterial) -> Result<ObjectEdit, Refusal> {
         let (_, thing) = self.within_reach(object)?;
         if thing.held.is_some() { Err(Refusal::Held) } else { Ok(ObjectEdit::MakeOf(material)) }
+    }
+
+    /// Decides whether a thing becomes a sensor, or solid again: then nobody may stand where it is, as if it were put
+    /// there.
+    fn make_sensor(&self, object: ObjectId, sensor: bool) -> Result<ObjectEdit, Refusal> {
+        let (body, thing) = self.within_reach(object)?;
+        if thing.held.is_some() {
+            return Err(Refusal::Held);
+        }
+        if body.is_sensor() && !sensor {
+            self.check_place(&Footprint::of(body), body.motion())?;
+        }
+        Ok(ObjectEdit::MakeSensor(sensor))
     }
 
     /// Decides whether a script is taken off a thing.
@@ -198,7 +214,13 @@ impl ActContext<'_> {
         if thing.held.is_some() {
             return Err(Refusal::Held);
         }
-        self.check_place(&footprint_after(build, body), body.motion())
+        let after = footprint_after(build, body);
+        // Nobody is stuck in what everything passes through.
+        if body.is_sensor() {
+            self.check_reach(&after)?;
+            return self.state.check_clear(&after, body.motion());
+        }
+        self.check_place(&after, body.motion())
     }
 
     /// Checks that an object has an outline that can get another size.

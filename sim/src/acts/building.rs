@@ -36,6 +36,8 @@ pub(super) enum ObjectEdit {
     Resize(Shape, Fx, BodyShape),
     /// Gives it another material.
     MakeOf(BuiltMaterial),
+    /// Makes it a sensor, or solid again.
+    MakeSensor(bool),
     /// Sets its colour.
     Recolor(u32),
     /// Sets its name.
@@ -132,6 +134,11 @@ impl State {
                 self.bodies.set_material(id, &of_material(material, body.spec())).ok()?;
                 Inverse::RevertBody(Box::new(body), Aspect::Material, outline)
             }
+            ObjectEdit::MakeSensor(sensor) => {
+                let (body, outline) = (self.bodies.body(id)?.clone(), self.outline(id)?);
+                self.bodies.set_sensor(id, sensor);
+                Inverse::RevertBody(Box::new(body), Aspect::Sensor, outline)
+            }
             ObjectEdit::Recolor(color) => {
                 let look = &mut self.objects.get_mut(&id)?.look;
                 Inverse::Recolor(core::mem::replace(&mut look.color, color))
@@ -218,7 +225,7 @@ impl State {
         // A body that physics does not take back stays as it is.
         let now = self.bodies.body(id).cloned().expect("the undo is refused if the body is gone");
         match aspect {
-            Aspect::Position | Aspect::Facing => {
+            Aspect::Position | Aspect::Facing | Aspect::Sensor => {
                 let _ = self.bodies.revert(before, aspect);
             }
             Aspect::Material => {

@@ -172,10 +172,10 @@ impl State {
         }
     }
 
-    /// Stops the motors of the hinges of a thing, for good.
+    /// Stops the motors of the hinges and sliders of a thing, for good.
     pub(super) fn stop_motors(&mut self, id: ObjectId) {
-        let hinges: Vec<JointId> = self.bodies.joints_of(id).map(Joint::id).collect();
-        hinges.into_iter().for_each(|hinge| self.bodies.drive_hinge(hinge, None));
+        let joints: Vec<JointId> = self.bodies.joints_of(id).map(Joint::id).collect();
+        joints.into_iter().for_each(|joint| self.bodies.drive(joint, None));
     }
 
     /// Brings joints of a thing back, as far as their other ends stand and nothing has too many.

@@ -58,14 +58,26 @@ impl State {
         footprint: &Footprint,
         motion: Motion,
     ) -> Result<(), Refusal> {
+        self.check_clear(footprint, motion)?;
+        self.check_nobody_is_there(footprint)
+    }
+
+    /// Checks that a body covers the sim's own ground, and if it stays there, none of that where people arrive.
+    pub(crate) fn check_clear(
+        &self,
+        footprint: &Footprint,
+        motion: Motion,
+    ) -> Result<(), Refusal> {
         if !self.is_own_ground(footprint.pose.position) {
             return Err(Refusal::OutOfRange);
         }
         let arrivals = self.charter.parameters.avatar.arrivals();
-        if motion != Motion::Dynamic && footprint.area().overlaps(&arrivals) {
-            return Err(Refusal::KeptClear);
+        let stays = motion != Motion::Dynamic;
+        if stays && footprint.area().overlaps(&arrivals) {
+            Err(Refusal::KeptClear)
+        } else {
+            Ok(())
         }
-        self.check_nobody_is_there(footprint)
     }
 
     /// Checks that no avatar stands there, so that nobody gets stuck in what is built.

@@ -173,6 +173,7 @@ impl ActContext<'_> {
             | Build::Give { object, .. }
             | Build::Recolor { object, .. }
             | Build::MakeOf { object, .. }
+            | Build::MakeSensor { object, .. }
             | Build::Rename { object, .. }
             | Build::Write { object, .. }
             | Build::Stow { object }

@@ -25,7 +25,7 @@ impl State {
         &mut self,
         spawner: ObjectId,
         blueprint: &Blueprint,
-        material: &ThingMaterial,
+        (material, sensor): (&ThingMaterial, bool),
         package: Option<PackageId>,
     ) -> Result<ObjectId, Refusal> {
         let maker = self.objects.get(&spawner).ok_or(Refusal::NoObject)?;
@@ -36,7 +36,7 @@ impl State {
         }
         let (mut object, body) = made(blueprint, owner)?;
         check_shape(&self.charter.parameters.building, body.shape.clone())?;
-        let body = made_of(material, body);
+        let body = BodySpec { sensor, ..made_of(material, body) };
         object.spawner = Some(spawner);
         let footprint = Footprint { shape: body.shape.clone(), pose: body.pose };
         self.check_ground(&footprint, body.motion)?;

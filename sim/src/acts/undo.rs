@@ -92,8 +92,12 @@ impl ActContext<'_> {
             return Err(Refusal::Held);
         }
         let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
-        // Another material takes no other place, whoever stands or sits there.
-        if aspect == Aspect::Material {
+        // Another material takes no other place, whoever stands or sits there. What is a sensor afterwards takes none.
+        let is_sensor = match aspect {
+            Aspect::Sensor => before.is_sensor(),
+            _ => body.is_sensor(),
+        };
+        if aspect == Aspect::Material || is_sensor {
             return Ok(());
         }
         self.state.check_nobody_is_there(&footprint_reverted(body, before, aspect))
@@ -115,7 +119,7 @@ fn footprint_reverted(body: &Body, before: &Body, aspect: Aspect) -> Footprint {
         Aspect::Position => position = before.position(),
         Aspect::Facing => angle = before.angle(),
         Aspect::Shape => shape = before.shape(),
-        Aspect::Material => {}
+        Aspect::Material | Aspect::Sensor => {}
     }
     Footprint { shape, pose: Pose { position, angle } }
 }

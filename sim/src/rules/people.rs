@@ -170,6 +170,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
         Build::Join { object, .. } => ("join", Some(*object)),
         Build::Unjoin { object, .. } => ("unjoin", Some(*object)),
         Build::MakeOf { object, .. } => ("make of", Some(*object)),
+        Build::MakeSensor { object, .. } => ("make sensor", Some(*object)),
         Build::Unite { .. } => ("unite", None),
         Build::Stow { object } => ("stow", Some(*object)),
         Build::Fetch { object, .. } => ("fetch", Some(*object)),

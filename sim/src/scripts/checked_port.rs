@@ -107,7 +107,8 @@ fn is_sound(effect: &ScriptEffect) -> bool {
         | ScriptEffect::Dress { .. }
         | ScriptEffect::Join { .. }
         | ScriptEffect::Unjoin { .. }
-        | ScriptEffect::Motor { .. } => true,
+        | ScriptEffect::Motor { .. }
+        | ScriptEffect::BreakAt { .. } => true,
         ScriptEffect::Timer { name, ticks } => name.len() <= TOPIC_BYTES_MAX && *ticks > 0,
         ScriptEffect::Cancel { name } => name.len() <= TOPIC_BYTES_MAX,
     }

@@ -1,7 +1,10 @@
 //! Joints that scripts make, drive and take off, and the rules for all joints of things.
 
 use metatopia_math::Fx;
-use metatopia_physics::{JointError, JointId, JointKind, JointSpec, MissingBody, Motor};
+use metatopia_physics::{
+    Body, JointError, JointId, JointKind, JointSpec, MissingBody, Motor, Spring,
+    limits::JOINT_LENGTH_MAX,
+};
 use metatopia_scripting::ThingJoint;
 use metatopia_types::{ObjectId, PublicKey};
 
@@ -47,6 +50,9 @@ impl State {
         other: ObjectId,
         by: ThingJoint,
     ) -> Result<(), JoiningError> {
+        let place = |id: ObjectId| self.bodies.body(id).map(Body::position).ok_or(MissingBody(id));
+        // What is between both centres keeps them apart, so they may meet.
+        let between = |kind| JointSpec { collide: true, ..JointSpec::new(Some(own), other, kind) };
         let spec = match by {
             ThingJoint::Pin(at) => {
                 let kind = JointKind::Revolute { limits: None, motor: None };
@@ -56,8 +62,22 @@ impl State {
                 self.bodies.joint_at(Some(own), other, at, JointKind::Weld { spring: None })?
             }
             ThingJoint::Rope(max) => {
-                let kind = JointKind::Distance { min: Fx::ZERO, max, spring: None };
-                JointSpec { collide: true, ..JointSpec::new(Some(own), other, kind) }
+                between(JointKind::Distance { min: Fx::ZERO, max, spring: None })
+            }
+            ThingJoint::Rod => {
+                let length = place(own)?.distance(place(other)?);
+                between(JointKind::Distance { min: length, max: length, spring: None })
+            }
+            ThingJoint::Spring { frequency, damping } => {
+                let rest = place(own)?.distance(place(other)?);
+                let spring = Some((rest, Spring { frequency, damping }));
+                between(JointKind::Distance { min: Fx::ZERO, max: JOINT_LENGTH_MAX, spring })
+            }
+            ThingJoint::Slider { along, limits } => {
+                let facing = self.bodies.body(own).ok_or(MissingBody(own))?.angle();
+                let axis = along.wrapping_sub(facing).direction();
+                let kind = JointKind::Prismatic { axis, limits, motor: None };
+                self.bodies.joint_at(Some(own), other, place(other)?, kind)?
             }
         };
         self.check_joint(&spec)?;
@@ -114,14 +134,22 @@ impl State {
         }
     }
 
-    /// Gives the hinges between two things of one owner a motor, by which the other one turns as the own one
-    /// sees it. One without strength is none.
+    /// Gives the hinges and sliders between two things of one owner a motor, by which the other one moves as the own
+    /// one sees it. One without strength is none.
     pub(crate) fn drive_things(&mut self, own: ObjectId, other: ObjectId, motor: Motor) {
         for id in self.joints_between(own, other) {
             let is_first = self.bodies.joint(id).is_some_and(|joint| joint.spec().a == Some(own));
             let speed = if is_first { motor.speed } else { motor.speed.saturating_neg() };
             let motor = (motor.strength > Fx::ZERO).then_some(Motor { speed, ..motor });
-            self.bodies.drive_hinge(id, motor);
+            self.bodies.drive(id, motor);
+        }
+    }
+
+    /// Has all joints between two things of one owner break above a force in newtons; none of them, if it is 0.
+    pub(crate) fn weaken_joints(&mut self, own: ObjectId, other: ObjectId, force: Fx) {
+        let force = (force > Fx::ZERO).then_some(force);
+        for id in self.joints_between(own, other) {
+            self.bodies.set_break_force(id, force);
         }
     }
 

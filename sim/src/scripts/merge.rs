@@ -85,6 +85,7 @@ pub(crate) fn merge(
                 | ScriptEffect::Join { .. }
                 | ScriptEffect::Unjoin { .. }
                 | ScriptEffect::Motor { .. }
+                | ScriptEffect::BreakAt { .. }
                 | ScriptEffect::Seat { .. }) => {
                     changes.push((place, index, effect));
                 }
@@ -118,10 +119,11 @@ fn change_things(
     effect: ScriptEffect,
 ) {
     let refused = match effect {
-        ScriptEffect::Spawn { thing, scripted, tag, material } => {
+        ScriptEffect::Spawn { thing, scripted, tag, material, sensor } => {
             let package = state.scripts.get(&run.script).map(|script| script.package);
             let package = package.filter(|_| scripted);
-            let spawned = state.spawn_thing(run.object, &thing, &material, package);
+            let spawned =
+                state.spawn_thing(run.object, &thing, (&material, sensor), package);
             if programs.listening(EventKind::Spawn, &[run.script]).next().is_some() {
                 let event = Event::Spawn { thing: spawned.ok(), tag };
                 // Of its own share: what it spawns must not take the places of its timers.
@@ -146,6 +148,10 @@ fn change_things(
         }
         ScriptEffect::Motor { other, speed, strength } => {
             state.drive_things(run.object, other, Motor { speed, strength });
+            None
+        }
+        ScriptEffect::BreakAt { other, force } => {
+            state.weaken_joints(run.object, other, force);
             None
         }
         ScriptEffect::Seat { at } => {
@@ -336,6 +342,9 @@ fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
     }
     if let Some(spin) = own.spin {
         let _ = state.bodies.set_spin(id, spin);
+    }
+    if let Some(sensor) = own.sensor {
+        state.bodies.set_sensor(id, sensor);
     }
 }
 

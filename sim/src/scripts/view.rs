@@ -22,6 +22,7 @@ impl WorldView for State {
             spin: body.spin(),
             color: object.look.color,
             text: &object.text,
+            sensor: body.is_sensor(),
             licence: object.licence,
             player: object.player,
             owner: object.owner,

@@ -144,12 +144,22 @@ impl Bodies {
         let _ = self.region.remove_joint(id);
     }
 
-    /// Gives a joint another motor, or none, if it is a hinge.
-    pub(crate) fn drive_hinge(&mut self, id: JointId, motor: Option<Motor>) {
-        let is_hinge = |joint: &Joint| matches!(joint.spec().kind, JointKind::Revolute { .. });
-        if self.joint(id).is_some_and(is_hinge) {
-            self.region.set_motor(id, motor).expect("a hinge that was just seen");
+    /// Gives a joint another motor, or none, if it is a hinge or a slider.
+    pub(crate) fn drive(&mut self, id: JointId, motor: Option<Motor>) {
+        let has_motor = |joint: &Joint| {
+            matches!(joint.spec().kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. })
+        };
+        if self.joint(id).is_some_and(has_motor) {
+            self.region.set_motor(id, motor).expect("a joint that was just seen");
         }
+    }
+
+    /// Sets the force above which a joint breaks; none for one that does not.
+    ///
+    /// # Panics
+    /// Where there is no such joint.
+    pub(crate) fn set_break_force(&mut self, id: JointId, force: Option<Fx>) {
+        self.region.set_break_force(id, force).expect("a joint that its caller has seen");
     }
 
     /// Checks a definition of a joint.
@@ -267,6 +277,11 @@ impl Bodies {
     /// Gives a body the material of a definition.
     pub(crate) fn set_material(&mut self, id: ObjectId, of: &BodySpec) -> Result<(), MissingBody> {
         self.region.set_material(id, of)
+    }
+
+    /// Makes a body a sensor, or solid again. Changes nothing where there is no such body.
+    pub(crate) fn set_sensor(&mut self, id: ObjectId, sensor: bool) {
+        let _ = self.region.set_sensor(id, sensor);
     }
 
     /// Reverts one aspect of a body to an older state.

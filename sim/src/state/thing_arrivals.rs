@@ -333,8 +333,7 @@ impl State {
         let is_right = body.pose.position == thing.position
             && body.velocity == thing.velocity
             && body.check().is_ok()
-            && body.shape.is_centred()
-            && !body.sensor;
+            && body.shape.is_centred();
         is_right.then_some(body)
     }
 

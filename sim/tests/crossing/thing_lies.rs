@@ -87,8 +87,6 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
     let deep = (0..40).fold(Value::Unit, |inner, _| Value::Array(vec![inner]));
     let mut far = body();
     far.pose.position = at(0, 0);
-    let mut sensor = body();
-    sensor.sensor = true;
     let mut fixed = body();
     fixed.motion = Motion::Static;
     let long = "x".repeat(300);
@@ -106,7 +104,6 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
         TravellingThing { velocity: at(99, 0), ..honest() },
         TravellingThing { seat: Some(at(3, 0)), ..honest() },
         with_body(far),
-        with_body(sensor),
         with_body(fixed),
         with_script(TravellingScript { state: vec![9, 9], ..script() }),
         with_script(TravellingScript { state: state(deep), ..script() }),

@@ -135,16 +135,22 @@ fn what_may_not_leave_stays_before_the_line() {
 }
 
 #[test]
-fn what_no_neighbour_may_take_stays_before_the_line_and_never_has_to_come_home() {
+fn a_sensor_is_one_in_the_other_sim_as_well_and_one_that_may_not_leave_is_put_back() {
     let mut founded = geneses(2, 1, 1);
-    // Nothing that arrives is a sensor, and what came home by the same rules ended the sim.
     founded[0].objects[0].body.sensor = true;
-    let mut town = rolling(founded);
+    let mut town = rolling(founded.clone());
+    let origin = first(&town);
+    until(&mut town, origin, is_in(1, origin));
+    assert!(town[1].world.specs().iter().any(|(_, spec)| spec.body.sensor));
+    check_roots(&town);
+
+    // Nobody says that this one may leave.
+    let mut town = town_of(founded);
     let origin = first(&town);
     for _ in 0..60 {
         step(&mut town, 50);
         let thing = thing(&town[0], origin).expect("it stays");
-        // Half a metre past the line it would depart, and is put back.
+        // No wall stops it. Half a metre past the line it would depart, and is put back.
         assert!(thing.position.x < Fx::from_int(33), "{:?}", thing.position);
     }
     check_roots(&town);

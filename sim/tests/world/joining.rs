@@ -25,6 +25,13 @@ fn on_chat(from, text) {
         "pin" => pin(other, (self_.pos + other.pos) / 2),
         "weld" => weld(other, (self_.pos + other.pos) / 2),
         "tie" => tie(other, 3),
+        "rod" => rod(other),
+        "spring" => spring(other, 1, 0),
+        "slide" => slide(other, PI / 2, -1, 2),
+        "lift" => motor(other, 1, 2000),
+        "frail" => break_at(other, 100),
+        "firm" => break_at(other, 0),
+        "shove" => push(other, vec2(0, 200)),
         "drive" => motor(other, 2, 500),
         "part" => unjoin(other),
         _ => ()
@@ -80,6 +87,55 @@ fn a_script_joins_drives_and_parts_things() {
 }
 
 #[test]
+fn a_rod_of_a_script_keeps_the_distance_and_a_spring_comes_back_to_it() {
+    for (kind, keeps) in [("rod", true), ("spring", false)] {
+        let mut yard = workbench();
+        order(&mut yard, kind);
+        let [joint] = yard.world.joints()[..] else { panic!("{:?}", yard.world.joints()) };
+        assert!(joint.collide, "what is between both keeps them apart");
+        yard.say(1, 0, "shove");
+        let apart = |yard: &Yard| yard.position(ObjectId(1)).distance(yard.position(ObjectId(2)));
+        let mut furthest = Fx::ZERO;
+        for _ in 0..60 {
+            yard.idle(1);
+            furthest = furthest.max(apart(&yard).saturating_sub(Fx::from_int(2)).saturating_abs());
+        }
+        assert_eq!(furthest < Fx::from_ratio(1, 20), keeps, "{kind}: {furthest}");
+        assert!(furthest < Fx::ONE, "{kind}: {furthest}");
+    }
+}
+
+#[test]
+fn a_slider_of_a_script_lifts_a_thing_up_to_its_limit_and_does_not_turn_it() {
+    let mut yard = workbench();
+    order(&mut yard, "slide");
+    order(&mut yard, "lift");
+    yard.idle(80);
+    let near = |got: Fx, wanted: i32| {
+        got.saturating_sub(Fx::from_int(wanted)).saturating_abs() < Fx::from_ratio(1, 10)
+    };
+    let at = yard.position(ObjectId(2));
+    assert!(near(at.x, 6) && near(at.y, 2), "two metres along the line: {at}");
+    let angle = yard.world.object(ObjectId(2)).expect("it is there").angle;
+    assert!(angle.to_radians().saturating_abs() < Fx::from_ratio(1, 50), "{angle:?}");
+}
+
+#[test]
+fn a_joint_that_a_script_made_frail_breaks_under_a_shove_and_a_firm_one_holds() {
+    for (word, breaks) in [("frail", true), ("firm", false)] {
+        let mut yard = workbench();
+        for text in ["weld", "frail", word, "shove"] {
+            order(&mut yard, text);
+        }
+        yard.idle(10);
+        assert_eq!(yard.world.joints().is_empty(), breaks, "{word}");
+        let told = if breaks { Value::Int(1) } else { Value::Unit };
+        assert_eq!(remembered(&yard, "parted"), told, "{word}");
+        yard.check_leaves();
+    }
+}
+
+#[test]
 fn the_joints_of_a_thing_end_with_it_and_scripts_are_told() {
     let mut yard = workbench();
     order(&mut yard, "pin");
@@ -112,7 +168,7 @@ fn a_script_is_told_of_hard_hits_and_not_of_soft_ones() {
 fn two_servers_with_scripts_in_another_order_agree_on_joints() {
     let roots = |exec: &dyn metatopia_sim::ForkJoin| {
         let mut yard = workbench();
-        for text in ["pin", "drive", "weld", "part", "tie"] {
+        for text in ["pin", "drive", "weld", "part", "slide", "lift", "spring", "frail", "tie"] {
             yard.say(1, 0, text);
             (0..3).for_each(|_| drop(yard.play_with(exec)));
         }

@@ -46,6 +46,7 @@ mod rotations;
 mod seat_model;
 mod seats;
 mod servers;
+mod sensors;
 mod sessions;
 mod sitting;
 mod snapshots;

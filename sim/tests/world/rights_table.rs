@@ -138,6 +138,7 @@ fn building(thing: ObjectId) -> Vec<Row> {
         land(Build::PutDown { object: thing, position: vec2(20, 20) }).on(19, 19, 2, 2),
         here(Build::Recolor { object: thing, color: 7 }),
         here(Build::MakeOf { object: thing, material: BuiltMaterial::Ice }),
+        here(Build::MakeSensor { object: thing, sensor: true }),
         here(Build::Rename { object: thing, name: "mine".to_owned() }),
         here(Build::Write { object: thing, text: String::new() }),
         here(Build::Give { object: thing, to: public(ADA) }),

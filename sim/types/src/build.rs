@@ -185,6 +185,14 @@ pub enum Build {
         /// The object to delete.
         object: ObjectId,
     },
+    /// Makes a thing a sensor, which everything passes through, or solid again. Its scripts hear of what touches it
+    /// either way.
+    MakeSensor {
+        /// The object to change.
+        object: ObjectId,
+        /// Whether it is a sensor from now on.
+        sensor: bool,
+    },
 }
 
 /// A material that builders make things of.
@@ -286,6 +294,7 @@ impl Build {
             | Self::Join { object, .. }
             | Self::Unjoin { object, .. }
             | Self::MakeOf { object, .. }
+            | Self::MakeSensor { object, .. }
             | Self::Stow { object }
             | Self::Discard { object }
             | Self::Fetch { object, .. } => Some(*object),

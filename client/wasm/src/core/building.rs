@@ -51,6 +51,11 @@ pub(super) enum BuildCommand {
         object: ObjectId,
         material: String,
     },
+    /// Makes a thing a sensor, or solid again.
+    MakeSensor {
+        object: ObjectId,
+        sensor: bool,
+    },
     /// Gives a thing another name.
     Rename {
         object: ObjectId,
@@ -334,6 +339,7 @@ impl ClientCore {
                 let material = BuiltMaterial::named(&material).ok_or(BAD_NAME)?;
                 Build::MakeOf { object, material }
             }
+            BuildCommand::MakeSensor { object, sensor } => Build::MakeSensor { object, sensor },
             BuildCommand::Rename { object, name } => Build::Rename { object, name },
             BuildCommand::Write { object, text } => Build::Write { object, text },
             BuildCommand::Copy { object, x, y } => Build::Copy { object, position: place(x, y)? },

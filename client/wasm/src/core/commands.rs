@@ -214,13 +214,14 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 25] = [
+const BUILDING: [&str; 26] = [
     "place",
     "move",
     "rotate",
     "resize",
     "color",
     "make_of",
+    "make_sensor",
     "rename",
     "write",
     "copy",

@@ -293,6 +293,7 @@ fn builders_words_become_acts() {
         (json!({ "do": "resize", "object": 5, "w": 1 }), "Resize"),
         (json!({ "do": "color", "object": 5, "color": 1 }), "Recolor"),
         (json!({ "do": "make_of", "object": 5, "material": "ice" }), "MakeOf"),
+        (json!({ "do": "make_sensor", "object": 5, "sensor": true }), "MakeSensor"),
         (json!({ "do": "rename", "object": 5, "name": "x" }), "Rename"),
         (json!({ "do": "write", "object": 5, "text": "x" }), "Write"),
         (json!({ "do": "copy", "object": 5, "x": 1, "y": 2 }), "Copy"),

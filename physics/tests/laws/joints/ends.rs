@@ -2,7 +2,8 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    BodySpec, Hit, JointEnd, JointEnded, JointId, JointSpec, Region, StepEvents, Touch, limits,
+    BodySpec, Hit, JointEnd, JointEnded, JointError, JointId, JointSpec, Region, StepEvents, Touch,
+    limits,
 };
 use metatopia_types::ObjectId;
 
@@ -34,6 +35,22 @@ fn a_rod_breaks_at_the_force_that_is_stated() {
             assert!(body(&region, 1).position().y < cm(-200), "it fell");
         }
     }
+}
+
+#[test]
+fn a_rod_that_holds_breaks_once_it_is_made_weaker_and_wakes_for_that() {
+    let mut region = falling();
+    put(&mut region, 1, BodySpec { mass: Fx::from_int(10), ..moving(circle(20), at(0, -100)) });
+    region.insert_joint(JointId(7), &JointSpec::new(None, ObjectId(1), rod(100))).expect("it fits");
+    run(&mut region, 240);
+    assert!(region.is_asleep());
+    for (force, breaks) in [(Some(102), false), (None, false), (Some(98), true)] {
+        region.set_break_force(JointId(7), force.map(Fx::from_int)).expect("it is there");
+        assert!(!region.is_asleep(), "{force:?}");
+        run(&mut region, 10);
+        assert_eq!(region.joint(JointId(7)).is_none(), breaks, "{force:?}");
+    }
+    assert_eq!(region.set_break_force(JointId(7), None), Err(JointError::Missing(JointId(7))));
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl WorldView for Town {
             spin: Fx::HALF,
             color: 0x80_4020,
             text: "quiet",
+            sensor: false,
             licence: AssetLicence::Cc0,
             player: person.then_some(PublicKey([u8::try_from(place).ok()?; 32])),
             owner: None,

@@ -153,6 +153,7 @@ impl WorldView for Nowhere {
             spin: Fx::ZERO,
             color: 0,
             text: "",
+            sensor: false,
             licence: AssetLicence::Cc0,
             player: None,
             owner: None,
