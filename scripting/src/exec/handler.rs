@@ -103,11 +103,11 @@ impl ScriptHandler {
         Ok(Self { package, files, program: LoadedProgram::plain(program)?, bodies: Box::default() })
     }
 
-    /// Says how many operations of the program's functions are on slots.
+    /// Says how many operations those functions have that use slots.
     #[cfg(test)]
     pub(crate) fn operations_on_slots(&self) -> usize {
-        let ops = self.program.functions.iter().flat_map(|function| &function.code);
-        ops.filter(|op| !matches!(op, super::loaded_op::LoadedOp::Plain(_))).count()
+        let functions = self.program.functions.iter().filter(|function| function.slots.is_some());
+        functions.map(|function| function.code.len()).sum()
     }
 
     /// Makes a handler of a port: of a program without operations, and of its functions in Rust.

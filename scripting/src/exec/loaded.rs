@@ -161,7 +161,7 @@ fn plain_function(function: &IrFunction) -> LoadedFunction {
         captures: function.captures,
         registers: function.registers,
         at: function.at,
-        code: function.code.iter().copied().map(LoadedOp::Plain).collect(),
+        code: function.code.iter().copied().map(LoadedOp::plain).collect(),
         places: OperationOrigins::new(function.places.iter().copied()),
         signs: function.signs.clone().into(),
         slots: None,
@@ -171,7 +171,7 @@ fn plain_function(function: &IrFunction) -> LoadedFunction {
 fn loaded_function(function: &IrFunction, typed: TypedCode) -> LoadedFunction {
     let place = |origin: &u16| function.places[usize::from(*origin)];
     let signs = (0..).zip(&typed.code).zip(&typed.origins).filter_map(|((at, op), origin)| {
-        let LoadedOp::Plain(IrOp::Index { .. }) = op else { return None };
+        let LoadedOp::Index { .. } = op else { return None };
         let found = function.signs.binary_search_by_key(origin, |(op, _)| *op).ok()?;
         Some((at, function.signs[found].1))
     });

@@ -1,7 +1,7 @@
 //! Operations as they run: those of the program, and those on numbers whose kinds are known before.
 
 use crate::{
-    ir::{BinaryOp, IrOp, PackedPrice},
+    ir::{BinaryOp, IrOp, PackedInt, PackedPrice, UnaryOp},
     scene::VectorProperty,
 };
 
@@ -23,25 +23,102 @@ pub(super) enum SlotKind {
 
 /// An operation of loaded code. Numbers of slots have one byte, those of registers two.
 ///
-/// Who made the code has proved what each slot holds, so that nothing asks for it here. An operation on
-/// slots fails, and pays, as that of the program does which it stands for.
-// With a tag of its own: to find out of which enumeration an operation is took longer than most of them. Without
-// it an operation would have 10 bytes, and a handler of arithmetic would take a twentieth longer.
+/// Operations on registers are those of the program, see [`IrOp`]. Who made the code has proved what each slot
+/// holds, so that nothing asks for it here. An operation on slots fails, and pays, as that of the program does
+/// which it stands for.
+// All have one tag: to find out of which of two enumerations an operation is took longer than most of them. Fields
+// lie in this order.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoadedOp {
-    /// An operation of the program, on registers.
-    Plain(IrOp),
     /// Pays for all that follows, up to the next one.
     Charge(PackedPrice),
+    /// Goes on elsewhere.
+    Jump { target: u16 },
+    /// Gives back what a register holds, and puts `()` there.
+    Clear { register: u16 },
+    /// Ends the function with the result that a register holds.
+    Return { from: u16 },
+    /// [`IrOp::Constant`]. This one, and all up to [`LoadedOp::Rethrow`], are on registers.
+    Constant { to: u16, constant: u16 },
+    /// [`IrOp::Int`].
+    Int { to: u16, value: PackedInt },
+    /// [`IrOp::Bool`].
+    Bool { to: u16, value: bool },
+    /// [`IrOp::Own`].
+    Own { to: u16 },
+    /// [`IrOp::State`].
+    State { to: u16 },
+    /// [`IrOp::Copy`].
+    Copy { to: u16, from: u16 },
+    /// [`IrOp::Move`].
+    Move { to: u16, from: u16 },
+    /// [`IrOp::Add`].
+    Add { to: u16, a: u16, b: u16 },
+    /// [`IrOp::Sub`].
+    Sub { to: u16, a: u16, b: u16 },
+    /// [`IrOp::Mul`].
+    Mul { to: u16, a: u16, b: u16 },
+    /// [`IrOp::Less`].
+    Less { to: u16, a: u16, b: u16 },
+    /// [`IrOp::Binary`].
+    Binary { op: BinaryOp, to: u16, a: u16, b: u16 },
+    /// [`IrOp::Unary`].
+    Unary { op: UnaryOp, to: u16, a: u16 },
+    /// [`IrOp::JumpIf`].
+    JumpIf { condition: u16, wanted: bool, target: u16 },
+    /// [`IrOp::JumpUnlessLess`].
+    JumpUnlessLess { a: u16, b: u16, target: u16 },
+    /// [`IrOp::JumpIfUnit`].
+    JumpIfUnit { value: u16, wanted: bool, target: u16 },
+    /// [`IrOp::JumpUnlessCase`].
+    JumpUnlessCase { value: u16, constant: u16, target: u16 },
+    /// [`IrOp::JumpUnlessWithin`].
+    JumpUnlessWithin { value: u16, first: u16, target: u16 },
+    /// [`IrOp::Array`].
+    Array { to: u16, first: u16, count: u16 },
+    /// [`IrOp::Map`].
+    Map { to: u16, first: u16, shape: u16 },
+    /// [`IrOp::Text`].
+    Text { to: u16, first: u16, count: u16 },
+    /// [`IrOp::Closure`].
+    Closure { to: u16, first: u16, function: u16 },
+    /// [`IrOp::Get`].
+    Get { to: u16, of: u16, name: u16 },
+    /// [`IrOp::Index`].
+    Index { to: u16, of: u16, index: u16 },
+    /// [`IrOp::Store`].
+    Store { root: u16, path: u16, value: u16 },
+    /// [`IrOp::Change`].
+    Change { op: BinaryOp, root: u16, path: u16, value: u16 },
+    /// [`IrOp::Method`]. There are fewer calls than 256, and so the operation has no more bytes than others.
+    Method { call: u8, root: u16, path: u16, first: u16 },
+    /// [`IrOp::Call`].
+    Call { function: u16, first: u16 },
+    /// [`IrOp::Host`].
+    Host { call: u16, first: u16 },
+    /// [`IrOp::CallValue`].
+    CallValue { callee: u16, first: u16, count: u16 },
+    /// [`IrOp::Iterate`].
+    Iterate { state: u16, from: u16 },
+    /// [`IrOp::Next`].
+    Next { state: u16, to: u16, target: u16 },
+    /// [`IrOp::Try`].
+    Try { target: u16, error: u16 },
+    /// [`IrOp::EndTry`].
+    EndTry,
+    /// [`IrOp::Throw`].
+    Throw { from: u16 },
+    /// [`IrOp::Rethrow`].
+    Rethrow { error: u16 },
     /// Pays for operands that are not two numbers of one kind.
     PayForOperands,
     /// Copies a slot.
-    Copy { to: u8, from: u8 },
+    CopySlot { to: u8, from: u8 },
     /// Puts a sum of two numbers of one kind into a slot.
-    Add { to: u8, a: u8, b: u8 },
+    AddSlots { to: u8, a: u8, b: u8 },
     /// Puts a difference of two numbers of one kind into a slot.
-    Sub { to: u8, a: u8, b: u8 },
+    SubSlots { to: u8, a: u8, b: u8 },
     /// Puts a product of fixed-point numbers into a slot.
     MulFixed { to: u8, a: u8, b: u8 },
     /// Puts the result of another operator on fixed-point numbers into a slot.
@@ -55,19 +132,17 @@ pub(super) enum LoadedOp {
     /// Puts the other truth into a slot.
     Not { to: u8, a: u8 },
     /// Puts whether `a` is below `b`, two numbers of one kind, into a slot.
-    Less { to: u8, a: u8, b: u8 },
+    LessSlots { to: u8, a: u8, b: u8 },
     /// Puts whether `a` is not above `b`, two numbers of one kind, into a slot.
     AtMost { to: u8, a: u8, b: u8 },
     /// Puts whether two values of one kind are equal into a slot, or whether they are not.
     Equal { to: u8, a: u8, b: u8, wanted: bool },
-    /// Goes on elsewhere.
-    Jump { target: u16 },
     /// Goes on elsewhere if a truth is this.
-    JumpIf { condition: u8, wanted: bool, target: u16 },
+    JumpIfSlot { condition: u8, wanted: bool, target: u16 },
     /// Goes on elsewhere unless `a` is below `b`, two numbers of one kind.
-    JumpUnlessLess { a: u8, b: u8, target: u16 },
+    JumpUnlessLessSlots { a: u8, b: u8, target: u16 },
     /// Puts the handle of the own object into a slot.
-    Own { to: u8 },
+    OwnSlot { to: u8 },
     /// Reads a property of an object that is a vector.
     Vector { property: VectorProperty, x: u8, y: u8, of: u8 },
     /// Looks around, and begins to take the objects that are found. It is a call of `nearby` whose result a loop
@@ -85,10 +160,6 @@ pub(super) enum LoadedOp {
     Fill { kind: SlotKind, slot: u8, register: u16 },
     /// Puts the vector that a register holds into two slots.
     FillVector { x: u8, y: u8, register: u16 },
-    /// Gives back what a register holds, and puts `()` there.
-    Clear { register: u16 },
-    /// Ends the function with the result that a register holds.
-    Return { from: u16 },
     /// Writes a property that is a vector, if the object is the own one, and skips the operations that do so
     /// for any.
     SetVector { of: u8, x: u8, y: u8, skipped: u8, name: u16 },
@@ -98,82 +169,161 @@ pub(super) enum LoadedOp {
     Send { to: u8, kind: SlotKind, x: u8, y: u8, topic: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::Jump`]. This and all below do the work of two operations, of which
     /// the second stays behind it: a fault has its place, and a jump can lead to it.
-    ChargeAndJump { price: PackedPrice, target: u16 },
-    /// [`LoadedOp::Charge`] and [`LoadedOp::JumpUnlessLess`].
-    ChargeAndJumpUnlessLess { price: PackedPrice, a: u8, b: u8, target: u16 },
+    ChargeAndJump { price: u16, target: u16 },
+    /// [`LoadedOp::Charge`] and [`LoadedOp::JumpUnlessLessSlots`].
+    ChargeAndJumpUnlessLess { price: u16, a: u8, b: u8, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::NextObject`].
-    ChargeAndNextObject { price: PackedPrice, to: u8, state: u16, target: u16 },
+    ChargeAndNextObject { to: u8, price: u16, state: u16, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::NextInt`].
-    ChargeAndNextInt { price: PackedPrice, to: u8, state: u16, target: u16 },
+    ChargeAndNextInt { to: u8, price: u16, state: u16, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::Vector`].
-    ChargeAndVector { price: PackedPrice, property: VectorProperty, x: u8, y: u8, of: u8 },
-    /// Two of [`LoadedOp::Copy`].
+    ChargeAndVector { price: u16, property: VectorProperty, x: u8, y: u8, of: u8 },
+    /// Two of [`LoadedOp::CopySlot`].
     Copies { first: [u8; 2], second: [u8; 2] },
-    /// Two of [`LoadedOp::Add`], each with the slots of its result and operands.
+    /// Two of [`LoadedOp::AddSlots`], each with the slots of its result and operands.
     Adds { first: [u8; 3], second: [u8; 3] },
-    /// Two of [`LoadedOp::Sub`].
+    /// Two of [`LoadedOp::SubSlots`].
     Subs { first: [u8; 3], second: [u8; 3] },
     /// Two of [`LoadedOp::MulFixed`].
     Products { first: [u8; 3], second: [u8; 3] },
-    /// [`LoadedOp::MulFixed`] and [`LoadedOp::Add`].
+    /// [`LoadedOp::MulFixed`] and [`LoadedOp::AddSlots`].
     ProductAndSum { first: [u8; 3], second: [u8; 3] },
-    /// [`LoadedOp::MulFixed`] and [`LoadedOp::Sub`].
+    /// [`LoadedOp::MulFixed`] and [`LoadedOp::SubSlots`].
     ProductAndDifference { first: [u8; 3], second: [u8; 3] },
 }
 
-// What an idle script holds is operations for a third.
-const _: () = assert!(size_of::<LoadedOp>() <= 12);
+// What an idle script holds is operations for a third, and a place of eight bytes is found soonest.
+const _: () = assert!(size_of::<LoadedOp>() == 8);
 
 impl LoadedOp {
+    /// Returns an operation of the program as it is, on registers.
+    pub(super) fn plain(op: IrOp) -> Self {
+        match op {
+            IrOp::Charge(price) => Self::Charge(price),
+            IrOp::Constant { to, constant } => Self::Constant { to, constant },
+            IrOp::Int { to, value } => Self::Int { to, value },
+            IrOp::Unit { to } => Self::Clear { register: to },
+            IrOp::Bool { to, value } => Self::Bool { to, value },
+            IrOp::Own { to } => Self::Own { to },
+            IrOp::State { to } => Self::State { to },
+            IrOp::Copy { to, from } => Self::Copy { to, from },
+            IrOp::Move { to, from } => Self::Move { to, from },
+            IrOp::Add { to, a, b } => Self::Add { to, a, b },
+            IrOp::Sub { to, a, b } => Self::Sub { to, a, b },
+            IrOp::Mul { to, a, b } => Self::Mul { to, a, b },
+            IrOp::Less { to, a, b } => Self::Less { to, a, b },
+            IrOp::Binary { op, to, a, b } => Self::Binary { op, to, a, b },
+            IrOp::Unary { op, to, a } => Self::Unary { op, to, a },
+            IrOp::Array { to, first, count } => Self::Array { to, first, count },
+            IrOp::Map { to, first, shape } => Self::Map { to, first, shape },
+            IrOp::Text { to, first, count } => Self::Text { to, first, count },
+            IrOp::Closure { to, first, function } => Self::Closure { to, first, function },
+            IrOp::Get { to, of, name } => Self::Get { to, of, name },
+            IrOp::Index { to, of, index } => Self::Index { to, of, index },
+            IrOp::Store { root, path, value } => Self::Store { root, path, value },
+            IrOp::Change { op, root, path, value } => Self::Change { op, root, path, value },
+            IrOp::Method { root, path, call, first } => {
+                let call = u8::try_from(call).expect("there are fewer host functions");
+                Self::Method { call, root, path, first }
+            }
+            IrOp::Call { function, first } => Self::Call { function, first },
+            IrOp::Host { call, first } => Self::Host { call, first },
+            IrOp::CallValue { callee, first, count } => Self::CallValue { callee, first, count },
+            IrOp::Iterate { state, from } => Self::Iterate { state, from },
+            IrOp::Return { from } => Self::Return { from },
+            IrOp::EndTry => Self::EndTry,
+            IrOp::Throw { from } => Self::Throw { from },
+            IrOp::Rethrow { error } => Self::Rethrow { error },
+            jump => Self::plain_jump(jump),
+        }
+    }
+
+    fn plain_jump(op: IrOp) -> Self {
+        match op {
+            IrOp::Jump { target } => Self::Jump { target },
+            IrOp::JumpIf { condition, wanted, target } => {
+                Self::JumpIf { condition, wanted, target }
+            }
+            IrOp::JumpUnlessLess { a, b, target } => Self::JumpUnlessLess { a, b, target },
+            IrOp::JumpIfUnit { value, wanted, target } => {
+                Self::JumpIfUnit { value, wanted, target }
+            }
+            IrOp::JumpUnlessCase { value, constant, target } => {
+                Self::JumpUnlessCase { value, constant, target }
+            }
+            IrOp::JumpUnlessWithin { value, first, target } => {
+                Self::JumpUnlessWithin { value, first, target }
+            }
+            IrOp::Next { state, to, target } => Self::Next { state, to, target },
+            IrOp::Try { target, error } => Self::Try { target, error },
+            other => unreachable!("{other:?} is no jump"),
+        }
+    }
+
     /// Returns where a jump goes, to be changed.
     pub(super) const fn target_mut(&mut self) -> Option<&mut u16> {
         match self {
             Self::Jump { target }
             | Self::JumpIf { target, .. }
             | Self::JumpUnlessLess { target, .. }
+            | Self::JumpIfUnit { target, .. }
+            | Self::JumpUnlessCase { target, .. }
+            | Self::JumpUnlessWithin { target, .. }
+            | Self::Next { target, .. }
+            | Self::Try { target, .. }
+            | Self::JumpIfSlot { target, .. }
+            | Self::JumpUnlessLessSlots { target, .. }
             | Self::NextObject { target, .. }
             | Self::NextInt { target, .. }
             | Self::ChargeAndJump { target, .. }
             | Self::ChargeAndJumpUnlessLess { target, .. }
             | Self::ChargeAndNextObject { target, .. }
             | Self::ChargeAndNextInt { target, .. } => Some(target),
-            Self::Plain(op) => op.target_mut(),
             _ => None,
         }
     }
 
-    /// Returns the operation that does the work of this one and of the one behind it, if there is one.
-    const fn with(self, next: Self) -> Option<Self> {
-        Some(match (self, next) {
-            (Self::Charge(price), Self::Jump { target }) => Self::ChargeAndJump { price, target },
-            (Self::Charge(price), Self::JumpUnlessLess { a, b, target }) => {
+    /// Returns the operation that pays and does the work of the one behind it, if there is one.
+    fn with_charge(price: PackedPrice, next: Self) -> Option<Self> {
+        let price = u16::try_from(u64::from(price)).ok()?;
+        Some(match next {
+            Self::Jump { target } => Self::ChargeAndJump { price, target },
+            Self::JumpUnlessLessSlots { a, b, target } => {
                 Self::ChargeAndJumpUnlessLess { price, a, b, target }
             }
-            (Self::Charge(price), Self::NextObject { to, state, target }) => {
+            Self::NextObject { to, state, target } => {
                 Self::ChargeAndNextObject { price, to, state, target }
             }
-            (Self::Charge(price), Self::NextInt { to, state, target }) => {
+            Self::NextInt { to, state, target } => {
                 Self::ChargeAndNextInt { price, to, state, target }
             }
-            (Self::Charge(price), Self::Vector { property, x, y, of }) => {
+            Self::Vector { property, x, y, of } => {
                 Self::ChargeAndVector { price, property, x, y, of }
             }
-            (Self::Copy { to, from }, Self::Copy { to: next, from: other }) => {
+            _ => return None,
+        })
+    }
+
+    /// Returns the operation that does the work of this one and of the one behind it, if there is one.
+    fn with(self, next: Self) -> Option<Self> {
+        Some(match (self, next) {
+            (Self::Charge(price), next) => return Self::with_charge(price, next),
+            (Self::CopySlot { to, from }, Self::CopySlot { to: next, from: other }) => {
                 Self::Copies { first: [to, from], second: [next, other] }
             }
-            (Self::Add { to, a, b }, Self::Add { to: next, a: c, b: d }) => {
+            (Self::AddSlots { to, a, b }, Self::AddSlots { to: next, a: c, b: d }) => {
                 Self::Adds { first: [to, a, b], second: [next, c, d] }
             }
-            (Self::Sub { to, a, b }, Self::Sub { to: next, a: c, b: d }) => {
+            (Self::SubSlots { to, a, b }, Self::SubSlots { to: next, a: c, b: d }) => {
                 Self::Subs { first: [to, a, b], second: [next, c, d] }
             }
             (Self::MulFixed { to, a, b }, Self::MulFixed { to: next, a: c, b: d }) => {
                 Self::Products { first: [to, a, b], second: [next, c, d] }
             }
-            (Self::MulFixed { to, a, b }, Self::Add { to: next, a: c, b: d }) => {
+            (Self::MulFixed { to, a, b }, Self::AddSlots { to: next, a: c, b: d }) => {
                 Self::ProductAndSum { first: [to, a, b], second: [next, c, d] }
             }
-            (Self::MulFixed { to, a, b }, Self::Sub { to: next, a: c, b: d }) => {
+            (Self::MulFixed { to, a, b }, Self::SubSlots { to: next, a: c, b: d }) => {
                 Self::ProductAndDifference { first: [to, a, b], second: [next, c, d] }
             }
             _ => return None,

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     ErrorKind, ScriptContext,
-    ir::{BinaryOp, IrOp, WHOLE_VARIABLE},
+    ir::{BinaryOp, WHOLE_VARIABLE},
     lang::SourcePoint,
     limits::CALL_DEPTH_MAX,
 };
@@ -311,14 +311,11 @@ impl<'p> CallMachine<'p> {
         let code = &function.code[..];
         let mut next = frame.next;
         let leave = loop {
-            let LoadedOp::Plain(op) = &code[next] else {
-                frame.next = next;
-                return None;
-            };
+            let op = &code[next];
             next += 1;
             match *op {
-                IrOp::Charge(price) => get!(self.meter.pay(price.into())),
-                IrOp::Add { to, a, b } => {
+                LoadedOp::Charge(price) => get!(self.meter.pay(price.into())),
+                LoadedOp::Add { to, a, b } => {
                     match (&registers[usize::from(a)], &registers[usize::from(b)]) {
                         (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_add(*b) {
                             Some(result) => put_fixed(&mut registers[usize::from(to)], result),
@@ -334,7 +331,7 @@ impl<'p> CallMachine<'p> {
                         }
                     }
                 }
-                IrOp::Sub { to, a, b } => {
+                LoadedOp::Sub { to, a, b } => {
                     match (&registers[usize::from(a)], &registers[usize::from(b)]) {
                         (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_sub(*b) {
                             Some(result) => put_fixed(&mut registers[usize::from(to)], result),
@@ -350,7 +347,7 @@ impl<'p> CallMachine<'p> {
                         }
                     }
                 }
-                IrOp::Mul { to, a, b } => {
+                LoadedOp::Mul { to, a, b } => {
                     match (&registers[usize::from(a)], &registers[usize::from(b)]) {
                         (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_mul(*b) {
                             Some(result) => put_fixed(&mut registers[usize::from(to)], result),
@@ -366,7 +363,7 @@ impl<'p> CallMachine<'p> {
                         }
                     }
                 }
-                IrOp::JumpUnlessLess { a, b, target } => {
+                LoadedOp::JumpUnlessLess { a, b, target } => {
                     let less = match (&registers[usize::from(a)], &registers[usize::from(b)]) {
                         (Datum::Fixed(a), Datum::Fixed(b)) => a < b,
                         (Datum::Int(a), Datum::Int(b)) => a < b,
@@ -378,27 +375,27 @@ impl<'p> CallMachine<'p> {
                         next = usize::from(target);
                     }
                 }
-                IrOp::Less { to, a, b } => {
+                LoadedOp::Less { to, a, b } => {
                     let (a, b) = (&registers[usize::from(a)], &registers[usize::from(b)]);
                     let result = get!(self.binary(BinaryOp::Less, a, b));
                     registers[usize::from(to)].put(result);
                 }
-                IrOp::Binary { op, to, a, b } => {
+                LoadedOp::Binary { op, to, a, b } => {
                     let (a, b) = (&registers[usize::from(a)], &registers[usize::from(b)]);
                     let result = get!(self.binary(op, a, b));
                     registers[usize::from(to)].put(result);
                 }
-                IrOp::Unary { op, to, a } => {
+                LoadedOp::Unary { op, to, a } => {
                     let result = get!(Self::unary(op, &registers[usize::from(a)]));
                     registers[usize::from(to)].put(result);
                 }
-                IrOp::Change { op, root, path: WHOLE_VARIABLE, value }
+                LoadedOp::Change { op, root, path: WHOLE_VARIABLE, value }
                     if changed_fixed(op, registers, root, value) => {}
-                IrOp::Change { op, root, path, value } => {
+                LoadedOp::Change { op, root, path, value } => {
                     let at = function.places.of(next - 1);
                     get!(self.change(registers, op, (root, path), value, at));
                 }
-                IrOp::Get { to, of, name } => {
+                LoadedOp::Get { to, of, name } => {
                     let name = &program.names[usize::from(name)];
                     let NameMeaning { coordinate, vector, .. } = *name.meaning;
                     match (&registers[usize::from(of)], coordinate, vector) {
@@ -416,22 +413,22 @@ impl<'p> CallMachine<'p> {
                         }
                     }
                 }
-                IrOp::Index { to, of, index } => {
+                LoadedOp::Index { to, of, index } => {
                     let (of, index) = (&registers[usize::from(of)], &registers[usize::from(index)]);
                     let result = get!(self.index(of, index));
                     registers[usize::from(to)].put(result);
                 }
-                IrOp::Store { root, path, value } => {
+                LoadedOp::Store { root, path, value } => {
                     let value = core::mem::take(&mut registers[usize::from(value)]);
                     let at = function.places.of(next - 1);
                     get!(self.store(registers, (root, path), value, at));
                 }
-                IrOp::Method { root, path, call, first } => {
+                LoadedOp::Method { call, root, path, first } => {
                     self.frames.set_next(next);
                     let at = function.places.of(next - 1);
-                    get!(self.method(registers, (root, path), (call, first), at));
+                    get!(self.method(registers, (root, path), (call.into(), first), at));
                 }
-                IrOp::Constant { to, constant } => {
+                LoadedOp::Constant { to, constant } => {
                     match &program.constants[usize::from(constant)] {
                         Datum::Fixed(value) => put_fixed(&mut registers[usize::from(to)], *value),
                         value => {
@@ -440,12 +437,14 @@ impl<'p> CallMachine<'p> {
                         }
                     }
                 }
-                IrOp::Int { to, value } => registers[usize::from(to)].put(Datum::Int(value.into())),
-                IrOp::Unit { to } => registers[usize::from(to)].put(Datum::Unit),
-                IrOp::Bool { to, value } => registers[usize::from(to)].put(Datum::Bool(value)),
-                IrOp::Own { to } => registers[usize::from(to)].put(Datum::Object(self.me)),
-                IrOp::State { to } => registers[usize::from(to)].put(Datum::State),
-                IrOp::Copy { to, from } => match &registers[usize::from(from)] {
+                LoadedOp::Int { to, value } => {
+                    registers[usize::from(to)].put(Datum::Int(value.into()))
+                }
+                LoadedOp::Clear { register } => registers[usize::from(register)].put(Datum::Unit),
+                LoadedOp::Bool { to, value } => registers[usize::from(to)].put(Datum::Bool(value)),
+                LoadedOp::Own { to } => registers[usize::from(to)].put(Datum::Object(self.me)),
+                LoadedOp::State { to } => registers[usize::from(to)].put(Datum::State),
+                LoadedOp::Copy { to, from } => match &registers[usize::from(from)] {
                     Datum::Fixed(value) => {
                         let value = *value;
                         put_fixed(&mut registers[usize::from(to)], value);
@@ -459,30 +458,30 @@ impl<'p> CallMachine<'p> {
                         registers[usize::from(to)].put(value);
                     }
                 },
-                IrOp::Move { to, from } => {
+                LoadedOp::Move { to, from } => {
                     let value = core::mem::take(&mut registers[usize::from(from)]);
                     registers[usize::from(to)].put(value);
                 }
-                IrOp::Jump { target } => next = usize::from(target),
-                IrOp::JumpIf { condition, wanted, target } => {
+                LoadedOp::Jump { target } => next = usize::from(target),
+                LoadedOp::JumpIf { condition, wanted, target } => {
                     match &registers[usize::from(condition)] {
                         Datum::Bool(value) if *value == wanted => next = usize::from(target),
                         Datum::Bool(_) => {}
                         other => break Leave::Fault(no_condition(other)),
                     }
                 }
-                IrOp::JumpIfUnit { value, wanted, target } => {
+                LoadedOp::JumpIfUnit { value, wanted, target } => {
                     if matches!(registers[usize::from(value)], Datum::Unit) == wanted {
                         next = usize::from(target);
                     }
                 }
-                IrOp::JumpUnlessCase { value, constant, target } => {
+                LoadedOp::JumpUnlessCase { value, constant, target } => {
                     let case = &program.constants[usize::from(constant)];
                     if !is_case(&registers[usize::from(value)], case) {
                         next = usize::from(target);
                     }
                 }
-                IrOp::JumpUnlessWithin { value, first, target } => {
+                LoadedOp::JumpUnlessWithin { value, first, target } => {
                     let first = usize::from(first);
                     let within = match (&registers[usize::from(value)], &registers[first..]) {
                         (Datum::Int(value), [Datum::Int(start), Datum::Int(last), ..]) => {
@@ -494,26 +493,26 @@ impl<'p> CallMachine<'p> {
                         next = usize::from(target);
                     }
                 }
-                IrOp::Array { to, first, count } => {
+                LoadedOp::Array { to, first, count } => {
                     let row = row(registers, first, count);
                     registers[usize::from(to)] = get!(self.array(row));
                 }
-                IrOp::Map { to, first, shape } => {
+                LoadedOp::Map { to, first, shape } => {
                     let shape = &program.shapes[usize::from(shape)];
                     let count = u16::try_from(shape.len()).unwrap_or(u16::MAX);
                     let row = row(registers, first, count);
                     registers[usize::from(to)] = get!(self.map(shape, row));
                 }
-                IrOp::Text { to, first, count } => {
+                LoadedOp::Text { to, first, count } => {
                     let parts = &registers[usize::from(first)..][..usize::from(count)];
                     registers[usize::from(to)] = get!(self.join(parts));
                 }
-                IrOp::Closure { to, first, function } => {
+                LoadedOp::Closure { to, first, function } => {
                     let made = &program.functions[usize::from(function)];
                     let captured = row(registers, first, made.captures).to_vec();
                     registers[usize::from(to)] = get!(self.closure(function, captured));
                 }
-                IrOp::Iterate { state, from } => {
+                LoadedOp::Iterate { state, from } => {
                     let over = core::mem::take(&mut registers[usize::from(from)]);
                     if !matches!(over, Datum::Array(_) | Datum::Range(..) | Datum::RangeTo(..)) {
                         break Leave::Fault(not_iterable(&over));
@@ -521,18 +520,18 @@ impl<'p> CallMachine<'p> {
                     registers[usize::from(state)] = over;
                     registers[usize::from(state) + 1] = Datum::Int(0);
                 }
-                IrOp::Next { state, to, target } => {
+                LoadedOp::Next { state, to, target } => {
                     let state = usize::from(state);
                     match next_element(&mut registers[state..state + 2]) {
                         Some(element) => registers[usize::from(to)].put(element),
                         None => next = usize::from(target),
                     }
                 }
-                IrOp::Call { function, first } => {
+                LoadedOp::Call { function, first } => {
                     let base = frame.base + usize::from(first);
                     break Leave::Call { function, base };
                 }
-                IrOp::CallValue { callee, first, count } => {
+                LoadedOp::CallValue { callee, first, count } => {
                     let closure = match &registers[usize::from(callee)] {
                         Datum::Function(closure) => Arc::clone(closure),
                         other => break Leave::Fault(no_function(other)),
@@ -540,7 +539,7 @@ impl<'p> CallMachine<'p> {
                     let base = frame.base + usize::from(first);
                     break Leave::CallValue { closure, count, base };
                 }
-                IrOp::Host { call, first } => {
+                LoadedOp::Host { call, first } => {
                     let call = &program.calls[usize::from(call)];
                     let row = &mut registers[usize::from(first)..][..call.count.max(1)];
                     self.frames.set_next(next);
@@ -548,26 +547,30 @@ impl<'p> CallMachine<'p> {
                     row.iter_mut().for_each(|register| register.put(Datum::Unit));
                     row[0].put(result);
                 }
-                IrOp::Return { from } => {
+                LoadedOp::Return { from } => {
                     break Leave::Return(core::mem::take(&mut registers[usize::from(from)]));
                 }
-                IrOp::Try { target, error } => {
+                LoadedOp::Try { target, error } => {
                     let (target, error) = (usize::from(target), usize::from(error));
                     let frames = self.frames.len();
                     self.catches.push(CatchFrame { frames, target, error });
                 }
-                IrOp::EndTry => {
+                LoadedOp::EndTry => {
                     self.catches.pop();
                 }
-                IrOp::Throw { from } => {
+                LoadedOp::Throw { from } => {
                     let value = core::mem::take(&mut registers[usize::from(from)]);
                     break Leave::Fault(self.thrown(value));
                 }
-                IrOp::Rethrow { error } => {
+                LoadedOp::Rethrow { error } => {
                     break match &registers[usize::from(error)] {
                         Datum::Fault(fault) => Leave::Fault(Box::new(CallFault::clone(fault))),
                         _ => unreachable!("a catch block keeps its error"),
                     };
+                }
+                _ => {
+                    frame.next = next - 1;
+                    return None;
                 }
             }
         };

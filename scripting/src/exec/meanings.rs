@@ -154,3 +154,13 @@ fn frequent(name: &str, count: usize) -> Option<FrequentCall> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CALLS;
+
+    #[test]
+    fn a_byte_numbers_all_calls_that_a_program_can_have() {
+        assert!(CALLS.len() <= 256, "{} calls", CALLS.len());
+    }
+}

@@ -155,20 +155,13 @@ impl CallMachine<'_> {
             let op = &code[next];
             next = next.wrapping_add(1);
             match *op {
-                LoadedOp::Plain(_) => {
-                    frame.next = next - 1;
-                    if let Some(leave) = self.operate_plain(function, registers, frame) {
-                        return leave;
-                    }
-                    next = frame.next;
-                }
                 LoadedOp::Charge(price) => get!(self.meter.pay(price.into())),
                 LoadedOp::PayForOperands => get!(self.meter.pay(prices::OTHER_OPERANDS)),
-                LoadedOp::Copy { to, from } => window.put(to, window.number(from)),
-                LoadedOp::Add { to, a, b } => checked!(window, checked_add, "+", to, a, b),
-                LoadedOp::Sub { to, a, b } => checked!(window, checked_sub, "-", to, a, b),
+                LoadedOp::CopySlot { to, from } => window.put(to, window.number(from)),
+                LoadedOp::AddSlots { to, a, b } => checked!(window, checked_add, "+", to, a, b),
+                LoadedOp::SubSlots { to, a, b } => checked!(window, checked_sub, "-", to, a, b),
                 LoadedOp::MulFixed { to, a, b } => product!(window, to, a, b),
-                LoadedOp::Less { to, a, b } => {
+                LoadedOp::LessSlots { to, a, b } => {
                     window.put(to, (window.number(a) < window.number(b)).into());
                 }
                 LoadedOp::AtMost { to, a, b } => {
@@ -176,17 +169,17 @@ impl CallMachine<'_> {
                 }
                 LoadedOp::Not { to, a } => window.put(to, window.number(a) ^ 1),
                 LoadedOp::Jump { target } => next = usize::from(target),
-                LoadedOp::JumpIf { condition, wanted, target } => {
+                LoadedOp::JumpIfSlot { condition, wanted, target } => {
                     if window.number(condition) == i64::from(wanted) {
                         next = usize::from(target);
                     }
                 }
-                LoadedOp::JumpUnlessLess { a, b, target } => {
+                LoadedOp::JumpUnlessLessSlots { a, b, target } => {
                     if window.number(a) >= window.number(b) {
                         next = usize::from(target);
                     }
                 }
-                LoadedOp::Own { to } => window.put(to, self.me.0.cast_signed()),
+                LoadedOp::OwnSlot { to } => window.put(to, self.me.0.cast_signed()),
                 LoadedOp::Vector { property, x, y, of } => {
                     get!(self.read_vector(window, (x, y), of, property));
                 }
@@ -299,6 +292,13 @@ impl CallMachine<'_> {
                 | LoadedOp::LookAround { .. }
                 | LoadedOp::Fill { .. }
                 | LoadedOp::FillVector { .. } => get!(self.on_slots(op, registers, window)),
+                _ => {
+                    frame.next = next - 1;
+                    if let Some(leave) = self.operate_plain(function, registers, frame) {
+                        return leave;
+                    }
+                    next = frame.next;
+                }
             }
         };
         frame.next = next;

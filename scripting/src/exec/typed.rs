@@ -188,7 +188,7 @@ impl Translation<'_> {
                 continue;
             }
             for place in start..end {
-                out.code.push(LoadedOp::Plain(self.function.code[place]));
+                out.code.push(LoadedOp::plain(self.function.code[place]));
                 out.origins.push(u16::try_from(place).ok()?);
             }
         }

@@ -1,4 +1,5 @@
-//! Numbers of 32 bits without an alignment of their own: operations with them take ten bytes, and not twelve.
+//! Numbers of 32 bits without an alignment of their own: loaded operations with them
+//! take eight bytes, and not twelve.
 
 use core::fmt;
 

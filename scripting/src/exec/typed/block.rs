@@ -112,7 +112,7 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
         let parts = if kind == SlotKind::Vec2 { 2 } else { 1 };
         for part in 0..parts {
             if own[part] != lies[part] {
-                self.emit(LoadedOp::Copy { to: own[part], from: lies[part] });
+                self.emit(LoadedOp::CopySlot { to: own[part], from: lies[part] });
             }
         }
         self.places[usize::from(register)] = own;
@@ -129,7 +129,7 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
     }
 
     fn put_constant(&mut self, register: u16, constant: u16) {
-        self.emit(LoadedOp::Plain(IrOp::Constant { to: register, constant }));
+        self.emit(LoadedOp::Constant { to: register, constant });
         self.put(register, RegisterState::of_anything());
     }
 
@@ -211,11 +211,7 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
                 _ => {}
             }
         }
-        self.emit(match op {
-            IrOp::Unit { to } => LoadedOp::Clear { register: to },
-            IrOp::Return { from } => LoadedOp::Return { from },
-            op => LoadedOp::Plain(op),
-        });
+        self.emit(LoadedOp::plain(op));
         let keeps_memory = matches!(op, IrOp::Text { .. } | IrOp::Closure { .. });
         for register in self.operands().row(&op).into_iter().flatten() {
             let had_memory = self.states[usize::from(register)].has_memory;

@@ -39,7 +39,7 @@ impl BlockUnderWay<'_, '_> {
             IrOp::Own { to } => {
                 self.make_room(to);
                 let [slot, _] = self.own_slots(to, SlotKind::Object);
-                self.emit(LoadedOp::Own { to: slot });
+                self.emit(LoadedOp::OwnSlot { to: slot });
                 self.written(to, SlotKind::Object);
             }
             IrOp::Copy { to, from } | IrOp::Move { to, from } => self.copy(op, to, from),
@@ -223,7 +223,7 @@ impl BlockUnderWay<'_, '_> {
         let [a, b] = self.comparable(a, b).expect("asked before");
         let [to_slot, _] = self.own_slots(to, SlotKind::Bool);
         self.emit(match is_strict {
-            true => LoadedOp::Less { to: to_slot, a, b },
+            true => LoadedOp::LessSlots { to: to_slot, a, b },
             false => LoadedOp::AtMost { to: to_slot, a, b },
         });
         self.written(to, SlotKind::Bool);
@@ -241,7 +241,7 @@ impl BlockUnderWay<'_, '_> {
         if self.own_slots(to, SlotKind::Vec2)[0] == slot {
             // The first part is written before the second reads the factor.
             let scratch = self.translation.slots.scratch();
-            self.emit(LoadedOp::Copy { to: scratch, from: slot });
+            self.emit(LoadedOp::CopySlot { to: scratch, from: slot });
             slot = scratch;
         }
         let vector = self.place(vector);
@@ -469,10 +469,10 @@ impl BlockUnderWay<'_, '_> {
                 if self.slot_kind(condition) == Some(SlotKind::Bool) =>
             {
                 let [condition, _] = self.place(condition);
-                self.emit(LoadedOp::JumpIf { condition, wanted, target });
+                self.emit(LoadedOp::JumpIfSlot { condition, wanted, target });
             }
             IrOp::JumpUnlessLess { a, b, target } if let Some([a, b]) = self.comparable(a, b) => {
-                self.emit(LoadedOp::JumpUnlessLess { a, b, target });
+                self.emit(LoadedOp::JumpUnlessLessSlots { a, b, target });
             }
             // What lies in slots is never `()`.
             IrOp::JumpIfUnit { value, wanted, target } if self.slot_kind(value).is_some() => {
@@ -516,8 +516,8 @@ fn result_of(mut results: impl Iterator<Item = ValueKind>) -> Option<SlotKind> {
 /// Returns the operation on numbers of a kind that an operator of arithmetic is.
 const fn arithmetic(sign: BinaryOp, kind: SlotKind, (to, a, b): (u8, u8, u8)) -> LoadedOp {
     match (sign, kind) {
-        (BinaryOp::Add, _) => LoadedOp::Add { to, a, b },
-        (BinaryOp::Sub, _) => LoadedOp::Sub { to, a, b },
+        (BinaryOp::Add, _) => LoadedOp::AddSlots { to, a, b },
+        (BinaryOp::Sub, _) => LoadedOp::SubSlots { to, a, b },
         (BinaryOp::Mul, SlotKind::Fixed) => LoadedOp::MulFixed { to, a, b },
         (op, SlotKind::Fixed) => LoadedOp::Fixed { op, to, a, b },
         (op, _) => LoadedOp::Ints { op, to, a, b },
