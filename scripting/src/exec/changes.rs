@@ -15,6 +15,7 @@ use super::{
     meanings::{LoadedCall, LoadedName},
     meter::{CallFault, CallOutcome},
     operators::{equal, fixed, fixed_of, ints},
+    origins::OperationAtWork,
     places::{no_index, place_in, unknown_property},
     prices,
 };
@@ -46,7 +47,7 @@ struct PartPath<'a> {
     /// Where the indices are.
     registers: &'a [Datum],
     /// Of the operation.
-    at: SourcePoint,
+    at: OperationAtWork,
 }
 
 /// Says where a fault was, unless that is known.
@@ -66,7 +67,7 @@ impl CallMachine<'_> {
         registers: &mut [Datum],
         (root, path): (u16, u16),
         value: Datum,
-        at: SourcePoint,
+        at: OperationAtWork,
     ) -> CallOutcome<()> {
         let links = &self.program.paths[usize::from(path)][..];
         if let ([link], Datum::Object(object)) = (links, &registers[usize::from(root)])
@@ -93,7 +94,7 @@ impl CallMachine<'_> {
         op: BinaryOp,
         (root, path): (u16, u16),
         value: u16,
-        at: SourcePoint,
+        at: OperationAtWork,
     ) -> CallOutcome<()> {
         let links = &self.program.paths[usize::from(path)][..];
         let mut variable = core::mem::take(&mut registers[usize::from(root)]);
@@ -120,9 +121,9 @@ impl CallMachine<'_> {
         registers: &mut [Datum],
         (root, path): (u16, u16),
         (call, first): (u16, u16),
-        at: SourcePoint,
+        at: OperationAtWork,
     ) -> CallOutcome<()> {
-        let call = &self.program.calls[usize::from(call)];
+        let call = self.program.call(call);
         let links = &self.program.paths[usize::from(path)][..];
         // None of them has more than two besides what is changed.
         let mut arguments: [Datum; 2] = core::array::from_fn(|index| {
@@ -160,7 +161,7 @@ impl CallMachine<'_> {
         let Some((link, rest)) = path.links.split_first() else {
             return self.change_part(target, change).map_err(|mut fault| {
                 if fault.at == SourcePoint::default() {
-                    fault.at = path.at;
+                    fault.at = self.program.place(path.at);
                 }
                 fault
             });

@@ -106,7 +106,7 @@ impl ScriptHandler {
     /// Says how many operations those functions have that use slots.
     #[cfg(test)]
     pub(crate) fn operations_on_slots(&self) -> usize {
-        let functions = self.program.functions.iter().filter(|function| function.slots.is_some());
+        let functions = self.program.functions.iter().filter(|function| function.uses_slots());
         functions.map(|function| function.code.len()).sum()
     }
 
@@ -142,7 +142,7 @@ impl ScriptHandler {
         // What a function is called from is in the next one of the trace, and at last in the handler.
         let callers = trace.iter().skip(1).map(|(function, _)| *function).chain([handler]);
         let told = |((function, at), caller): (&(u16, SourcePoint), u16)| {
-            let title = self.program.functions[usize::from(*function)].title();
+            let title = self.program.title(*function);
             let SourcePoint { line, column } = at;
             match (self.file(caller), self.file(handler)) {
                 (file, own) if file == own => format!("{title}, called at {line}:{column}"),
@@ -195,7 +195,7 @@ impl Handler for ScriptHandler {
             Err(fault) => (fault, scene.into_log()),
         };
         if fault.at == SourcePoint::default() {
-            fault.at = self.program.functions[usize::from(function)].at;
+            fault.at = self.program.begin(function);
         }
         Err(self.failed(function, *fault, gas, log))
     }

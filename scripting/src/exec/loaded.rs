@@ -1,18 +1,24 @@
 //! A program made ready to run: names are looked up in the table of host functions, prices are added up.
 
-use alloc::{boxed::Box, collections::BTreeSet, format, string::String, vec::Vec};
+use alloc::{
+    boxed::Box,
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    vec::Vec,
+};
+use core::num::NonZeroU16;
 
 use super::{
     convert::datum_of,
     datum::Datum,
     loaded_op::LoadedOp,
     meanings::{LoadedCall, LoadedName},
-    origins::OperationOrigins,
+    origins::{OperationAtWork, OperationOrigins, OriginWriter},
     prices, typed,
     typed::TypedCode,
 };
 use crate::{
-    EventKind,
+    EventKind, Value,
     ir::{IR_FORMAT, IrFunction, IrLink, IrOp, ScriptProgram},
     lang::SourcePoint,
 };
@@ -25,25 +31,32 @@ pub(super) struct LoadedProgram {
     pub(super) constants: Box<[Datum]>,
     pub(super) names: Box<[LoadedName]>,
     pub(super) shapes: Box<[Box<[u16]>]>,
-    pub(super) calls: Box<[&'static LoadedCall]>,
+    /// Numbers of the calls, among all that there are.
+    calls: Box<[u8]>,
     /// The links of each path, the outermost first.
     pub(super) paths: Box<[Box<[IrLink]>]>,
+    /// What slots hold from the beginning, function by function.
+    slot_constants: Box<[i64]>,
+    origins: OperationOrigins,
 }
 
 /// A function that can run.
 #[derive(Debug)]
 pub(super) struct LoadedFunction {
-    pub(super) name: Box<str>,
+    pub(super) code: Box<[LoadedOp]>,
+    /// Where its origins begin among those of the program.
+    origins: u32,
+    /// Where its constants begin among those of all slots.
+    slot_constants: u32,
+    /// How many of its last slots hold constants, and one more; nothing if it uses no slots.
+    slots: Option<NonZeroU16>,
     pub(super) parameters: u16,
     pub(super) captures: u16,
     registers: u16,
-    pub(super) at: SourcePoint,
-    pub(super) code: Box<[LoadedOp]>,
-    pub(super) places: OperationOrigins,
-    pub(super) signs: Box<[(u16, SourcePoint)]>,
-    /// What the last slots hold from the beginning; nothing if it uses no slots.
-    pub(super) slots: Option<Box<[i64]>>,
 }
+
+// A script has some functions, and most wait.
+const _: () = assert!(size_of::<LoadedFunction>() <= 32);
 
 /// Why a program cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,25 +85,27 @@ impl LoadedProgram {
     pub(super) fn new(program: &ScriptProgram) -> Result<Self, ProgramError> {
         let (mut loaded, functions) = Self::priced(program)?;
         let called = called_functions(&functions);
-        let load = |(index, function): (u16, &IrFunction)| {
+        let mut room = FunctionRoom::default();
+        for (index, function) in (0..).zip(&functions) {
             // Only the world calls a handler whose name nobody calls: what it gives is known.
             let mut handlers = program.handlers.iter().filter(|_| !called.contains(&index));
             let event = handlers.find(|(_, handler)| *handler == index).map(|(event, _)| *event);
             let kinds = event.map_or(&[][..], EventKind::parameter_kinds);
             match typed::translate(&loaded, &functions, function, kinds) {
-                Some(typed) => loaded_function(function, typed),
-                None => plain_function(function),
+                Some(typed) => room.add_typed(function, typed),
+                None => room.add_plain(function),
             }
-        };
-        let ready = (0..).zip(&functions).map(load).collect();
-        loaded.functions = ready;
+        }
+        room.fill(&mut loaded);
         Ok(loaded)
     }
 
     /// Makes a program ready as it is: what its registers hold can be read when it has run.
     pub(super) fn plain(program: &ScriptProgram) -> Result<Self, ProgramError> {
         let (mut loaded, functions) = Self::priced(program)?;
-        loaded.functions = functions.iter().map(plain_function).collect();
+        let mut room = FunctionRoom::default();
+        functions.iter().for_each(|function| room.add_plain(function));
+        room.fill(&mut loaded);
         Ok(loaded)
     }
 
@@ -103,11 +118,13 @@ impl LoadedProgram {
         let loaded = Self {
             functions: Box::default(),
             handlers: program.handlers.clone().into(),
-            constants: program.constants.iter().map(datum_of).collect(),
+            constants: constants(&program.constants),
             names: program.names.iter().map(|name| LoadedName::new(name)).collect(),
             shapes: program.shapes.iter().map(|shape| shape.clone().into()).collect(),
             calls: calls?,
             paths: program.paths.iter().map(|path| path.links.clone().into()).collect(),
+            slot_constants: Box::default(),
+            origins: OriginWriter::default().finish(),
         };
         let functions = program.functions.iter().map(|function| loaded.with_prices(function));
         let functions = functions.collect();
@@ -133,7 +150,7 @@ impl LoadedProgram {
         let more = match op {
             IrOp::Host { call, .. } | IrOp::Method { call, .. } => {
                 // Where several rows could be meant, the one that is pays for itself.
-                match &self.calls[usize::from(*call)].rows[..] {
+                match &self.call(*call).rows[..] {
                     [row] => prices::host(row),
                     _ => 0,
                 }
@@ -154,33 +171,78 @@ fn called_functions(functions: &[IrFunction]) -> BTreeSet<u16> {
     called.collect()
 }
 
-fn plain_function(function: &IrFunction) -> LoadedFunction {
-    LoadedFunction {
-        name: function.name.clone().into(),
-        parameters: function.parameters,
-        captures: function.captures,
-        registers: function.registers,
-        at: function.at,
-        code: function.code.iter().copied().map(LoadedOp::plain).collect(),
-        places: OperationOrigins::new(function.places.iter().copied()),
-        signs: function.signs.clone().into(),
-        slots: None,
+/// Returns the values that a program names; texts that are equal share their memory.
+fn constants(values: &[Value]) -> Box<[Datum]> {
+    let mut texts: BTreeMap<&str, Datum> = BTreeMap::new();
+    let mut data = Vec::with_capacity(values.len());
+    for value in values {
+        data.push(match value {
+            Value::Text(text) => texts.entry(text).or_insert_with(|| datum_of(value)).clone(),
+            _ => datum_of(value),
+        });
     }
+    data.into()
 }
 
-fn loaded_function(function: &IrFunction, typed: TypedCode) -> LoadedFunction {
-    let place = |origin: &u16| function.places[usize::from(*origin)];
-    let signs = (0..).zip(&typed.code).zip(&typed.origins).filter_map(|((at, op), origin)| {
-        let LoadedOp::Index { .. } = op else { return None };
-        let found = function.signs.binary_search_by_key(origin, |(op, _)| *op).ok()?;
-        Some((at, function.signs[found].1))
-    });
-    LoadedFunction {
-        signs: signs.collect(),
-        places: OperationOrigins::new(typed.origins.iter().map(place)),
-        code: typed.code.into(),
-        slots: Some(typed.constants.into()),
-        ..plain_function(function)
+/// Functions of a program under way.
+#[derive(Default)]
+struct FunctionRoom {
+    functions: Vec<LoadedFunction>,
+    slot_constants: Vec<i64>,
+    origins: OriginWriter,
+}
+
+impl FunctionRoom {
+    fn add_plain(&mut self, function: &IrFunction) {
+        let mut signs = function.signs.iter().copied().peekable();
+        let places = function.places.iter().copied().zip(0..);
+        let places: Vec<_> = places
+            .map(|(place, at)| (place, signs.next_if(|(op, _)| *op == at).map(|(_, sign)| sign)))
+            .collect();
+        let code = function.code.iter().copied().map(LoadedOp::plain).collect();
+        self.add(function, code, &places);
+    }
+
+    fn add_typed(&mut self, function: &IrFunction, typed: TypedCode) {
+        let places = typed.code.iter().zip(&typed.origins).map(|(op, origin)| {
+            let is_index = matches!(op, LoadedOp::Index { .. });
+            let found = function.signs.binary_search_by_key(origin, |(op, _)| *op).ok();
+            let sign = found.filter(|_| is_index).map(|found| function.signs[found].1);
+            (function.places[usize::from(*origin)], sign)
+        });
+        let places: Vec<_> = places.collect();
+        self.add(function, typed.code.into(), &places);
+        let added = self.functions.last_mut().expect("it was added");
+        let count = u16::try_from(typed.constants.len()).expect("there are fewer slots");
+        added.slots = NonZeroU16::MIN.checked_add(count);
+        self.slot_constants.extend(typed.constants);
+    }
+
+    fn add(
+        &mut self,
+        function: &IrFunction,
+        code: Box<[LoadedOp]>,
+        places: &[(SourcePoint, Option<SourcePoint>)],
+    ) {
+        let origins = self.origins.add(&function.name, function.at, places.iter().copied());
+        let &IrFunction { parameters, captures, registers, .. } = function;
+        let slot_constants = u32::try_from(self.slot_constants.len()).expect("code is bounded");
+        let slots = None;
+        self.functions.push(LoadedFunction {
+            code,
+            origins,
+            slot_constants,
+            slots,
+            parameters,
+            captures,
+            registers,
+        });
+    }
+
+    fn fill(self, loaded: &mut LoadedProgram) {
+        loaded.functions = self.functions.into();
+        loaded.slot_constants = self.slot_constants.into();
+        loaded.origins = self.origins.finish();
     }
 }
 
@@ -189,8 +251,58 @@ impl LoadedFunction {
         usize::from(self.registers)
     }
 
-    /// Returns what people call it.
-    pub(super) fn title(&self) -> String {
-        if self.name.is_empty() { "a closure".into() } else { format!("{}", self.name) }
+    /// Says whether some of its operations are on slots.
+    pub(super) const fn uses_slots(&self) -> bool {
+        self.slots.is_some()
+    }
+}
+
+impl LoadedProgram {
+    /// Returns a host function that the program calls.
+    #[inline]
+    pub(super) fn call(&self, call: u16) -> &'static LoadedCall {
+        LoadedCall::numbered(self.calls[usize::from(call)])
+    }
+
+    /// Returns what the last slots of a function hold from the beginning.
+    #[inline]
+    pub(super) fn slot_constants(&self, function: &LoadedFunction) -> &[i64] {
+        let count = function.slots.map_or(0, |count| usize::from(count.get()) - 1);
+        &self.slot_constants[function.slot_constants as usize..][..count]
+    }
+
+    /// Returns what people call a function.
+    pub(super) fn title(&self, function: u16) -> String {
+        match self.origins.name(self.functions[usize::from(function)].origins) {
+            "" => "a closure".into(),
+            name => name.into(),
+        }
+    }
+
+    /// Returns where the body of a function begins.
+    pub(super) fn begin(&self, function: u16) -> SourcePoint {
+        self.origins.begin(self.functions[usize::from(function)].origins)
+    }
+
+    /// Returns where an operation of a function comes from, and where its bracket stands if it has one. What is
+    /// none comes from the function.
+    pub(super) fn origin(
+        &self,
+        function: u16,
+        operation: usize,
+    ) -> (SourcePoint, Option<SourcePoint>) {
+        let of = &self.functions[usize::from(function)];
+        let found = self.origins.get(of.origins, of.code.len(), operation);
+        found.unwrap_or_else(|| (self.begin(function), None))
+    }
+
+    /// Returns where the operation at work comes from.
+    pub(super) fn place(&self, operation: OperationAtWork) -> SourcePoint {
+        match operation {
+            OperationAtWork::Ported(place) => place,
+            OperationAtWork::Loaded { function, operation } => {
+                self.origin(function, operation.into()).0
+            }
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::{
     meanings::NameMeaning,
     meter::{CallFault, CallMeter, CallOutcome},
     operators,
+    origins::OperationAtWork,
     ported::PortedBody,
     prices,
     state::StateCache,
@@ -188,7 +189,7 @@ impl<'p> CallMachine<'p> {
             let function = &program.functions[usize::from(frame.function)];
             let registers = &mut stack[frame.base..frame.base + function.registers()];
             let depth = self.frames.len() - floor - 1;
-            let leave = if let Some(constants) = &function.slots {
+            let leave = if function.uses_slots() {
                 if windows.len() < depth {
                     windows.resize(depth, [0; WINDOW_SLOTS]);
                 }
@@ -197,6 +198,7 @@ impl<'p> CallMachine<'p> {
                     None => first_window.get_or_insert([0; WINDOW_SLOTS]),
                 };
                 if frame.next == 0 {
+                    let constants = program.slot_constants(function);
                     window[WINDOW_SLOTS - constants.len()..].copy_from_slice(constants);
                 }
                 self.operate(function, registers, window, &mut frame)
@@ -276,21 +278,15 @@ impl<'p> CallMachine<'p> {
 
     /// The place of the operation that is under way.
     fn place(&self, frame: &CallFrame) -> SourcePoint {
-        let function = &self.program.functions[usize::from(frame.function)];
-        function.places.get(frame.next.wrapping_sub(1)).unwrap_or(function.at)
+        self.program.origin(frame.function, frame.next.wrapping_sub(1)).0
     }
 
     fn locate(&self, fault: &mut CallFault) {
         if fault.at == SourcePoint::default()
             && let Some(frame) = self.frames.last()
         {
-            fault.at = self.place(&frame);
-            let function = &self.program.functions[usize::from(frame.function)];
-            let op = u16::try_from(frame.next.wrapping_sub(1)).unwrap_or(u16::MAX);
-            let sign = function.signs.binary_search_by_key(&op, |(op, _)| *op);
-            if let (true, Ok(found)) = (fault.at_sign, sign) {
-                fault.at = function.signs[found].1;
-            }
+            let (place, sign) = self.program.origin(frame.function, frame.next.wrapping_sub(1));
+            fault.at = sign.filter(|_| fault.at_sign).unwrap_or(place);
         }
     }
 
@@ -392,7 +388,7 @@ impl<'p> CallMachine<'p> {
                 LoadedOp::Change { op, root, path: WHOLE_VARIABLE, value }
                     if changed_fixed(op, registers, root, value) => {}
                 LoadedOp::Change { op, root, path, value } => {
-                    let at = function.places.of(next - 1);
+                    let at = at_work(frame, next);
                     get!(self.change(registers, op, (root, path), value, at));
                 }
                 LoadedOp::Get { to, of, name } => {
@@ -420,12 +416,12 @@ impl<'p> CallMachine<'p> {
                 }
                 LoadedOp::Store { root, path, value } => {
                     let value = core::mem::take(&mut registers[usize::from(value)]);
-                    let at = function.places.of(next - 1);
+                    let at = at_work(frame, next);
                     get!(self.store(registers, (root, path), value, at));
                 }
                 LoadedOp::Method { call, root, path, first } => {
                     self.frames.set_next(next);
-                    let at = function.places.of(next - 1);
+                    let at = at_work(frame, next);
                     get!(self.method(registers, (root, path), (call.into(), first), at));
                 }
                 LoadedOp::Constant { to, constant } => {
@@ -540,7 +536,7 @@ impl<'p> CallMachine<'p> {
                     break Leave::CallValue { closure, count, base };
                 }
                 LoadedOp::Host { call, first } => {
-                    let call = &program.calls[usize::from(call)];
+                    let call = program.call(call);
                     let row = &mut registers[usize::from(first)..][..call.count.max(1)];
                     self.frames.set_next(next);
                     let result = get!(self.host(call, &mut row[..call.count]));
@@ -577,4 +573,10 @@ impl<'p> CallMachine<'p> {
         frame.next = next;
         Some(leave)
     }
+}
+
+/// Returns the operation before the one that comes next.
+fn at_work(frame: &CallFrame, next: usize) -> OperationAtWork {
+    let operation = u16::try_from(next - 1).expect("code has places of 16 bits");
+    OperationAtWork::Loaded { function: frame.function, operation }
 }

@@ -27,7 +27,6 @@ pub(super) struct LoadedName {
 /// What a name means as a property.
 #[derive(Debug)]
 pub(super) struct NameMeaning {
-    name: &'static str,
     pub(super) coordinate: Option<fn(&mut Vec2) -> &mut Fx>,
     pub(super) property: Option<&'static HostProperty>,
     /// The property if it is one of those that are vectors.
@@ -60,14 +59,14 @@ pub(super) struct LoadedCall {
 }
 
 /// What a name means that is no property.
-static NO_PROPERTY: NameMeaning = NameMeaning::of("");
+static NO_PROPERTY: NameMeaning = NameMeaning::NONE;
 
-/// What the names of all properties mean.
-static MEANINGS: LazyLock<Vec<NameMeaning>> = LazyLock::new(|| {
-    let mut meanings: Vec<NameMeaning> = Vec::new();
+/// The names of all properties with what they mean.
+static MEANINGS: LazyLock<Vec<(Arc<str>, NameMeaning)>> = LazyLock::new(|| {
+    let mut meanings: Vec<(Arc<str>, NameMeaning)> = Vec::new();
     for HostProperty { name, .. } in PROPERTIES {
-        if meanings.iter().all(|known| known.name != *name) {
-            meanings.push(meaning(name));
+        if meanings.iter().all(|(known, _)| **known != **name) {
+            meanings.push((Arc::from(*name), meaning(name)));
         }
     }
     meanings
@@ -91,29 +90,35 @@ static CALLS: LazyLock<Vec<LoadedCall>> = LazyLock::new(|| {
 });
 
 impl NameMeaning {
-    const fn of(name: &'static str) -> Self {
-        let (coordinate, property, vector) = (None, None, None);
-        Self { name, coordinate, property, vector, set_vector: None, set_number: None }
-    }
+    const NONE: Self =
+        Self { coordinate: None, property: None, vector: None, set_vector: None, set_number: None };
 }
 
 impl LoadedName {
     /// Finds out what a name means.
     pub(super) fn new(name: &str) -> Self {
-        let known = MEANINGS.iter().find(|meaning| meaning.name == name);
-        Self { text: name.into(), meaning: known.unwrap_or(&NO_PROPERTY) }
+        match MEANINGS.iter().find(|(known, _)| **known == *name) {
+            Some((text, meaning)) => Self { text: Arc::clone(text), meaning },
+            None => Self { text: name.into(), meaning: &NO_PROPERTY },
+        }
     }
 }
 
 impl LoadedCall {
-    /// Finds a host function that takes so many arguments.
-    pub(super) fn find((name, count): &(String, u8)) -> Result<&'static Self, ProgramError> {
+    /// Finds the number of a host function that takes so many arguments.
+    pub(super) fn find((name, count): &(String, u8)) -> Result<u8, ProgramError> {
         let wanted = (name.as_str(), usize::from(*count));
         let found = CALLS.binary_search_by(|call| (call.name, call.count).cmp(&wanted));
         match found {
-            Ok(place) => Ok(&CALLS[place]),
+            Ok(place) => Ok(u8::try_from(place).expect("there are fewer host functions")),
             Err(_) => Err(ProgramError::Function { name: name.clone(), count: *count }),
         }
+    }
+
+    /// Returns the host function of a number.
+    #[inline]
+    pub(super) fn numbered(number: u8) -> &'static Self {
+        &CALLS[usize::from(number)]
     }
 }
 
@@ -124,7 +129,7 @@ fn meaning(name: &'static str) -> NameMeaning {
         Access::Field(..) => None,
     });
     let mut meaning =
-        NameMeaning { coordinate, property: of(ValueKind::Object), ..NameMeaning::of(name) };
+        NameMeaning { coordinate, property: of(ValueKind::Object), ..NameMeaning::NONE };
     match name {
         "pos" => {
             meaning.vector = Some(VectorProperty::Position);

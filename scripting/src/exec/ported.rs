@@ -13,6 +13,7 @@ use super::{
     machine::CallMachine,
     meter::{CallFault, CallOutcome},
     operators,
+    origins::OperationAtWork,
 };
 use crate::{
     ir::{BinaryOp, UnaryOp, WHOLE_VARIABLE},
@@ -364,7 +365,7 @@ impl CallMachine<'_> {
         at: SourcePoint,
     ) -> CallOutcome<()> {
         let value = taken(r, value);
-        self.store(r, part, value, at)
+        self.store(r, part, value, OperationAtWork::Ported(at))
     }
 
     /// Changes a variable, or an inner part of it, by an operator.
@@ -380,7 +381,7 @@ impl CallMachine<'_> {
         if part.1 == WHOLE_VARIABLE && changed_fixed(op, r, part.0, value) {
             return Ok(());
         }
-        self.change(r, op, part, value, at)
+        self.change(r, op, part, value, OperationAtWork::Ported(at))
     }
 
     /// Calls a host function that changes its first argument, which is part of a variable.
@@ -391,12 +392,12 @@ impl CallMachine<'_> {
         (call, first): (u16, u16),
         at: SourcePoint,
     ) -> CallOutcome<()> {
-        self.method(r, part, (call, first), at)
+        self.method(r, part, (call, first), OperationAtWork::Ported(at))
     }
 
     /// Calls a host function; arguments lie in a row, and its result replaces the first.
     pub(crate) fn world(&mut self, r: &mut [Datum], call: u16, first: u16) -> CallOutcome<()> {
-        let call = &self.program.calls[of(call)];
+        let call = self.program.call(call);
         let row = &mut r[of(first)..][..call.count.max(1)];
         let result = self.host(call, &mut row[..call.count])?;
         row.fill(Datum::Unit);

@@ -7,6 +7,7 @@ use super::{
     datum::Datum,
     machine::CallMachine,
     meter::{CallFault, CallOutcome},
+    origins::OperationAtWork,
     prices,
 };
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
 pub(super) struct StateVariable {
     value: Datum,
     /// Where it was last written, if it was.
-    written: Option<SourcePoint>,
+    written: Option<OperationAtWork>,
 }
 
 /// Variables that the call has read or written, by name.
@@ -62,7 +63,7 @@ impl CallMachine<'_> {
         &mut self,
         name: &Arc<str>,
         value: Datum,
-        at: SourcePoint,
+        at: OperationAtWork,
     ) -> CallOutcome<()> {
         self.meter.pay(prices::STATE_WRITE)?;
         let size = value.size();
@@ -95,18 +96,23 @@ impl CallMachine<'_> {
             return Ok(());
         }
         let written = core::mem::take(&mut self.state);
-        let mut last = SourcePoint::default();
-        for (name, StateVariable { value, written }) in written {
-            let Some(at) = written else { continue };
-            last = last.max(at);
-            let kept = self.keep_variable(&name, &value);
-            kept.map_err(|fault| located(fault, at))?;
+        let program = self.program;
+        let mut is_written = false;
+        for (name, StateVariable { value, written }) in &written {
+            let Some(at) = *written else { continue };
+            is_written = true;
+            let kept = self.keep_variable(name, value);
+            kept.map_err(|fault| located(fault, program.place(at)))?;
         }
-        if last == SourcePoint::default() {
+        if !is_written {
             return Ok(());
         }
         let check = self.scene()?.check_state();
-        check.map_err(|fault| located(Box::<CallFault>::from(fault), last))
+        check.map_err(|fault| {
+            let places = written.values().filter_map(|variable| variable.written);
+            let last = places.map(|at| program.place(at)).max();
+            located(Box::<CallFault>::from(fault), last.unwrap_or_default())
+        })
     }
 
     fn keep_variable(&mut self, name: &Arc<str>, value: &Datum) -> CallOutcome<()> {

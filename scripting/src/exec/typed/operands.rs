@@ -111,11 +111,9 @@ impl OperandTable<'_> {
             IrOp::Call { function, first } => {
                 (first, usize::from(self.functions[usize::from(function)].parameters))
             }
-            IrOp::Host { call, first } => (first, self.loaded.calls[usize::from(call)].count),
+            IrOp::Host { call, first } => (first, self.loaded.call(call).count),
             // What is changed comes from a variable.
-            IrOp::Method { call, first, .. } => {
-                (first + 1, self.loaded.calls[usize::from(call)].count - 1)
-            }
+            IrOp::Method { call, first, .. } => (first + 1, self.loaded.call(call).count - 1),
             _ => return None,
         };
         let count = u16::try_from(count).expect("registers have numbers of 16 bits");

@@ -313,7 +313,7 @@ impl BlockUnderWay<'_, '_> {
 
     fn host(&mut self, (block, place): (usize, usize), call: u16, first: u16) {
         let op = IrOp::Host { call, first };
-        let call = &self.translation.loaded.calls[usize::from(call)];
+        let call = self.translation.loaded.call(call);
         if call.frequent == Some(FrequentCall::Vec2)
             && [first, first + 1].map(|register| self.slot_kind(register))
                 == [Some(SlotKind::Fixed); 2]
