@@ -39,6 +39,8 @@ pub(super) enum LoadedOp {
     Clear { register: u16 },
     /// Ends the function with the result that a register holds.
     Return { from: u16 },
+    /// Ends the function with `()`.
+    ReturnUnit,
     /// [`IrOp::Constant`]. This one, and all up to [`LoadedOp::Rethrow`], are on registers.
     Constant { to: u16, constant: u16 },
     /// [`IrOp::Int`].
@@ -257,6 +259,29 @@ impl LoadedOp {
             IrOp::Next { state, to, target } => Self::Next { state, to, target },
             IrOp::Try { target, error } => Self::Try { target, error },
             other => unreachable!("{other:?} is no jump"),
+        }
+    }
+
+    /// Returns the register that it overwrites, whatever that holds, if it does nothing else.
+    pub(super) const fn overwrites(self) -> Option<u16> {
+        match self {
+            Self::Constant { to, .. }
+            | Self::Int { to, .. }
+            | Self::Bool { to, .. }
+            | Self::Own { to }
+            | Self::State { to }
+            | Self::Spill { register: to, .. }
+            | Self::SpillVector { register: to, .. } => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Says whether it cannot fail, and has nothing to do with what a register holds.
+    pub(super) fn leaves_alone(self, register: u16) -> bool {
+        match self {
+            Self::OwnSlot { .. } | Self::CopySlot { .. } => true,
+            Self::Clear { register: other } => other != register,
+            other => other.overwrites().is_some_and(|other| other != register),
         }
     }
 

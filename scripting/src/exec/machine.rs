@@ -543,6 +543,7 @@ impl<'p> CallMachine<'p> {
                     row.iter_mut().for_each(|register| register.put(Datum::Unit));
                     row[0].put(result);
                 }
+                LoadedOp::ReturnUnit => break Leave::Return(Datum::Unit),
                 LoadedOp::Return { from } => {
                     break Leave::Return(core::mem::take(&mut registers[usize::from(from)]));
                 }

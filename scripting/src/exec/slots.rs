@@ -203,6 +203,7 @@ impl CallMachine<'_> {
                     registers[usize::from(register)].put(Datum::Vec2(vector));
                 }
                 LoadedOp::Clear { register } => registers[usize::from(register)].put(Datum::Unit),
+                LoadedOp::ReturnUnit => break Leave::Return(Datum::Unit),
                 LoadedOp::Return { from } => {
                     break Leave::Return(core::mem::take(&mut registers[usize::from(from)]));
                 }

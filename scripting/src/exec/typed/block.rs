@@ -10,6 +10,9 @@ use super::{
 };
 use crate::ir::IrOp;
 
+/// Operations among which one that empties a register is looked for: most are among the last four.
+const LOOKED_BACK: usize = 8;
+
 /// A block as far as it is translated.
 pub(super) struct BlockUnderWay<'t, 'a> {
     pub(super) translation: &'t mut Translation<'a>,
@@ -21,6 +24,8 @@ pub(super) struct BlockUnderWay<'t, 'a> {
     /// Registers whose value lies in slots of another one.
     guests: Vec<u16>,
     out: &'t mut TypedCode,
+    /// Operations before this one stay where they are: others know their places.
+    settled: usize,
     /// The operation of the program that is translated.
     origin: u16,
     /// The first operation of the program that is not yet translated: some are, together with the one before.
@@ -38,7 +43,8 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
             _ => [0; 2],
         };
         let places = (0..).zip(&states).map(of).collect();
-        Self { translation, states, places, guests: Vec::new(), out, origin: 0, next: 0 }
+        let (guests, settled) = (Vec::new(), out.code.len());
+        Self { translation, states, places, guests, out, settled, origin: 0, next: 0 }
     }
 
     pub(super) fn into_states(self) -> Vec<RegisterState> {
@@ -54,20 +60,44 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
         self.origin = u16::try_from(place).expect("code has places of 16 bits");
     }
 
-    pub(super) fn emit(&mut self, op: LoadedOp) {
+    /// Adds an operation. One that empties a register is left out if this one overwrites it, or returns it.
+    pub(super) fn emit(&mut self, mut op: LoadedOp) {
+        if let LoadedOp::Return { from } = op
+            && let Some(place) = self.cleared(from)
+        {
+            self.leave_out(place);
+            op = LoadedOp::ReturnUnit;
+        } else if let Some(place) = op.overwrites().and_then(|register| self.cleared(register)) {
+            self.leave_out(place);
+        }
         self.out.code.push(op);
         self.out.origins.push(self.origin);
     }
 
-    /// Returns the place of the operation that is emitted next.
-    pub(super) const fn here(&self) -> usize {
-        self.out.code.len()
+    /// Returns the place of a late operation that empties a register, if all behind it leave that alone.
+    fn cleared(&self, register: u16) -> Option<usize> {
+        let start = self.settled.max(self.out.code.len().saturating_sub(LOOKED_BACK));
+        let late = &self.out.code[start..];
+        let place = late.iter().rposition(|op| !op.leaves_alone(register))?;
+        (late[place] == LoadedOp::Clear { register }).then_some(start + place)
+    }
+
+    fn leave_out(&mut self, place: usize) {
+        self.out.code.remove(place);
+        self.out.origins.remove(place);
+    }
+
+    /// Returns the place of the operation that is emitted next, and which stays there.
+    pub(super) const fn here(&mut self) -> usize {
+        self.settled = self.out.code.len();
+        self.settled
     }
 
     /// Has a short way, which was emitted at a place, skip all that was emitted since.
     pub(super) fn skip_from(&mut self, place: usize) {
         let since =
             u8::try_from(self.out.code.len() - place - 1).expect("one operation is no more");
+        self.settled = self.out.code.len();
         match &mut self.out.code[place] {
             LoadedOp::SetVector { skipped, .. } | LoadedOp::SetNumber { skipped, .. } => {
                 *skipped = since;
