@@ -86,11 +86,17 @@ impl ScriptContext {
     /// # Errors
     /// [`ErrorKind::State`] if the state may not be kept.
     pub fn finish(mut self) -> Result<ScriptOutput, HostFault> {
+        self.take_output()
+    }
+
+    /// Does the same, and leaves the scene where it lies: to move it takes as long as some operations.
+    pub(crate) fn take_output(&mut self) -> Result<ScriptOutput, HostFault> {
         if self.state_changed {
             self.check_state()?;
-            self.part.state = Some(Arc::unwrap_or_clone(self.state));
+            let state = core::mem::take(&mut self.state);
+            self.part.state = Some(Arc::unwrap_or_clone(state));
         }
-        Ok(self.part)
+        Ok(core::mem::take(&mut self.part))
     }
 
     /// Checks that the state may be kept, once after it changed.
@@ -108,8 +114,12 @@ impl ScriptContext {
 
     /// Takes the lines that were logged, for the report of a call that failed.
     #[must_use]
-    pub fn into_log(self) -> Vec<String> {
-        self.part.log
+    pub fn into_log(mut self) -> Vec<String> {
+        self.take_log()
+    }
+
+    pub(crate) fn take_log(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.part.log)
     }
 
     /// The object that the script runs on.
@@ -326,9 +336,11 @@ fn gone(id: ObjectId) -> HostFault {
 }
 
 fn short(what: &str, text: &str, most: usize) -> Result<String, HostFault> {
+    // Most texts are of letters that need no second look.
+    let is_plain = || text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let message = if text.len() > most {
         format!("{what} takes at most {most} bytes, not {}", text.len())
-    } else if !is_line(text) {
+    } else if !is_plain() && !is_line(text) {
         format!("{what} is one line, without characters that control or turn it")
     } else {
         return Ok(text.into());

@@ -186,13 +186,13 @@ impl Handler for ScriptHandler {
             .unwrap_or_else(|cause| Err(CallFault::new(ErrorKind::Panic, words(&*cause))));
         let used = time - machine.meter.time_left();
         let gas = used.div_ceil(NANOSECONDS_PER_GAS);
-        let scene = machine.scene.take().expect("it was put in above, and nothing takes it");
+        let scene = machine.scene.as_mut().expect("it was put in above, and nothing takes it");
         let (mut fault, log) = match result {
-            Ok(()) => match scene.finish() {
+            Ok(()) => match scene.take_output() {
                 Ok(part) => return Ok(ScriptOutput { gas, ..part }),
                 Err(fault) => (Box::<CallFault>::from(fault), Vec::new()),
             },
-            Err(fault) => (fault, scene.into_log()),
+            Err(fault) => (fault, scene.take_log()),
         };
         if fault.at == SourcePoint::default() {
             fault.at = self.program.begin(function);

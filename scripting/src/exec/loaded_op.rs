@@ -41,77 +41,79 @@ pub(super) enum LoadedOp {
     Return { from: u16 },
     /// Ends the function with `()`.
     ReturnUnit,
-    /// [`IrOp::Constant`]. This one, and all up to [`LoadedOp::Rethrow`], are on registers.
+    /// Puts a constant of the program into a register. This one, and all up to [`LoadedOp::Rethrow`], are
+    /// on registers, as [`IrOp`] has them.
     Constant { to: u16, constant: u16 },
-    /// [`IrOp::Int`].
+    /// Puts a small whole number into a register.
     Int { to: u16, value: PackedInt },
-    /// [`IrOp::Bool`].
+    /// Puts true or false into a register.
     Bool { to: u16, value: bool },
-    /// [`IrOp::Own`].
+    /// Puts the handle of the own object into a register.
     Own { to: u16 },
-    /// [`IrOp::State`].
+    /// Puts the script's state itself into a register.
     State { to: u16 },
-    /// [`IrOp::Copy`].
+    /// Copies a variable.
     Copy { to: u16, from: u16 },
-    /// [`IrOp::Move`].
+    /// Moves a value that nobody needs any more.
     Move { to: u16, from: u16 },
-    /// [`IrOp::Add`].
+    /// Puts a sum into a register.
     Add { to: u16, a: u16, b: u16 },
-    /// [`IrOp::Sub`].
+    /// Puts a difference into a register.
     Sub { to: u16, a: u16, b: u16 },
-    /// [`IrOp::Mul`].
+    /// Puts a product into a register.
     Mul { to: u16, a: u16, b: u16 },
-    /// [`IrOp::Less`].
+    /// Puts whether `a` is below `b` into a register.
     Less { to: u16, a: u16, b: u16 },
-    /// [`IrOp::Binary`].
+    /// Puts the result of any other operator into a register.
     Binary { op: BinaryOp, to: u16, a: u16, b: u16 },
-    /// [`IrOp::Unary`].
+    /// Puts the result of an operator on one value into a register.
     Unary { op: UnaryOp, to: u16, a: u16 },
-    /// [`IrOp::JumpIf`].
+    /// Goes on elsewhere if a condition, which must be true or false, is this.
     JumpIf { condition: u16, wanted: bool, target: u16 },
-    /// [`IrOp::JumpUnlessLess`].
+    /// Goes on elsewhere unless `a` is below `b`.
     JumpUnlessLess { a: u16, b: u16, target: u16 },
-    /// [`IrOp::JumpIfUnit`].
+    /// Goes on elsewhere if a value is, or is not, `()`.
     JumpIfUnit { value: u16, wanted: bool, target: u16 },
-    /// [`IrOp::JumpUnlessCase`].
+    /// Goes on elsewhere unless a value is the same as one of the program's, in kind as well.
     JumpUnlessCase { value: u16, constant: u16, target: u16 },
-    /// [`IrOp::JumpUnlessWithin`].
+    /// Goes on elsewhere unless a value is an int from `first` up to the int in the next register.
     JumpUnlessWithin { value: u16, first: u16, target: u16 },
-    /// [`IrOp::Array`].
+    /// Makes an array of values that lie in a row.
     Array { to: u16, first: u16, count: u16 },
-    /// [`IrOp::Map`].
+    /// Makes a map of values that lie in a row.
     Map { to: u16, first: u16, shape: u16 },
-    /// [`IrOp::Text`].
+    /// Joins values that lie in a row as text.
     Text { to: u16, first: u16, count: u16 },
-    /// [`IrOp::Closure`].
+    /// Makes a closure; what it captures lies in a row.
     Closure { to: u16, first: u16, function: u16 },
-    /// [`IrOp::Get`].
+    /// Reads a property.
     Get { to: u16, of: u16, name: u16 },
-    /// [`IrOp::Index`].
+    /// Reads an element.
     Index { to: u16, of: u16, index: u16 },
-    /// [`IrOp::Store`].
+    /// Writes an inner part of a variable.
     Store { root: u16, path: u16, value: u16 },
-    /// [`IrOp::Change`].
+    /// Changes an inner part of a variable by an operator.
     Change { op: BinaryOp, root: u16, path: u16, value: u16 },
-    /// [`IrOp::Method`]. There are fewer calls than 256, and so the operation has no more bytes than others.
+    /// Calls a host function that changes its first argument, as [`IrOp::Method`] does. There are fewer calls than
+    /// 256, and so the operation has no more bytes than others.
     Method { call: u8, root: u16, path: u16, first: u16 },
-    /// [`IrOp::Call`].
+    /// Calls a function; arguments lie in a row from `first` on, and its result replaces the first.
     Call { function: u16, first: u16 },
-    /// [`IrOp::Host`].
+    /// Calls a host function in the same way.
     Host { call: u16, first: u16 },
-    /// [`IrOp::CallValue`].
+    /// Calls a closure in the same way.
     CallValue { callee: u16, first: u16, count: u16 },
-    /// [`IrOp::Iterate`].
+    /// Begins to take the elements of an array or range; two registers hold how far it is.
     Iterate { state: u16, from: u16 },
-    /// [`IrOp::Next`].
+    /// Takes the next element, or goes on elsewhere.
     Next { state: u16, to: u16, target: u16 },
-    /// [`IrOp::Try`].
+    /// Errors go on elsewhere from here, with the error in two registers: as scripts see it, and whole.
     Try { target: u16, error: u16 },
-    /// [`IrOp::EndTry`].
+    /// Errors go where they went before.
     EndTry,
-    /// [`IrOp::Throw`].
+    /// Fails with a value of the script's own.
     Throw { from: u16 },
-    /// [`IrOp::Rethrow`].
+    /// Fails with the error that was caught.
     Rethrow { error: u16 },
     /// Pays for operands that are not two numbers of one kind.
     PayForOperands,
