@@ -1,4 +1,7 @@
-/** Shapes of what the module and the workers tell the page. Its sources name them in comments. */
+/**
+ * Shapes of what the module, the workers and the servers tell the page, and of what its rooms hand to each
+ * other. Its sources name them in comments.
+ */
 
 /** The sim of a thing's birth, and its number there. */
 export interface Origin { sim: string; number: number }
@@ -128,4 +131,468 @@ export interface TrialReport {
   gas: Record<string, { calls: number; gas: number; most: number }>;
   /** Of one call. */
   gas_max: number;
+}
+
+/** What an act came to. */
+export interface Result {
+  /** Its id. */
+  act: string;
+  /** Of the turn. */
+  height: number;
+  ok: boolean;
+  /** The rule that refused it, by its name in the protocol. */
+  refusal: string | null;
+  /** The object that it made. */
+  made: number | null;
+}
+
+/** What comes of commands that are no acts, or of acts that tell more. */
+export interface Answers {
+  /** Null if nothing had to be said. */
+  walk: Result | null;
+  /** Near a place. */
+  borders: Border[];
+  /** By whom it is asked that another key take over one's own; null if by nobody. */
+  recovery: { by: string[]; need: number; key: string | null; left: string } | null;
+  /** Who get one's key back, in lines. */
+  friends: { lines: string[]; refusal?: string };
+  /** What an order would do, or the rule against it. */
+  would: { does: string; refusal: string | null; acts: number };
+  /** Values of the charter that can be changed. */
+  values: { values: [string, string][]; lands: { name: string; title: string }[] };
+  /** To moderators. */
+  reports: { report: number; text: string; own: boolean; open: boolean }[];
+  /** Of the person, and those to which she is invited. */
+  clubs: Club[];
+  /** Who is here. */
+  players: any[];
+  /** What runs here. */
+  scripts: any[];
+  /** What was ordered about somebody; about oneself, if nobody is named. */
+  person: any;
+  /** Below a number, proved; from the last order, without one. */
+  orders: any;
+  /** Of a package, hashed again. */
+  source: any;
+  /** What can be attached, by the node's word. */
+  packages: { id: string; name: string; version: string }[];
+  /** A source's mistakes, by its compiler, and what it can name of its imports. */
+  check: { mistakes: { line: number; column: number; message: string }[]; names: string[] };
+  /** What scripts can call, what one begins with, and which licences there are. */
+  reference: {
+    example: string;
+    licences: string[];
+    entries: { name: string; form: string; doc: string }[];
+  };
+  /** With the id of the script's package. */
+  publish: Result & { package: string };
+  /** A sim of what is in sight, the thing's number there, and the own name. */
+  sketch: { genesis: string; sim: string; object: number; name: string };
+  /** The whole frame of a replica's answer. */
+  raw: { kind: string; frame: Uint8Array };
+}
+
+/** What an engine begins with. */
+export interface Options {
+  /** Of the first node, such as `http://127.0.0.1:8080`. */
+  origin: string;
+  identity: import('./web/core/keys.js').Identity;
+  /** The module, for workers. */
+  compiled: WebAssembly.Module;
+  /** The only carrier to use. */
+  prefer?: 'webtransport' | 'websocket';
+  /** The secret of a ticket, for a key that is new to the sim. */
+  ticket?: string | null;
+  /** How far the sim was, as a link says. */
+  checkpoint?: string | null;
+  /** Where to look while there is no avatar. */
+  at?: { x: number; y: number } | null;
+  /** The only one to enter. */
+  sim?: string | null;
+  /** Where its servers are, as the page was told. */
+  servers?: string[];
+  /** Keeps the newest checkpoint of each sim. */
+  store?: import('./web/core/store.js').Store;
+}
+
+/** What `/api/session` says. */
+export interface Offer {
+  sim: string;
+  server: string;
+  name?: string;
+  wt?: string | null;
+  ws?: string;
+  certificates?: string[];
+  /** WebTransport shows a certificate that an authority gave. */
+  authority?: boolean;
+  /** The origins of the sim's servers, as this one knows them. */
+  servers?: string[];
+}
+
+/** A server that votes. */
+export interface Member { key: string; power: number }
+
+/** What is known about the truth of what is in sight. */
+export interface ProofState {
+  level: 'green' | 'amber' | 'red';
+  /** The height whose state is proven. */
+  of: number | null;
+  /** Of the header that says so, in milliseconds since 1970. */
+  time: number | null;
+  /** By so many. */
+  signed: number;
+  /** Of so many. */
+  members: number;
+  /** A code. */
+  reason: string | null;
+  detail: string | null;
+  /** Newest first. */
+  headers: {
+    height: number;
+    time: number;
+    proposer: string;
+    round: number;
+    signers: string[];
+    verified: boolean;
+  }[];
+}
+
+/** Who speaks with which sim, and what is known of it already. */
+export interface CoreName {
+  /** 32 bytes in hexadecimal. */
+  secret: string;
+  /** Its id. */
+  sim: string;
+  /** A number of 64 bits, in decimal digits, that this key never used before. */
+  lane: string;
+  /** The line of the one that led to the key. */
+  rotation: string | null;
+  /** The secret of a ticket, in hexadecimal. */
+  ticket: string | null;
+  /** Where to look while there is no avatar, in metres. */
+  at: { x: number; y: number } | null;
+  /** What an event `checkpoint` said earlier, or a link carries. */
+  checkpoint: string | null;
+}
+
+/** Where the module's replica is. */
+export interface ReplicaStatus {
+  phase: 'links' | 'snapshot' | 'following' | 'mismatch';
+  /** Of the own state, as `tick` and `root` are. */
+  height: number;
+  tick: number;
+  root: string;
+  /** The newest height after which the own root was compared with the one that certified headers state. */
+  checked: number;
+  ownRoot: string | null;
+  statedRoot: string | null;
+  /** The newest decided height that was heard of. */
+  decided: number;
+  /** Of a snapshot under way, in bytes. */
+  received: number;
+  bytes: number;
+}
+
+/** What the module's replica wants to be asked. */
+export type ReplicaWant =
+  | { ask: 'links'; after: number }
+  | { ask: 'snapshot' }
+  | { ask: 'part'; height: number; part: number }
+  | { ask: 'turns'; from: number };
+
+/** Ground that a player took. */
+export interface Lot {
+  lot: number;
+  name: string;
+  holder: string;
+  friends: { key: string; name: string }[];
+  own: boolean;
+  /** Does the holder let one build there? */
+  lets: boolean;
+  club?: string | null;
+  x: number;
+  y: number;
+  hx: number;
+  hy: number;
+  angle: number;
+  round: boolean;
+}
+
+/** What holds two things, or a thing to the ground, by places as the things see them. */
+export interface Joint {
+  a: number | null;
+  b: number;
+  kind: 'hinge' | 'rod' | 'weld' | 'slider' | 'target' | 'rope' | 'spring' | 'motor';
+  along: number;
+  ax: number;
+  ay: number;
+  bx: number;
+  by: number;
+}
+
+/** A border to a neighbour, or a portal that leads there. */
+export interface Border {
+  neighbour: string;
+  open: boolean;
+  why: string | null;
+  /** In metres. */
+  gap: number;
+  /** Is that too far to go over yet? */
+  far: boolean;
+  /** A point of the compass. */
+  edge: string;
+  /** The middle of the portal. */
+  portal: { x: number; y: number } | null;
+  /** To the neighbour's coordinates. */
+  shift: { x: number; y: number };
+  nodes: string[];
+  line: { x: number; y: number }[] | null;
+  /** What is looked at over there, in the neighbour's coordinates. */
+  lookout: { x: number; y: number } | null;
+  /** Why the person is not let over. */
+  refused: string | null;
+  /** Things in her hands that stay. */
+  stays: { id: number; why: string }[];
+  back: string | null;
+}
+
+/** A square of the map: place, sim and holder are proved, the rest is what its servers say. */
+export interface Site {
+  x: number;
+  y: number;
+  side: number;
+  sim: string;
+  holder: string;
+  label: string | null;
+  people: number | null;
+  licence: string | null;
+  met: boolean;
+  /** The origins of its servers. */
+  at: string[];
+}
+
+/** What a sim says of itself. */
+export interface Introduction {
+  world: string | null;
+  description: string;
+  tags: string[];
+  /** Empty if there are none. */
+  houseRules: string;
+  /** Null if there are none. */
+  houseRulesDigest: string | null;
+  /** An address of its bytes. */
+  picture: string | null;
+  falls: string | null;
+}
+
+export interface ClubPerson { name: string; key: string; here: boolean }
+
+/** A club of the person, or one to which she is invited. */
+export interface Club {
+  club: number;
+  name: string;
+  channel: string;
+  own: boolean;
+  invited: { name: string; key: string } | null;
+  members: ClubPerson[];
+  asked: ClubPerson[];
+}
+
+/** What somebody says of herself. */
+export interface Profile {
+  key: string;
+  version: number;
+  line: string;
+  pronouns: string;
+  picture: string | null;
+  image?: string | null;
+  text?: string;
+}
+
+/** What a thing asks. */
+export interface Asked {
+  /** The thing. */
+  object: number;
+  name: string;
+  form: {
+    tag: string;
+    title: string;
+    text: string;
+    choices: string[];
+    field: string | null;
+    offer: Offered | null;
+  };
+}
+
+/** What a person agrees to by accepting; the names are the sim's, not the script's. */
+export interface Offered {
+  terms: { give: number | null; take: number | null; allow: ('Move' | 'Dress')[] };
+  given: string;
+  taken: string;
+}
+
+/** A script that is not published yet. */
+export interface ScriptDraft {
+  /** Of the package. */
+  name: string;
+  version: string;
+  /** What it is written for; null for the newest. */
+  api: number | null;
+  /** The file that is edited. */
+  entry: string;
+  files: Record<string, string>;
+  licence: string;
+  /** Of what it was made from. */
+  authors: { name: string; key: string | null }[];
+  /** The package that it was made from. */
+  parent: string | null;
+  /** Ids of the packages that it imports, by its names for them. */
+  imports?: Record<string, string>;
+  /** The thing that gets it; null for none. */
+  object: number | null;
+  /** Which of its scripts it takes the place of; null for none. */
+  script: number | null;
+  /** The package that it is by now, if nothing was changed since. */
+  published: string | null;
+}
+
+/** A panel of the dock. */
+export interface Panel {
+  body: HTMLElement;
+  /** It is opened, or opened again with another detail. */
+  show?: (detail?: any) => void;
+  hide?: () => void;
+  /** Called a few times a second while it is open. */
+  update?: () => void;
+  /** Asks for what it shows, when it is opened and then again and again. */
+  load?: () => Promise<void>;
+  /** Milliseconds between two questions. */
+  every?: number;
+  /** When it asked last. */
+  asked?: number;
+  /** Says when that failed. */
+  state?: HTMLElement;
+  title?: string;
+}
+
+/** A light, and the colours that it makes. */
+export interface Palette {
+  /** Below 4. */
+  id: number;
+  /** 'day' or 'dusk'. */
+  name: string;
+  /** Where the shadow of a metre of height falls, in metres: x east, y north. */
+  cast: [number, number];
+  /** What the light makes of red, green and blue. */
+  tint: [number, number, number];
+  /** Colour of shadows. */
+  shadow: string;
+  shadowAlpha: number;
+  /** Tones of paving, 0xRRGGBB. */
+  stone: number[];
+  /** Between stones. */
+  joint: number;
+  /** Stones of the bands. */
+  band: number[];
+  /** The rose in the middle: terracotta, slate, cream. */
+  accent: number[];
+  grass: number;
+  blades: number[];
+  /** Strength of lamps, 0 by day. */
+  glow: number;
+  /** Of names. */
+  ink: string;
+  /** Behind names. */
+  paper: string;
+}
+
+/** Where something would be. */
+export interface Ghost {
+  x: number;
+  y: number;
+  angle: number;
+  hx: number;
+  hy: number;
+  round: boolean;
+  ok: boolean;
+}
+
+/** What is to be drawn. */
+export interface Picture {
+  /** A scene, or two that are joined: objects, at(id, now). */
+  sight: any;
+  /** The own avatar. */
+  me: number | null;
+  selected: number | null;
+  hover: number | null;
+  /** What a hand would act on now. */
+  near: number | null;
+  /** May the selected thing be changed? */
+  handles: boolean;
+  bubbles: Map<number, {
+    text: string;
+    everywhere: boolean;
+    from: number;
+    until: number;
+    by?: string | null;
+    key?: string;
+  }>;
+  /** Where one walks to. */
+  goal: { x: number; y: number } | null;
+  ghosts: Ghost[];
+  /** Things that are chosen together. */
+  group: ReadonlySet<number>;
+  /** Within which things are chosen. */
+  box: { x: number; y: number; hx: number; hy: number } | null;
+  /** Shown elsewhere than it is. */
+  held: { id: number; x: number; y: number; angle: number; hx: number; hy: number } | null;
+  /** Where to look without an avatar. */
+  look: { x: number; y: number };
+  lots: Lot[];
+  joints: Joint[];
+  /** That is near. */
+  border: Border | null;
+  /** In sight. */
+  portals: Border[];
+  /** Reduced motion. */
+  calm: boolean;
+  palette: Palette;
+}
+
+/** What a painter gets: the context stands at the middle of the footprint, y down, pixels. */
+export interface Sitting {
+  ctx: CanvasRenderingContext2D;
+  /** As the sight has it. */
+  thing: any;
+  /** Pixels a metre. */
+  s: number;
+  /** Metres, as its kind is. */
+  tall: number;
+  angle: number;
+  palette: Palette;
+  /** Milliseconds. */
+  now: number;
+  /** Without animation. */
+  calm: boolean;
+  /** Pixels of a long side that are on the screen. */
+  cut?: { left: number; right: number } | null;
+}
+
+/** What is known of a kind of things. */
+export interface Facts {
+  /** Metres of its height. */
+  tall: number;
+  /** Metres of height where labels hang. */
+  top?: number;
+  /** Metres by which it sticks out of its footprint. */
+  wide?: number;
+  /** Moves by itself. */
+  lively?: boolean;
+  /** Shines. */
+  lamp?: boolean;
+  /** No two look alike. */
+  grain?: boolean;
+  paint?: string;
+  /** If that is all. */
+  pieces?: any[][];
 }

@@ -103,7 +103,7 @@ export class Page {
       // Those of the page's own server, which may be another sim's than the one that is asked for.
       servers: query.get('node') === null && (sim === null || sim === config.sim) ? config.servers : [],
     });
-    /** @type {import('./draw/renderer.js').Picture} */
+    /** @type {import('../shapes.js').Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), goal: null, ghosts: [], group: new Set(), box: null, held: null,
       look: at, lots: [], joints: [], border: null, portals: [], calm: this.calm(), palette: this.palette(),
@@ -338,7 +338,7 @@ export class Page {
     this.client.stop();
   }
 
-  /** @param {import('./core/scene.js').Look} look */
+  /** @param {import('../shapes.js').Look} look */
   async setLook(look) {
     const outcome = await this.toasts.watch('look', this.client.setLook(look));
     if (!outcome?.ok) return;

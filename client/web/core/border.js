@@ -11,7 +11,7 @@ export const HELD = 'HouseRules';
 const [BOTH_METRES, CORNER_METRES] = [2, 8];
 
 /** @typedef {{x: number, y: number}} Point */
-/** A border: the edge as a point of the compass, or the middle of the portal that leads there, the gap in metres, whether that is too far to go over yet, the shift to the neighbour's coordinates, and what is looked at over there in these. The person is told why she is not let over, and of each thing in her hands that stays, why. @typedef {{neighbour: string, open: boolean, why: string | null, gap: number, far: boolean, edge: string, portal: Point | null, shift: Point, nodes: string[], line: Point[] | null, lookout: Point | null, refused: string | null, stays: {id: number, why: string}[], back: string | null}} Border */
+/** @typedef {import('../../shapes.js').Border} Border */
 /** What the walk needs of an engine. @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>} Walker */
 /** A neighbour that is looked after: whether its border is near, and lets her over; when she is announced anew, how often that is done at once, why she was refused, and whether it was told of the heading. @typedef {{border: Border, engine: Walker, sight: JoinedSight, near: boolean, ok: boolean, due: number, atOnce: number, said: {why: string | null, times: number}, told: boolean}} Beside */
 

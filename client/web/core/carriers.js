@@ -18,17 +18,7 @@ const CONNECT_MS = 5_000;
 /** A genesis may be long, and the line slow. */
 const GENESIS_MS = 30_000;
 
-/**
- * @typedef {object} Offer what `/api/session` says
- * @property {string} sim
- * @property {string} server
- * @property {string} [name]
- * @property {string|null} [wt]
- * @property {string} [ws]
- * @property {string[]} [certificates]
- * @property {boolean} [authority] WebTransport shows a certificate that an authority gave
- * @property {string[]} [servers] the origins of the sim's servers, as this one knows them
- */
+/** @typedef {import('../../shapes.js').Offer} Offer */
 
 /**
  * @typedef {object} Carrier

@@ -2,44 +2,8 @@
 
 import COMMANDS from './commands.json' with { type: 'json' };
 
-/**
- * What an act came to.
- * @typedef {object} Result
- * @property {string} act its id
- * @property {number} height of the turn
- * @property {boolean} ok
- * @property {string|null} refusal the rule that refused it, by its name in the protocol
- * @property {number|null} made the object that it made
- */
-
-/**
- * What comes of commands that are no acts, or of acts that tell more.
- * @typedef {object} Answers
- * @property {Result|null} walk null if nothing had to be said
- * @property {import('./border.js').Border[]} borders near a place
- * @property {{by: string[], need: number, key: string|null, left: string}|null} recovery by whom it is
- *   asked that another key take over one's own; null if by nobody
- * @property {{lines: string[], refusal?: string}} friends who get one's key back, in lines
- * @property {{does: string, refusal: string|null, acts: number}} would what an order would do, or the rule against it
- * @property {{values: [string, string][], lands: {name: string, title: string}[]}} values of the charter that can be changed
- * @property {{report: number, text: string, own: boolean, open: boolean}[]} reports to moderators
- * @property {import('../ui/clubs.js').Club[]} clubs of the person, and those to which she is invited
- * @property {any[]} players who is here
- * @property {any[]} scripts what runs here
- * @property {any} person what was ordered about somebody; about oneself, if nobody is named
- * @property {any} orders below a number, proved; from the last order, without one
- * @property {any} source of a package, hashed again
- * @property {{id: string, name: string, version: string}[]} packages that can be attached, by the node's word
- * @property {{mistakes: {line: number, column: number, message: string}[], names: string[]}} check a source's mistakes, by
- *   its compiler, and what it can name of its imports
- * @property {{example: string, licences: string[], entries: {name: string, form: string, doc: string}[]}} reference
- *   what scripts can call, what one begins with, and which licences there are
- * @property {Result & {package: string}} publish with the id of the script's package
- * @property {{genesis: string, sim: string, object: number, name: string}} sketch a sim of what is in sight, the thing's number there, and the own name
- * @property {{kind: string, frame: Uint8Array}} raw the whole frame of a replica's answer
- */
-
 /** @typedef {(what: string, fields?: any) => Promise<any>} Ask */
+/** @typedef {import('../../shapes.js').Answers} Answers */
 
 /**
  * @template {keyof typeof COMMANDS} Group

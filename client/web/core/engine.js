@@ -22,39 +22,9 @@ const NO_COPY = new Set(['TooLarge', 'tier', 'port']);
 /** Headers that are listed. */
 const HEADERS_MAX = 64;
 
-/**
- * @typedef {object} Options
- * @property {string} origin of the first node, such as `http://127.0.0.1:8080`
- * @property {import('./keys.js').Identity} identity
- * @property {WebAssembly.Module} compiled the module, for workers
- * @property {'webtransport'|'websocket'} [prefer] the only carrier to use
- * @property {string|null} [ticket] the secret of a ticket, for a key that is new to the sim
- * @property {string|null} [checkpoint] how far the sim was, as a link says
- * @property {{x: number, y: number}|null} [at] where to look while there is no avatar
- * @property {string|null} [sim] the only one to enter
- * @property {string[]} [servers] where its servers are, as the page was told
- * @property {import('./store.js').Store} [store] keeps the newest checkpoint of each sim
- */
-
-/** A server that votes. @typedef {{key: string, power: number}} Member */
-
-/**
- * What is known about the truth of what is in sight.
- * @typedef {object} ProofState
- * @property {'green'|'amber'|'red'} level
- * @property {number|null} of the height whose state is proven
- * @property {number|null} time of the header that says so, in milliseconds since 1970
- * @property {number} signed by so many
- * @property {number} members of so many
- * @property {string|null} reason a code
- * @property {string|null} detail
- * @property {{height: number, time: number, proposer: string, round: number, signers: string[],
- *   verified: boolean}[]} headers newest first
- */
-
-/** Ground that a player took. @typedef {{lot: number, name: string, holder: string, friends: {key: string, name: string}[], own: boolean, lets: boolean, club?: string | null, x: number, y: number, hx: number, hy: number, angle: number, round: boolean}} Lot */
-
-/** What holds two things, or a thing to the ground, by places as the things see them. @typedef {{a: number | null, b: number, kind: 'hinge'|'rod'|'weld'|'slider'|'target'|'rope'|'spring'|'motor', along: number, ax: number, ay: number, bx: number, by: number}} Joint */
+/** @typedef {import('../../shapes.js').Options} Options @typedef {import('../../shapes.js').Member} Member */
+/** @typedef {import('../../shapes.js').ProofState} ProofState @typedef {import('../../shapes.js').Lot} Lot */
+/** @typedef {import('../../shapes.js').Joint} Joint */
 
 /** What the core says of its session before there is one. */
 const NOT_YET = {
@@ -245,7 +215,7 @@ export class Engine extends Commanded {
 
   /**
    * Makes ready for a server: the first one that is met names the sim, if the page does not.
-   * @param {string} http @param {import('./carriers.js').Offer} offer
+   * @param {string} http @param {import('../../shapes.js').Offer} offer
    * @returns {Promise<string|null>} why it cannot be entered, if so
    */
   async #greet(http, offer) {

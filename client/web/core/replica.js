@@ -103,7 +103,7 @@ export class ReplicaMode {
     else if (message.type === 'failed') this.stop(message.code);
   }
 
-  /** @param {import('../prove/module.js').ReplicaStatus} status */
+  /** @param {import('../../shapes.js').ReplicaStatus} status */
   #status({ phase, height, checked, ownRoot, statedRoot, received, bytes }) {
     const behind = Math.max(this.decided() - height, 0);
     const phases = /** @type {Record<string, ReplicaState['phase']>} */ ({

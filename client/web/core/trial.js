@@ -16,7 +16,7 @@ export class Trial {
    * @param {import('./replica.js').ReplicaMode} replica
    * @param {boolean} starts whether the replica goes on for this alone @param {TrialTask} task
    * @param {object} ears
-   * @param {(state: import('./replica.js').ReplicaState) => void} ears.waits the replica is not there yet
+   * @param {(state: import('../../shapes.js').ReplicaState) => void} ears.waits the replica is not there yet
    * @param {(report: TrialReport) => void} ears.told
    * @param {(error: CoreError) => void} ears.failed the try is over
    */

@@ -6,11 +6,8 @@ const ASKED_MAX = 4;
 /** The time after which a map may have changed, in milliseconds. */
 export const OLD_MS = 24 * 3_600_000;
 
-/**
- * A square of the map: place, sim and holder are proved, the rest is what its servers say; `at` are their origins.
- * @typedef {{x: number, y: number, side: number, sim: string, holder: string, label: string|null, people: number|null, licence: string|null, met: boolean, at: string[]}} Site
- * @typedef {{sim: string, world: string, module: import('../prove/module.js').Module}} Parts
- */
+/** @typedef {import('../../shapes.js').Site} Site */
+/** @typedef {{sim: string, world: string, module: import('../prove/module.js').Module}} Parts */
 
 /** Asks a node of this world, and has its proofs opened. @param {string} http @param {string} path @param {Parts} parts */
 async function proved(http, path, { sim, world, module }) {

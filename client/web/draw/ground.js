@@ -3,7 +3,7 @@
 import { disc, fade, oval, patch, slab } from './brush.js';
 import { css, noise, surface, tone } from './light.js';
 
-/** @typedef {import('./light.js').Palette} Palette */
+/** @typedef {import('../../shapes.js').Palette} Palette */
 /** @typedef {{west: number, south: number, east: number, north: number}} Area */
 
 /** Side of a chunk in metres. */

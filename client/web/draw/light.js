@@ -1,25 +1,8 @@
-/**
- * One light over everything: palettes of day and dusk, and what they make of a colour.
- *
- * @typedef {object} Palette
- * @property {number} id             below 4
- * @property {string} name           'day' or 'dusk'
- * @property {[number, number]} cast where the shadow of a metre of height falls, in metres (x east, y north)
- * @property {[number, number, number]} tint what the light makes of red, green and blue
- * @property {string} shadow         colour of shadows
- * @property {number} shadowAlpha
- * @property {number[]} stone        tones of paving, 0xRRGGBB
- * @property {number} joint          between stones
- * @property {number[]} band         stones of the bands
- * @property {number[]} accent       the rose in the middle: terracotta, slate, cream
- * @property {number} grass
- * @property {number[]} blades
- * @property {number} glow           strength of lamps, 0 by day
- * @property {string} ink            of names
- * @property {string} paper          behind names
- */
+/** One light over everything: palettes of day and dusk, and what they make of a colour. */
 
 import PALETTES from './palettes.json' with { type: 'json' };
+
+/** @typedef {import('../../shapes.js').Palette} Palette */
 
 /** Share of a thing's height by which its top is drawn further up the screen. */
 export const LIFT = 0.56;

@@ -33,7 +33,7 @@ export class Minimap {
   }
 
   /**
-   * @param {import('./renderer.js').Picture} picture @param {import('./camera.js').Camera} camera
+   * @param {import('../../shapes.js').Picture} picture @param {import('./camera.js').Camera} camera
    * @param {{west: number, south: number, east: number, north: number} | null} paved
    * @param {number} now
    */

@@ -12,31 +12,7 @@ import { Shadows } from './shadows.js';
 import { corners, lift, scaled } from './solid.js';
 import { kindOf, topOf } from './things.js';
 
-/** @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean}} Ghost */
-
-/**
- * What is to be drawn.
- * @typedef {object} Picture
- * @property {any} sight               core's Sight: objects, at(id, now)
- * @property {number | null} me        own avatar
- * @property {number | null} selected
- * @property {number | null} hover
- * @property {number | null} near        what a hand would act on now
- * @property {boolean} handles         whether the selected thing may be changed
- * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number, by?: string|null, key?: string}>} bubbles
- * @property {{x: number, y: number} | null} goal  where one walks to
- * @property {Ghost[]} ghosts         where things would be
- * @property {ReadonlySet<number>} group things that are chosen together
- * @property {{x: number, y: number, hx: number, hy: number} | null} box  within which things are chosen
- * @property {{id: number, x: number, y: number, angle: number, hx: number, hy: number} | null} held  shown elsewhere than it is
- * @property {{x: number, y: number}} look   where to look without an avatar
- * @property {import('../core/engine.js').Lot[]} lots
- * @property {import('../core/engine.js').Joint[]} joints
- * @property {import('../core/border.js').Border | null} border that is near
- * @property {import('../core/border.js').Border[]} portals in sight
- * @property {boolean} calm            reduced motion
- * @property {import('./light.js').Palette} palette
- */
+/** @typedef {import('../../shapes.js').Picture} Picture */
 
 /** Milliseconds after which a thing that does not move counts as resting. */
 const REST_MS = 400;
@@ -72,7 +48,7 @@ export class Renderer {
     /** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
     this.sprites = new Map();
     this.placed = /** @type {Placed[]} */ ([]);
-    /** Lots in view. @type {import('../core/engine.js').Lot[]} */
+    /** Lots in view. @type {import('../../shapes.js').Lot[]} */
     this.lots = [];
     this.paved = /** @type {import('./ground.js').Area | null} */ (null);
     /** What walls of the neighbour enclose. @type {import('./ground.js').Area | null} */

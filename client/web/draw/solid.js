@@ -6,7 +6,7 @@
 import { disc, fade, patch, slab } from './brush.js';
 import { LIFT, tone } from './light.js';
 
-/** @typedef {import('./light.js').Palette} Palette */
+/** @typedef {import('../../shapes.js').Palette} Palette */
 /** @typedef {[number, number]} Point */
 
 /**

@@ -7,26 +7,7 @@ import { PARTS } from './parts.js';
 import { piecesFor } from './pieces.js';
 import { drawBall, drawDrum, lift, scaled } from './solid.js';
 
-/**
- * What a painter gets: the context stands at the middle of the footprint, y down, pixels.
- * @typedef {object} Sitting
- * @property {CanvasRenderingContext2D} ctx
- * @property {any} thing      as the sight has it
- * @property {number} s       pixels a metre
- * @property {number} tall    metres, as its kind is
- * @property {number} angle
- * @property {import('./light.js').Palette} palette
- * @property {number} now     ms
- * @property {boolean} calm   without animation
- * @property {{left: number, right: number} | null} [cut] pixels of a long side that are on the screen
- */
-
-/**
- * What is known of a kind: metres of its height, of where labels hang, and by which it sticks out of its
- * footprint; whether it moves by itself, shines, and has no two that look alike; and its pieces, if that is all.
- * @typedef {{tall: number, top?: number, wide?: number, lively?: boolean, lamp?: boolean, grain?: boolean,
- *   paint?: string, pieces?: any[][]}} Facts
- */
+/** @typedef {import('../../shapes.js').Sitting} Sitting @typedef {import('../../shapes.js').Facts} Facts */
 
 /** How a kind is drawn. @typedef {Omit<Facts, 'paint'> & {paint: (sitting: Omit<Sitting, 'tall'>) => void}} Kind */
 /** @typedef {(sitting: Sitting & ReturnType<typeof piecesFor>) => void} Painter */

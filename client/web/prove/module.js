@@ -165,16 +165,8 @@ class Held {
   free = () => this.bytes("drop_handle");
 }
 
-/**
- * @typedef {object} CoreName  who speaks with which sim, and what is known of it already
- * @property {string} secret  32 bytes in hexadecimal
- * @property {string} sim  its id
- * @property {string} lane  a number of 64 bits, in decimal digits, that this key never used before
- * @property {string | null} rotation  the line of the one that led to the key
- * @property {string | null} ticket  the secret of a ticket, in hexadecimal
- * @property {{x: number, y: number} | null} at  where to look while there is no avatar, in metres
- * @property {string | null} checkpoint  what an event `checkpoint` said earlier, or a link carries
- */
+/** @typedef {import('../../shapes.js').CoreName} CoreName @typedef {import('../../shapes.js').ReplicaStatus} ReplicaStatus */
+/** @typedef {import('../../shapes.js').ReplicaWant} ReplicaWant */
 
 /**
  * A client of one sim: its session, its proofs, and what it sees. It knows no carrier and no clock.
@@ -211,17 +203,6 @@ export class Core extends Held {
   /** @returns {any[]} what it has to tell since the last call */
   events = () => this.json("core_events");
 }
-
-/**
- * @typedef {{phase: "links" | "snapshot" | "following" | "mismatch", height: number, tick: number,
- *   root: string, checked: number, ownRoot: string | null, statedRoot: string | null, decided: number,
- *   received: number, bytes: number}} ReplicaStatus
- *   `height`, `tick` and `root`: of the own state. `checked`: the newest height after which the own
- *   root (`ownRoot`) was compared with the one (`statedRoot`) that certified headers state. `decided`:
- *   the newest decided height that was heard of. `received` of `bytes`: of a snapshot under way.
- * @typedef {{ask: "links", after: number} | {ask: "snapshot"} |
- *   {ask: "part", height: number, part: number} | {ask: "turns", from: number}} ReplicaWant
- */
 
 /**
  * A replica of the whole sim: applies every turn itself and compares its roots with the certified
@@ -280,9 +261,9 @@ export class Trial extends Held {
   /** Has the author do something in the copy. @param {{do: string, [more: string]: any}} deed */
   act = (deed) => this.bytes("trial_act", text(deed));
 
-  /** Lets turns go by. @param {number} turns @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} since the last call */
+  /** Lets turns go by. @param {number} turns @returns {Omit<import('../../shapes.js').TrialReport, 'running'>} since the last call */
   run = (turns) => report(this.json("trial_run", NOTHING, turns));
 }
 
-/** A report as the page reads it. @param {any} told @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} */
+/** A report as the page reads it. @param {any} told @returns {Omit<import('../../shapes.js').TrialReport, 'running'>} */
 const report = (told) => ({ ...told, lines: told.lines.map((/** @type {any} */ { at, what }) => ({ at, ...what })) });

@@ -9,19 +9,7 @@ const CARDS_MAX = 2;
 /** Bytes of one line, as the servers limit it. */
 const BYTES_MAX = 512;
 
-/**
- * @typedef {object} Asked
- * @property {number} object the thing that asks
- * @property {string} name
- * @property {{tag: string, title: string, text: string, choices: string[], field: string | null, offer: Offered | null}} form
- */
-
-/**
- * @typedef {object} Offered what a person agrees to by accepting; the names are the sim's, not the script's
- * @property {{give: number | null, take: number | null, allow: ('Move' | 'Dress')[]}} terms
- * @property {string} given
- * @property {string} taken
- */
+/** @typedef {import('../../shapes.js').Asked} Asked @typedef {import('../../shapes.js').Offered} Offered */
 
 const ALLOWS = { Move: 'ask.allow.move', Dress: 'ask.allow.dress' };
 

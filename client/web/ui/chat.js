@@ -67,7 +67,7 @@ export class Chat {
     this.open();
   }
 
-  /** Offers the channels of clubs. @param {import('./clubs.js').Club[]} clubs */
+  /** Offers the channels of clubs. @param {import('../../shapes.js').Club[]} clubs */
   offer(clubs) {
     const { value } = this.channel;
     this.channel.replaceChildren(...[...this.channel.children].slice(0, 3), ...clubs.map(({ channel, name }) => el('option', { value: channel }, t('club.to', { name }))));

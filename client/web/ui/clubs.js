@@ -4,8 +4,7 @@ import { t } from '../strings.js';
 import { button, el, field, fill, word } from './dom.js';
 import { ask, choice, settle } from './moderate.js';
 
-/** @typedef {{name: string, key: string, here: boolean}} ClubPerson */
-/** @typedef {{club: number, name: string, channel: string, own: boolean, invited: {name: string, key: string} | null, members: ClubPerson[], asked: ClubPerson[]}} Club */
+/** @typedef {import('../../shapes.js').Club} Club */
 
 /** The clubs to which somebody may be invited by who is in these. @param {Club[]} all @param {string} key */
 export const without = (all, key) => all.filter(({ invited, members, asked }) => !invited && ![...members, ...asked].some((person) => person.key === key));

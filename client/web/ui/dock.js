@@ -1,21 +1,12 @@
 /**
  * Where panels live: a column of buttons and one panel beside it on wide screens, a menu and a sheet
  * from below on phones. A panel is made when it is first opened.
- *
- * @typedef {object} Panel
- * @property {HTMLElement} body
- * @property {(detail?: any) => void} [show]  it is opened, or opened again with another detail
- * @property {() => void} [hide]
- * @property {() => void} [update]            called a few times a second while it is open
- * @property {() => Promise<void>} [load]     asks for what it shows, when it is opened and then again and again
- * @property {number} [every]                 milliseconds between two questions
- * @property {number} [asked]                 when it asked last
- * @property {HTMLElement} [state]            says when that failed
- * @property {string} [title]
  */
 
 import { t, why } from '../strings.js';
 import { button, el, fill, icon, onEscape, put } from './dom.js';
+
+/** @typedef {import('../../shapes.js').Panel} Panel */
 
 export class Dock {
   /** @param {import('../main.js').Page} page @param {Record<string, (page: any) => Panel>} makers */

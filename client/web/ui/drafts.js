@@ -11,22 +11,7 @@ const LIST = 'metatopia.drafts';
 /** The file of a script that was begun here. */
 const ENTRY = 'script.rhai';
 
-/**
- * A script that is not published yet.
- * @typedef {object} ScriptDraft
- * @property {string} name of the package
- * @property {string} version
- * @property {number | null} api what it is written for; null for the newest
- * @property {string} entry the file that is edited
- * @property {Record<string, string>} files
- * @property {string} licence
- * @property {{name: string, key: string | null}[]} authors of what it was made from
- * @property {string | null} parent the package that it was made from
- * @property {Record<string, string>} [imports] ids of the packages that it imports, by its names for them
- * @property {number | null} object the thing that gets it; null for none
- * @property {number | null} script which of its scripts it takes the place of; null for none
- * @property {string | null} published the package that it is by now, if nothing was changed since
- */
+/** @typedef {import('../../shapes.js').ScriptDraft} ScriptDraft */
 
 /** @param {string} sim @param {string} slot */
 const place = (sim, slot) => `metatopia.draft/${sim}/${slot}`;

@@ -12,7 +12,7 @@ import { authorsOf } from './source.js';
 /** Licences of things, as people know them. */
 const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserved: '\u00A9' };
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function thingPanel(page) {
   const { client, picture } = page;
   const body = el('div', { class: 'stack' });
@@ -22,7 +22,7 @@ export function thingPanel(page) {
   const own = el('section', { class: 'stack' });
   let id = /** @type {number | null} */ (null);
   let [signature, person] = ['', /** @type {any} */ ({ admin: false, rights: [] })];
-  /** @type {import('./dock.js').Panel} */
+  /** @type {import('../../shapes.js').Panel} */
   const panel = { body, show, hide: () => page.picture.selected !== null && page.unselect(), update: () => refresh(false) };
 
   function show(/** @type {number} */ wanted) {
@@ -115,7 +115,7 @@ function nameOf(page, key) {
 
 /**
  * What a thing is a copy of.
- * @param {import('../main.js').Page} page @param {import('../core/scene.js').Origin} origin
+ * @param {import('../main.js').Page} page @param {import('../../shapes.js').Origin} origin
  */
 function original(page, origin) {
   const here = page.client.status.sim;

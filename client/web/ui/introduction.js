@@ -16,8 +16,7 @@ const here = /** @type {Set<string>} */ (new Set());
 /** The digests of the house rules that the person agreed to. @returns {string[]} */
 export const agreed = () => [...new Set([recall(AGREED) ?? [], ...here].flat())];
 
-/** A digest is null, and the house rules are empty, if there are none; the picture is an address of its bytes.
- * @typedef {{world: string|null, description: string, tags: string[], houseRules: string, houseRulesDigest: string|null, picture: string|null, falls: string|null}} Introduction */
+/** @typedef {import('../../shapes.js').Introduction} Introduction */
 
 /** Paragraphs of a text. @param {string} text */
 const paragraphs = (text) => text.split(/\n\s*\n/).filter(Boolean).map((part) => el('p', null, part));

@@ -30,7 +30,7 @@ export function liveOf(page, { object, script }) {
     };
   }
 
-  /** @param {import('../core/trial.js').TrialReport} report */
+  /** @param {import('../../shapes.js').TrialReport} report */
   function told(report) {
     // Its panel shows another thing by now.
     if (!element.isConnected) return stop();

@@ -7,7 +7,7 @@ import { choice } from './moderate.js';
 /** The side of what is claimed, in metres. */
 const SIDE = 8;
 
-/** @typedef {import('../core/engine.js').Lot} Lot */
+/** @typedef {import('../../shapes.js').Lot} Lot */
 
 /** The lot at a place, if there is one. @param {Lot[]} lots @param {{x: number, y: number} | null} at */
 const lotAt = (lots, at) => lots.find(({ x, y, hx, hy }) => at && Math.abs(at.x - x) <= hx && Math.abs(at.y - y) <= hy);

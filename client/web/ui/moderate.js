@@ -107,7 +107,7 @@ export function order(page, given, acts = 1) {
   return settle(page, each(acts), t('moderate.done'));
 }
 
-/** Says what came of an act, and whether it was done. @param {import('../main.js').Page} page @param {Promise<import('../core/commands.js').Result>} act @param {string} done */
+/** Says what came of an act, and whether it was done. @param {import('../main.js').Page} page @param {Promise<import('../../shapes.js').Result>} act @param {string} done */
 export async function settle(page, act, done) {
   try {
     const { ok, refusal: code } = await act;

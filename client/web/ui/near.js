@@ -62,7 +62,7 @@ function words(page, thing, at, gap) {
   return t('near.item', { name, distance: metres(gap), direction: t(`dir.${(eighth + 8) % 8}`) });
 }
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function nearPanel(page) {
   const list = el('ol', { class: 'near', 'aria-label': t('panel.near') });
   const empty = el('p', { class: 'quiet' }, t('near.empty'));

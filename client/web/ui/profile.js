@@ -5,7 +5,7 @@ import { t } from '../strings.js';
 import { button, el, field, fileButton, fill, save } from './dom.js';
 import { settle } from './moderate.js';
 
-/** @typedef {{key: string, version: number, line: string, pronouns: string, picture: string | null, image?: string | null, text?: string}} Profile */
+/** @typedef {import('../../shapes.js').Profile} Profile */
 
 const KEPT = 'metatopia.profile';
 /** Points of a side of the picture, and what it may take; people of one question, and how long answers are good. */

@@ -3,7 +3,7 @@
 import { t, why } from '../strings.js';
 import { button, el, fill, put, save, short, switchOf } from './dom.js';
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function proofPanel(page) {
   const { client } = page;
   const state = el('p', { class: 'proof-state' });

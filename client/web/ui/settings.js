@@ -6,7 +6,7 @@ import { lookChooser } from './entry.js';
 import { keyBox } from './keys.js';
 import { everything } from './source.js';
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function settingsPanel(page) {
   const body = el('div', { class: 'stack' });
   function show() {
@@ -34,7 +34,7 @@ export function settingsPanel(page) {
   return { body, show, hide: () => fill(body) };
 }
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function aboutPanel(page) {
   const body = el('div', { class: 'stack' });
   function show() {

@@ -15,7 +15,7 @@ export function joinAddress(page, origin) {
   return `${base}/w/${client.status.sim}?node=${encodeURIComponent(base)}&at=${round(own.x)},${round(own.y)}${fragmentOf(client.checkpoint)}`;
 }
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function sharePanel(page) {
   const body = el('div', { class: 'stack' });
   function show() {

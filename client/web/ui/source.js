@@ -9,10 +9,10 @@ export function authorsOf(manifest) {
   return (manifest.authors ?? []).map((/** @type {any} */ author) => author.name ?? author).join(', ');
 }
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function sourcePanel(page) {
   const body = el('div', { class: 'stack' });
-  const panel = /** @type {import('./dock.js').Panel} */ ({ body, show });
+  const panel = /** @type {import('../../shapes.js').Panel} */ ({ body, show });
 
   function show(/** @type {any} */ detail) {
     if (!detail) return;

@@ -13,7 +13,7 @@ const entryOf = ({ manifest, files }) => files.find((/** @type {any} */ file) =>
 
 /**
  * @param {import('../main.js').Page} page
- * @param {() => import('./drafts.js').ScriptDraft} current the draft @param {() => void} back to it
+ * @param {() => import('../../shapes.js').ScriptDraft} current the draft @param {() => void} back to it
  */
 export function versionsOf(page, current, back) {
   const rows = el('ol', { class: 'stack' });

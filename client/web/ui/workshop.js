@@ -21,7 +21,7 @@ const LOOK_MS = 250;
 /** Under which name a draft is kept. @param {Task} task */
 const slotOf = ({ object = null, script = null, fork }) => (fork ? `fork/${fork}` : `${object}/${script ?? 'new'}`);
 
-/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function workshopPanel(page) {
   const { client } = page;
   const body = el('div', { class: 'stack' });
@@ -42,7 +42,7 @@ export function workshopPanel(page) {
   const trial = trialOf(page, () => draft, (line, column) => editor.goTo(line, column));
   const words = el('ul', { class: 'words' });
   const search = el('input', { type: 'text', 'aria-label': t('script.words.search'), placeholder: t('script.words.search'), on: { input: () => explain() } });
-  /** @type {import('./drafts.js').ScriptDraft} */
+  /** @type {import('../../shapes.js').ScriptDraft} */
   let draft = drafts.begun({ example: '', licences: [''] }, '');
   let task = /** @type {Task} */ ({});
   let slot = '';
@@ -255,7 +255,7 @@ export function workshopPanel(page) {
 
   /**
    * Goes on with what was published: with its source, or with what was typed since.
-   * @param {import('./drafts.js').ScriptDraft} own @param {string} place @param {string} id @param {number} sent the count of changes when it was sent
+   * @param {import('../../shapes.js').ScriptDraft} own @param {string} place @param {string} id @param {number} sent the count of changes when it was sent
    */
   async function done(own, place, id, sent) {
     const { object, version } = own;
