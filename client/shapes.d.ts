@@ -212,7 +212,7 @@ export interface Options {
   /** Where its servers are, as the page was told. */
   servers?: string[];
   /** Keeps the newest checkpoint of each sim. */
-  store?: import('./web/core/store.js').Store;
+  store?: Store;
 }
 
 /** What `/api/session` says. */
@@ -227,6 +227,46 @@ export interface Offer {
   authority?: boolean;
   /** The origins of the sim's servers, as this one knows them. */
   servers?: string[];
+}
+
+/** A way to a node. */
+export interface Carrier {
+  kind: 'webtransport' | 'websocket';
+  send: (frame: Uint8Array) => void;
+  close: () => void;
+}
+
+/** Who hears of a carrier. */
+export interface Ears {
+  /** A frame came. */
+  frame: (frame: Uint8Array) => void;
+  /** It is over; the first call says why. */
+  closed: (why: string) => void;
+}
+
+/** A server as this tab knows it. */
+export interface Server {
+  /** Its origin. */
+  http: string;
+  /** Its key. */
+  server: string | null;
+  quic: string | null;
+  /** Milliseconds, as HTTP took. */
+  rtt: number | null;
+  failedAt: number;
+}
+
+/** A few small things by name. */
+export interface Store {
+  /** Does what is put here outlive the tab? */
+  kept: boolean;
+  /** If not, why, as a code. */
+  why: string | null;
+  /** Undefined if there is none. */
+  get: (name: string) => Promise<any>;
+  put: (name: string, value: any) => Promise<void>;
+  /** Keeps the value unless there is one. Gives the one that is there now: two tabs that start at once agree. */
+  first: (name: string, value: any) => Promise<any>;
 }
 
 /** A server that votes. */

@@ -76,7 +76,7 @@ export class Page {
   /**
    * @param {Identity} identity
    * @param {{module: import('./prove/module.js').Module, compiled: WebAssembly.Module}} loaded
-   * @param {import('./core/store.js').Store} store
+   * @param {import('../shapes.js').Store} store
    */
   constructor(identity, loaded, store) {
     [this.identity, this.loaded, this.store] = [identity, loaded, store];

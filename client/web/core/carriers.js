@@ -19,19 +19,7 @@ const CONNECT_MS = 5_000;
 const GENESIS_MS = 30_000;
 
 /** @typedef {import('../../shapes.js').Offer} Offer */
-
-/**
- * @typedef {object} Carrier
- * @property {'webtransport'|'websocket'} kind
- * @property {(frame: Uint8Array) => void} send
- * @property {() => void} close
- */
-
-/**
- * @typedef {object} Ears
- * @property {(frame: Uint8Array) => void} frame a frame came
- * @property {(why: string) => void} closed it is over; the first call says why
- */
+/** @typedef {import('../../shapes.js').Carrier} Carrier @typedef {import('../../shapes.js').Ears} Ears */
 
 /**
  * Gives up after a time.
@@ -125,11 +113,7 @@ function overStream(transport, stream, ears) {
   const writer = stream.writable.getWriter();
   const end = (/** @type {string} */ why) => {
     ears.closed(why);
-    try {
-      transport.close();
-    } catch {
-      // It is closed already.
-    }
+    transport.close();
   };
   const read = async () => {
     const reader = stream.readable.getReader();

@@ -8,7 +8,7 @@ import { fromHex, toHex } from './bytes.js';
 const KEPT = 'key/me';
 const ROTATION = 'key/rotation';
 
-/** @typedef {import('./store.js').Store} Store */
+/** @typedef {import('../../shapes.js').Store} Store */
 
 /** What makes keys. @typedef {Pick<import('../prove/module.js').Module, 'publicKey' | 'keyDesk'>} Scheme */
 

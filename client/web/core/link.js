@@ -29,7 +29,7 @@ export class Link {
     this.why = null;
     /** The origin that is spoken with. @type {string|null} */
     this.http = null;
-    this.carrier = /** @type {import('./carriers.js').Carrier|null} */ (null);
+    this.carrier = /** @type {import('../../shapes.js').Carrier|null} */ (null);
     this.running = false;
     /** The end that one server told, until a second one says the same. @type {{why: string, http: string}|null} */
     this.doubt = null;

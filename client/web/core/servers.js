@@ -8,14 +8,7 @@ const REST_MS = 5_000;
 /** Waiting between tries, doubled each time. */
 const BACKOFF_MS = [250, 5_000];
 
-/**
- * @typedef {object} Server
- * @property {string} http its origin
- * @property {string|null} server its key
- * @property {string|null} quic
- * @property {number|null} rtt milliseconds, as HTTP took
- * @property {number} failedAt
- */
+/** @typedef {import('../../shapes.js').Server} Server */
 
 /** @param {string} http @returns {string|null} null if that is no address */
 const originOf = (http) => (URL.canParse(http) ? new URL(http).origin : null);

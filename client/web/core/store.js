@@ -6,15 +6,7 @@
 const DATABASE = 'metatopia';
 const TABLE = 'kept';
 
-/**
- * @typedef {object} Store
- * @property {boolean} kept whether what is put here outlives the tab
- * @property {string|null} why a code of the reason if not
- * @property {(name: string) => Promise<any>} get undefined if there is none
- * @property {(name: string, value: any) => Promise<void>} put
- * @property {(name: string, value: any) => Promise<any>} first keeps the value unless there is one;
- *   gives the one that is there now: two tabs that start at once agree
- */
+/** @typedef {import('../../shapes.js').Store} Store */
 
 /** @returns {Store} */
 export function memoryStore(why = 'no-storage') {
