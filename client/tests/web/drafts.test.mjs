@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { changes } from '../../web/ui/diff.js';
+import { changes } from '../../web/ui/versions.js';
 import { begun, drop, forked, kept, nextVersion, packageName, put } from '../../web/ui/drafts.js';
 import { emptyDocument } from './elements.mjs';
 

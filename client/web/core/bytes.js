@@ -11,6 +11,12 @@ export function joined(...parts) {
   return bytes;
 }
 
+/** Bytes of what is said or answered at once, as the servers limit it. */
+export const LINE_BYTES_MAX = 512;
+
+/** Bytes of a text on the wire. @param {string} text */
+export const bytesOf = (text) => new TextEncoder().encode(text).length;
+
 /** Two hexadecimal digits for each. @param {Uint8Array} bytes @returns {string} small letters */
 export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 

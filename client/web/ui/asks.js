@@ -1,13 +1,11 @@
 /** What things ask: a card with words, choices and perhaps a line to fill in. */
 
+import { bytesOf, LINE_BYTES_MAX } from '../core/bytes.js';
 import { t } from '../strings.js';
 import { button, el, field, word } from './dom.js';
 
 /** Cards that are shown at once; the oldest goes. */
 const CARDS_MAX = 2;
-
-/** Bytes of one line, as the servers limit it. */
-const BYTES_MAX = 512;
 
 /** @typedef {import('../../shapes.js').Asked} Asked @typedef {import('../../shapes.js').Offered} Offered */
 
@@ -20,10 +18,30 @@ export const offered = (name, { terms, given, taken }) => [
 ].filter(Boolean);
 
 /** What an offer says, and its two answers. @param {string} name @param {Offered} offer @param {(accepts: boolean) => void} answer */
-export const offer = (name, offer, answer) => [
+const offer = (name, offer, answer) => [
   el('ul', { class: 'terms' }, ...offered(name, offer).map((line) => el('li', null, line))),
   el('p', { class: 'row' }, button({ text: t('ask.accept'), class: 'button primary', click: () => answer(true) }), button({ text: t('ask.decline'), class: 'button', click: () => answer(false) })),
 ];
+
+/** A field for what goes to a thing, or is said. */
+export const lineInput = () => el('input', { type: 'text', autocomplete: 'off', maxlength: LINE_BYTES_MAX });
+
+/**
+ * What a form asks below its title, and its answers.
+ * @param {string} name of the thing that asks @param {Asked['form']} form @param {(accepts: boolean) => void} answer
+ * @param {(choice: number, text: string) => void} reply
+ */
+export function asking(name, form, answer, reply) {
+  const line = form.field === null ? null : lineInput();
+  const send = (/** @type {string} */ text, /** @type {number} */ choice, css = 'button') =>
+    button({ text, class: css, click: () => reply(choice, line?.value.trim() ?? '') });
+  const choices = form.choices.map((text, choice) => send(text, choice));
+  if (line && choices.length === 0) choices.push(send(t('ask.send'), 0, 'button primary'));
+  return [
+    form.text && el('p', null, form.text), ...(form.offer ? offer(name, form.offer, answer) : []),
+    line && field(form.field ?? '', line), choices.length > 0 && el('div', { class: 'row' }, ...choices),
+  ];
+}
 
 export class Asks {
   /** @param {import('../main.js').Page} page */
@@ -44,17 +62,10 @@ export class Asks {
     const { object, name, form } = asked;
     if (this.muted.has(object)) return;
     this.close(object);
-    const line = form.field === null ? null : el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
-    // What is typed here must not walk.
-    for (const type of ['keydown', 'keyup']) line?.addEventListener(type, (/** @type {Event} */ event) => event.stopPropagation());
-    const reply = (/** @type {number} */ choice) => this.reply(asked, choice, line?.value.trim() ?? '');
-    const choices = form.choices.map((text, place) => button({ text, class: 'button', click: () => reply(place) }));
-    if (line && choices.length === 0) choices.push(button({ text: t('ask.send'), class: 'button primary', click: () => reply(0) }));
     const card = el('section', { class: 'ask', 'aria-label': t('ask.from', { name }) },
       el('header', null, el('small', { class: 'quiet' }, t('ask.from', { name }), word()), button({ icon: 'close', label: t('close'), class: 'icon-button', click: () => this.close(object) })),
-      form.title && el('h2', null, form.title), form.text && el('p', null, form.text),
-      ...(form.offer ? offer(name, form.offer, (accepts) => this.answer(asked, accepts)) : []),
-      line && field(form.field ?? '', line), choices.length > 0 && el('div', { class: 'row' }, ...choices),
+      form.title && el('h2', null, form.title),
+      ...asking(name, form, (accepts) => this.answer(asked, accepts), (choice, text) => this.reply(asked, choice, text)),
       button({ text: t('ask.mute'), class: 'link', click: () => this.mute(object) }));
     this.cards.set(object, card);
     this.element.append(card);
@@ -91,8 +102,8 @@ export class Asks {
 
   /** @param {Asked} asked @param {number} choice @param {string} text */
   async reply(asked, choice, text) {
-    const n = new TextEncoder().encode(text).length;
-    if (n > BYTES_MAX) return void this.page.toasts.say(t('chat.long', { n }), 'bad');
+    const n = bytesOf(text);
+    if (n > LINE_BYTES_MAX) return void this.page.toasts.say(t('chat.long', { n }), 'bad');
     if (asked.form.field !== null && !text) return void this.page.toasts.say(t('ask.empty', { field: asked.form.field }), 'bad');
     this.close(asked.object);
     this.page.canvas.focus({ preventScroll: true });

@@ -1,33 +1,27 @@
 /** What people say: a log, the channels, and a line to type in. */
 
+import { bytesOf, LINE_BYTES_MAX } from '../core/bytes.js';
 import { t } from '../strings.js';
-import { button, el, icon, toHex, word } from './dom.js';
+import { button, el, icon, onEscape, toHex, word } from './dom.js';
 import { mayModerate, settle } from './moderate.js';
 import { report } from './reports.js';
 
 /** Lines kept in the log. */
 const LINES_MAX = 200;
 
-/** Bytes of one saying, as the servers limit it. */
-const BYTES_MAX = 512;
-
 export class Chat {
   /** @param {import('../main.js').Page} page */
   constructor(page) {
     this.page = page;
     this.log = el('div', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
-    this.input = el('input', { type: 'text', autocomplete: 'off', enterkeyhint: 'send', 'aria-label': t('chat.say'), placeholder: t('chat.place'), maxlength: BYTES_MAX });
+    this.input = el('input', { type: 'text', autocomplete: 'off', enterkeyhint: 'send', 'aria-label': t('chat.say'), placeholder: t('chat.place'), maxlength: LINE_BYTES_MAX });
     this.channel = el('select', { 'aria-label': t('chat.channel') },
       el('option', { value: '0' }, t('chat.near')), el('option', { value: '1' }, t('chat.all')), this.person = el('option', { hidden: true }));
     this.form = el('form', { class: 'chat-form', on: { submit: (/** @type {Event} */ event) => this.send(event) } },
       button({ icon: 'close', label: t('chat.close'), class: 'icon-button chat-close', click: () => this.fold() }),
       this.channel, this.input, el('button', { type: 'submit', class: 'icon-button', 'aria-label': t('chat.send'), title: t('chat.send') }, icon('send')));
     this.element = el('section', { class: 'chat', 'aria-label': t('chat') }, this.log, this.form);
-    this.input.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-      event.stopPropagation();
-      if (event.key === 'Escape') this.fold();
-    });
-    this.input.addEventListener('keyup', (/** @type {Event} */ event) => event.stopPropagation());
+    onEscape(this.input, () => this.fold());
     this.button = button({ icon: 'chat', label: t('act.chat'), class: 'round-button', click: () => this.open() });
     page.client.addEventListener('heard', (/** @type {any} */ event) => this.heard(event.detail));
     page.client.addEventListener('forgotten', (/** @type {any} */ event) => this.forget(event.detail));
@@ -50,8 +44,8 @@ export class Chat {
     event.preventDefault();
     const text = this.input.value.trim();
     if (!text) return this.fold();
-    const n = new TextEncoder().encode(text).length;
-    if (n > BYTES_MAX) return this.page.toasts.say(t('chat.long', { n }), 'bad');
+    const n = bytesOf(text);
+    if (n > LINE_BYTES_MAX) return this.page.toasts.say(t('chat.long', { n }), 'bad');
     const { value: channel, selectedOptions: [{ text: name }] } = this.channel;
     this.input.value = '';
     if (!matchMedia('(pointer: coarse)').matches) this.page.canvas.focus({ preventScroll: true });

@@ -1,7 +1,7 @@
 /** What can be done to several things at once, and their files. */
 
 import { t } from '../strings.js';
-import { button, el, field, fill, put } from './dom.js';
+import { button, el, field, fileButton, fill, put } from './dom.js';
 
 /** Kinds of joints. */
 const KINDS = ['hinge', 'rod', 'weld', 'slider', 'rope', 'spring', 'motor'];
@@ -19,7 +19,6 @@ export function chosenBox(page, colorOf) {
   const mistakes = el('ul', { class: 'mistakes', 'aria-label': t('group.mistakes') });
   const picking = button({ text: t('group.picking'), 'aria-pressed': 'false', click: () => pick(!group.picking) });
   const name = el('input', { type: 'text', maxlength: 64, value: t('group.name.first') });
-  const file = el('input', { type: 'file', accept: '.json,application/json', class: 'hidden', tabindex: -1, 'aria-hidden': 'true', on: { change: () => open() } });
   const kind = el('select', { 'aria-label': t('join.kind') }, ...KINDS.map((value) => el('option', { value }, t(`join.${value}`))));
   const rate = el('input', { type: 'number', step: 'any', value: '2', 'aria-label': t('join.rate'), title: t('join.rate') });
   const fit = () => (rate.hidden = !['spring', 'motor'].includes(kind.value));
@@ -50,11 +49,8 @@ export function chosenBox(page, colorOf) {
     if (on && page.narrow()) page.dock.close();
   }
 
-  /** Reads a file, and has what is in it placed. */
-  async function open() {
-    const [chosen] = file.files ?? [];
-    file.value = '';
-    if (!chosen) return;
+  /** Reads a file, and has what is in it placed. @param {Blob} chosen */
+  async function open(chosen) {
     // Of what is longer than a file may be no more is read than shows that.
     const found = await page.client.readGroup(await chosen.slice(0, FILE_READ_MAX).text());
     fill(mistakes, ...found.mistakes.map((/** @type {string} */ mistake) => el('li', { class: 'bad' }, mistake)));
@@ -80,5 +76,5 @@ export function chosenBox(page, colorOf) {
   update();
   return el('section', { class: 'stack' }, el('h3', null, t('group.title')), state,
     el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), el('p', { class: 'row' }, kind, rate, joining, uniting), field(t('group.name'), name),
-    el('p', { class: 'row' }, deeds[4], button({ text: t('group.open'), click: () => file.click() }), file), mistakes);
+    el('p', { class: 'row' }, deeds[4], fileButton(t('group.open'), '.json,application/json', open)), mistakes);
 }

@@ -1,5 +1,6 @@
 /** The first visit: a name, a look, a key. Also where a look is changed later. */
 
+import { bytesOf } from '../core/bytes.js';
 import { t, why } from '../strings.js';
 import { DAY } from '../draw/light.js';
 import { drawFigure, Gait } from '../draw/figures.js';
@@ -117,7 +118,7 @@ export function askWho(first, useKey, about, trouble = null) {
     const dialog = openDialog('enter', t('enter.title'), [body, bad, go], (event) => {
       event.preventDefault();
       const chosen = name.value.trim();
-      const fits = chosen && new TextEncoder().encode(chosen).length <= NAME_BYTES_MAX;
+      const fits = chosen && bytesOf(chosen) <= NAME_BYTES_MAX;
       name.setCustomValidity(fits ? '' : t('enter.name.hint'));
       if (!fits) return name.reportValidity();
       dialog.close();

@@ -1,5 +1,6 @@
 /** What may be ordered about the sim itself, and about whom orders hold. */
 
+import { bytesOf } from '../core/bytes.js';
 import { age, t } from '../strings.js';
 import { button, el, field, fill, short, word } from './dom.js';
 import { askOrder, choice, may, mayModerate, RIGHTS, TIMES } from './moderate.js';
@@ -29,7 +30,7 @@ export function governOf(verb, typed) {
     key: (key) => ({ key: key.trim() }), right: (right) => ({ rights: [right] }), time: (time) => ({ seconds: seconds(time) }),
     since: (hours) => ({ seconds: Math.round(Number(hours) * 3_600) }), area: (area) => ({ area: areaOf(area) }), value: (name) => ({ name }),
     text: (value) => ({ value: value.trim() }), name: (name) => ({ name: name.trim() }), title: (title) => ({ title: title.trim() }),
-    rules: (text) => must({ text: text.trim() }, new TextEncoder().encode(text.trim()).length <= 4_096, 'rules'),
+    rules: (text) => must({ text: text.trim() }, bytesOf(text.trim()) <= 4_096, 'rules'),
   });
   const fields = ORDERS[/** @type {keyof typeof ORDERS} */ (verb)];
   if (verb === 'flag') return flagOf(typed.switch.trim(), typed.from.trim());

@@ -1,7 +1,7 @@
 /** Trying a script: what it does on a copy of the sim, in this tab alone, before anybody else sees it. */
 
 import { refusal, t, why } from '../strings.js';
-import { offer, offered } from './asks.js';
+import { asking, lineInput, offered } from './asks.js';
 import { button, el, field, fill, put } from './dom.js';
 
 /** Simulated seconds after a touch or a word. */
@@ -12,9 +12,6 @@ const MORE_SECONDS = 10;
 
 /** Lines that are shown; the oldest go. */
 const LINES_MAX = 300;
-
-/** Bytes of what is said, as the servers limit it. */
-const BYTES_MAX = 512;
 
 /** The words for what happened. @type {Record<string, (line: any) => string>} */
 const WORDS = {
@@ -76,7 +73,7 @@ export function trialOf(page, draftOf, goTo) {
   const { lines, gas } = news;
   const asked = el('div', { class: 'stack' });
   const how = el('p', { class: 'quiet' });
-  const words = el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
+  const words = lineInput();
   const touch = button({ text: t('try.touch'), click: () => trial?.go({ do: 'touch' }, ANSWER_SECONDS) });
   const more = button({ text: t('try.more', { n: MORE_SECONDS }), click: () => trial?.go(null, MORE_SECONDS) });
   const end = button({ text: t('try.end'), click: stop });
@@ -135,19 +132,14 @@ export function trialOf(page, draftOf, goTo) {
   }
 
   /** The answers to a form, and what goes back. @param {any} line */
-  function form({ object, name, form: { tag, title, text, choices, field: label, offer: terms } }) {
-    if (terms) return el('section', { class: 'ask', 'aria-label': t('ask.from', { name }) }, text && el('p', null, text), ...offer(name, terms, (accepts) => {
+  function form({ object, name, form }) {
+    const go = (/** @type {any} */ deed) => {
       fill(asked);
-      trial?.go({ do: 'answer', object, terms: terms.terms, accepts }, ANSWER_SECONDS);
-    }));
-    const typed = label === null ? null : el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
-    const reply = (/** @type {number} */ choice) => {
-      fill(asked);
-      trial?.go({ do: 'reply', object, tag, choice, text: typed?.value.trim() ?? '' }, ANSWER_SECONDS);
+      trial?.go({ ...deed, object }, ANSWER_SECONDS);
     };
-    const answers = choices.length ? choices : [t('ask.send')];
-    return el('section', { class: 'ask', 'aria-label': title || text }, title && el('h4', null, title), text && el('p', null, text),
-      typed && field(label, typed), el('p', { class: 'row' }, ...answers.map((/** @type {string} */ answer, /** @type {number} */ n) => button({ text: answer, click: () => reply(n) }))));
+    return el('section', { class: 'ask', 'aria-label': t('ask.from', { name }) }, form.title && el('h4', null, form.title),
+      ...asking(name, form, (accepts) => go({ do: 'answer', terms: form.offer.terms, accepts }),
+        (choice, text) => go({ do: 'reply', tag: form.tag, choice, text })));
   }
 
   function speak() {

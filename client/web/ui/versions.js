@@ -1,7 +1,6 @@
 /** What a script was made from, package after package, and what each of them changed. */
 
 import { t, why } from '../strings.js';
-import { changes } from './diff.js';
 import { button, el, fill, short } from './dom.js';
 import { authorsOf } from './source.js';
 
@@ -10,6 +9,12 @@ const VERSIONS_MAX = 16;
 
 /** The source that runs. @param {any} source */
 const entryOf = ({ manifest, files }) => files.find((/** @type {any} */ file) => file.path === manifest.entry)?.text ?? '';
+
+/** What changed between two texts, line by line. @param {import('../prove/module.js').Module} module compares @param {string} before @param {string} after */
+export function changes(module, before, after) {
+  const rows = module.textChanges({ before, after }).map(({ sign, text }) => el('li', { 'data-sign': sign }, `${sign === '=' ? ' ' : sign} ${text}`));
+  return el('ol', { class: 'diff', tabindex: '0' }, ...rows);
+}
 
 /**
  * @param {import('../main.js').Page} page
