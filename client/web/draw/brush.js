@@ -4,19 +4,49 @@
 /** @typedef {string | CanvasGradient | CanvasPattern} Paint */
 /** @typedef {readonly (readonly number[])[]} Points  x and y of each */
 
-/**
- * Fills a rectangle.
- * @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} w @param {number} h
- */
+/** Fills what a path encloses. @param {Context} ctx @param {Paint} paint @param {() => unknown} path */
+export function filled(ctx, paint, path) {
+  ctx.fillStyle = paint;
+  ctx.beginPath();
+  path();
+  ctx.fill();
+}
+
+/** Draws along a path. @param {Context} ctx @param {Paint} paint @param {number} width @param {() => unknown} path */
+export function stroked(ctx, paint, width, path) {
+  ctx.strokeStyle = paint;
+  ctx.lineWidth = width;
+  ctx.beginPath();
+  path();
+  ctx.stroke();
+}
+
+/** Draws around another middle, and turned. @param {Context} ctx @param {number} x @param {number} y @param {() => unknown} draw */
+export function moved(ctx, x, y, draw, angle = 0) {
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate(angle);
+  draw();
+  ctx.restore();
+}
+
+/** Draws only within a rectangle. @param {Context} ctx @param {number[]} box x, y, w and h @param {() => unknown} draw */
+export function clipped(ctx, [x, y, w, h], draw) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(x, y, w, h);
+  ctx.clip();
+  draw();
+  ctx.restore();
+}
+
+/** Fills a rectangle. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} w @param {number} h */
 export function slab(ctx, paint, x, y, w, h) {
   ctx.fillStyle = paint;
   ctx.fillRect(x, y, w, h);
 }
 
-/**
- * Draws the edge of a rectangle.
- * @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} box x, y, w and h
- */
+/** Draws the edge of a rectangle. @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} box x, y, w and h */
 export function rim(ctx, paint, width, [x, y, w, h]) {
   ctx.strokeStyle = paint;
   ctx.lineWidth = width;
@@ -24,67 +54,27 @@ export function rim(ctx, paint, width, [x, y, w, h]) {
 }
 
 /** Fills a disc. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} r */
-export function disc(ctx, paint, x, y, r) {
-  ctx.fillStyle = paint;
-  ctx.beginPath();
-  ctx.arc(x, y, r, 0, 7);
-  ctx.fill();
-}
+export const disc = (ctx, paint, x, y, r) => filled(ctx, paint, () => ctx.arc(x, y, r, 0, 7));
 
-/**
- * Fills an ellipse.
- * @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} rx @param {number} ry
- */
-export function oval(ctx, paint, x, y, rx, ry) {
-  ctx.fillStyle = paint;
-  ctx.beginPath();
-  ctx.ellipse(x, y, rx, ry, 0, 0, 7);
-  ctx.fill();
-}
+/** Fills an ellipse. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} rx @param {number} ry */
+export const oval = (ctx, paint, x, y, rx, ry, turn = 0) => filled(ctx, paint, () => ctx.ellipse(x, y, rx, ry, turn, 0, 7));
 
-/**
- * Fills a rectangle with round corners.
- * @param {Context} ctx @param {Paint} paint @param {number[]} box x, y, w and h @param {number} r
- */
-export function pill(ctx, paint, [x, y, w, h], r) {
-  ctx.fillStyle = paint;
-  ctx.beginPath();
-  ctx.roundRect(x, y, w, h, r);
-  ctx.fill();
-}
+/** Fills a rectangle with round corners. @param {Context} ctx @param {Paint} paint @param {number[]} box x, y, w and h @param {number} r */
+export const pill = (ctx, paint, [x, y, w, h], r) => filled(ctx, paint, () => ctx.roundRect(x, y, w, h, r));
 
-/** Makes these points the path. @param {Context} ctx @param {Points} points */
-export function trace(ctx, points) {
-  ctx.beginPath();
+/** Goes along these points. @param {Context} ctx @param {Points} points */
+export function along(ctx, points) {
   for (const [x, y] of points) ctx.lineTo(x, y);
 }
 
 /** Fills a polygon. @param {Context} ctx @param {Paint} paint @param {Points} points */
-export function patch(ctx, paint, points) {
-  ctx.fillStyle = paint;
-  trace(ctx, points);
-  ctx.fill();
-}
+export const patch = (ctx, paint, points) => filled(ctx, paint, () => along(ctx, points));
 
 /** Draws a line. @param {Context} ctx @param {Paint} paint @param {number} width @param {Points} points */
-export function line(ctx, paint, width, points) {
-  ctx.strokeStyle = paint;
-  ctx.lineWidth = width;
-  trace(ctx, points);
-  ctx.stroke();
-}
+export const line = (ctx, paint, width, points) => stroked(ctx, paint, width, () => along(ctx, points));
 
-/**
- * Draws a part of a circle.
- * @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} arc x, y, radius, from and to
- */
-export function arc(ctx, paint, width, [x, y, r, from, to]) {
-  ctx.strokeStyle = paint;
-  ctx.lineWidth = width;
-  ctx.beginPath();
-  ctx.arc(x, y, r, from, to);
-  ctx.stroke();
-}
+/** Draws a part of a circle. @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} arc x, y, radius, from and to */
+export const arc = (ctx, paint, width, [x, y, r, from, to]) => stroked(ctx, paint, width, () => ctx.arc(x, y, r, from, to));
 
 /** Gives a gradient its colours. @param {CanvasGradient} gradient @param {...[number, string]} stops */
 export function fade(gradient, ...stops) {

@@ -1,7 +1,7 @@
 /** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave, and what they wear. */
 
 import WARDROBE from './wardrobe.json' with { type: 'json' };
-import { arc, disc, fade, oval, patch, trace } from './brush.js';
+import { along, arc, disc, fade, moved, oval, patch, slab } from './brush.js';
 import { kept, surface, tone } from './light.js';
 import { lift } from './solid.js';
 
@@ -72,7 +72,8 @@ function wear(ctx, part, { shape, color }, { x, y, size, palette, turn = 0, side
 /** Makes the outline of a body the path, y down, by which way and how far its corners are. @param {CanvasRenderingContext2D} ctx @param {string} shape @param {number} face @param {number} r */
 function outline(ctx, shape, face, r) {
   const points = /** @type {Record<string, number[][]>} */ (WARDROBE.body)[shape] ?? [];
-  trace(ctx, points.map(([turn, far]) => [Math.cos(turn - face) * r * far, Math.sin(turn - face) * r * far]));
+  ctx.beginPath();
+  along(ctx, points.map(([turn, far]) => [Math.cos(turn - face) * r * far, Math.sin(turn - face) * r * far]));
   if (points.length > 0) ctx.closePath();
   else ctx.arc(0, 0, r, 0, 7);
 }
@@ -110,22 +111,17 @@ function body({ shape, color, head }, face, r, s, palette) {
       const light = 0.6 + 0.46 * t ** 0.8;
       const [near, far] = [tone(color, light * 1.12, palette), tone(color, light * 0.82, palette)];
       const paint = fade(ctx.createLinearGradient(-r, 0, r, 0), [0, near], [1, far]);
-      ctx.save();
-      ctx.translate(0, -t * up);
-      outline(ctx, shape, turned, Math.max(0.5, (r - soft / 2) * wide));
-      ctx.fillStyle = paint;
-      ctx.fill();
-      if (soft) {
-        ctx.lineWidth = soft * wide;
-        ctx.strokeStyle = paint;
-        ctx.stroke();
-      }
-      ctx.restore();
+      [ctx.fillStyle, ctx.strokeStyle, ctx.lineWidth] = [paint, paint, soft * wide || 1];
+      moved(ctx, 0, -t * up, () => {
+        outline(ctx, shape, turned, Math.max(0.5, (r - soft / 2) * wide));
+        ctx.fill();
+        if (soft) ctx.stroke();
+      });
     }
     const gloss = ctx.createRadialGradient(-r * 0.3, -up * 0.98, 0, -r * 0.3, -up * 0.98, r * 0.6);
     ctx.globalCompositeOperation = 'source-atop';
-    ctx.fillStyle = fade(gloss, [0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`], [1, 'rgba(255,255,255,0)']);
-    ctx.fillRect(-reach, -up - reach, reach * 2, reach * 2 + up);
+    fade(gloss, [0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`], [1, 'rgba(255,255,255,0)']);
+    slab(ctx, gloss, -reach, -up - reach, reach * 2, reach * 2 + up);
     return { canvas, ox: reach, oy: reach + up + bottom };
   }, SPRITES_MAX);
 }

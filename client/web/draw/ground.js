@@ -1,6 +1,6 @@
 /** The ground: paving inside walls, meadow outside, painted once per chunk and then copied. */
 
-import { disc, fade, oval, patch, slab } from './brush.js';
+import { clipped, disc, fade, filled, moved, oval, patch, slab, stroked } from './brush.js';
 import { css, noise, surface, tone } from './light.js';
 
 /** @typedef {import('../../shapes.js').Palette} Palette */
@@ -114,18 +114,14 @@ function paint(cx, cy, scale, palette, areas) {
   for (const paved of areas) {
     const { west: left, south: low, east: right, north: high } = paved;
     if (left >= all.east || right <= all.west || low >= all.north || high <= all.south) continue;
-    ctx.save();
-    ctx.beginPath();
-    if (fills(paved)) ctx.rect(west - 1, south - 1, CHUNK + 2, CHUNK + 2);
-    else ctx.rect(left, low, right - left, high - low);
-    ctx.clip();
-    paving(ctx, all, palette, scale);
-    const middle = { x: (left + right) / 2, y: (low + high) / 2 };
-    const dx = Math.max(all.west - middle.x, middle.x - all.east, 0);
-    const dy = Math.max(all.south - middle.y, middle.y - all.north, 0);
-    if (Math.hypot(dx, dy) < ROSE[ROSE.length - 1]) rose(ctx, middle, palette);
-    wear(ctx, all, palette, paved);
-    ctx.restore();
+    const box = fills(paved) ? [west - 1, south - 1, CHUNK + 2, CHUNK + 2] : [left, low, right - left, high - low];
+    clipped(ctx, box, () => {
+      paving(ctx, all, palette, scale);
+      const [x, y] = [(left + right) / 2, (low + high) / 2];
+      const far = Math.hypot(Math.max(all.west - x, x - all.east, 0), Math.max(all.south - y, y - all.north, 0));
+      if (far < ROSE[ROSE.length - 1]) moved(ctx, x, y, () => rose(ctx, palette));
+      wear(ctx, all, palette, paved);
+    });
   }
   return canvas;
 }
@@ -149,17 +145,15 @@ function meadow(ctx, all, palette) {
     }
   });
   for (let tone = 0; tone < 3; tone++) {
-    ctx.strokeStyle = css(palette.blades[tone]);
-    ctx.lineWidth = 0.035;
-    ctx.beginPath();
-    for (let i = 0; i < 150; i++) {
-      const x = all.west + noise(all.west * 31 + i, all.south * 17, 10 + tone) * CHUNK;
-      const y = all.south + noise(all.south * 29 + i, all.west * 13, 20 + tone) * CHUNK;
-      const lean = (noise(i, all.west, 30 + tone) - 0.5) * 0.14;
-      ctx.moveTo(x, y);
-      ctx.lineTo(x + lean, y + 0.1 + noise(i, all.south, 40) * 0.1);
-    }
-    ctx.stroke();
+    stroked(ctx, css(palette.blades[tone]), 0.035, () => {
+      for (let i = 0; i < 150; i++) {
+        const x = all.west + noise(all.west * 31 + i, all.south * 17, 10 + tone) * CHUNK;
+        const y = all.south + noise(all.south * 29 + i, all.west * 13, 20 + tone) * CHUNK;
+        const lean = (noise(i, all.west, 30 + tone) - 0.5) * 0.14;
+        ctx.moveTo(x, y);
+        ctx.lineTo(x + lean, y + 0.1 + noise(i, all.south, 40) * 0.1);
+      }
+    });
   }
   const petals = [0xf6f0d8, 0xe9c46a, 0xd98fb0];
   for (let i = 0; i < 10; i++) {
@@ -220,10 +214,8 @@ function stone(ctx, x, y, w, h, gap, paint) {
 }
 
 /** The rose in the middle of a place: rings of wedges around a star of eight rays. */
-function rose(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number, y: number}} */ middle, /** @type {Palette} */ palette) {
+function rose(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Palette} */ palette) {
   const [clay, slate, cream] = palette.accent;
-  ctx.save();
-  ctx.translate(middle.x, middle.y);
   disc(ctx, css(palette.joint), 0, 0, ROSE[5]);
   const rings = [[12, cream, cream], [24, clay, cream], [32, palette.stone[0], palette.stone[3]], [40, slate, palette.band[1]], [64, palette.band[0], palette.band[2]]];
   rings.forEach(([count, even, odd], ring) => {
@@ -232,12 +224,11 @@ function rose(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number
     for (let i = 0; i < count; i++) {
       const a = (i / count) * Math.PI * 2;
       const b = ((i + 1) / count) * Math.PI * 2 - 0.02 / outer;
-      ctx.fillStyle = css(i % 2 ? odd : even);
       ctx.globalAlpha = 0.82 + noise(i, ring, 9) * 0.18;
-      ctx.beginPath();
-      ctx.arc(0, 0, outer, a, b);
-      ctx.arc(0, 0, inner, b, a, true);
-      ctx.fill();
+      filled(ctx, css(i % 2 ? odd : even), () => {
+        ctx.arc(0, 0, outer, a, b);
+        ctx.arc(0, 0, inner, b, a, true);
+      });
     }
   });
   ctx.globalAlpha = 1;
@@ -254,7 +245,6 @@ function rose(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number
   }
   ctx.globalAlpha = 1;
   disc(ctx, css(cream), 0, 0, 0.2);
-  ctx.restore();
 }
 
 /** Stains everywhere, moss along the walls. */

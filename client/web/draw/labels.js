@@ -1,6 +1,6 @@
 /** Names, bubbles and little marks over heads: text is painted once, then copied. */
 
-import { disc, pill } from './brush.js';
+import { along, disc, filled, pill } from './brush.js';
 import GESTURES from './gestures.json' with { type: 'json' };
 import { kept, surface } from './light.js';
 
@@ -65,13 +65,11 @@ export class Labels {
       ctx.shadowColor = 'rgba(10,12,30,0.35)';
       ctx.shadowBlur = 4 * ratio;
       ctx.shadowOffsetY = ratio;
-      ctx.fillStyle = everywhere ? (dark ? '#ffe9b0' : '#fff3cf') : (dark ? '#eef0ff' : '#ffffff');
-      ctx.beginPath();
-      ctx.roundRect(0, 0, w, h, 10 * ratio);
-      ctx.moveTo(w / 2 - 6 * ratio, h - ratio);
-      ctx.lineTo(w / 2, h + tail - ratio);
-      ctx.lineTo(w / 2 + 6 * ratio, h - ratio);
-      ctx.fill();
+      filled(ctx, everywhere ? (dark ? '#ffe9b0' : '#fff3cf') : (dark ? '#eef0ff' : '#ffffff'), () => {
+        ctx.roundRect(0, 0, w, h, 10 * ratio);
+        ctx.moveTo(w / 2 - 6 * ratio, h - ratio);
+        along(ctx, [[w / 2, h + tail - ratio], [w / 2 + 6 * ratio, h - ratio]]);
+      });
       ctx.shadowColor = 'transparent';
       ctx.font = font;
       ctx.textBaseline = 'middle';

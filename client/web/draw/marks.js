@@ -1,6 +1,6 @@
 /** What the picture says besides what is there: selection, handles, the ghost of a new thing, lamps. */
 
-import { arc, disc, fade, line, slab, trace } from './brush.js';
+import { along, arc, disc, fade, line, moved, slab } from './brush.js';
 import { surface } from './light.js';
 import { corners } from './solid.js';
 
@@ -37,27 +37,23 @@ export function drawLamps(ctx, camera, lamps) {
  * @param {{color: string, width: number, margin: number, dash?: number[], offset?: number, fill?: string}} style
  */
 export function drawOutline(ctx, camera, spot, style) {
-  const s = camera.scale;
-  const grow = style.margin * s;
-  ctx.save();
-  ctx.translate(camera.sx(spot.x), camera.sy(spot.y));
-  trace(ctx, spot.round ? [] : corners(spot.hx * s + grow, spot.hy * s + grow, spot.angle));
-  if (spot.round) ctx.arc(0, 0, spot.hx * s + grow, 0, 7);
-  else ctx.closePath();
-  if (style.fill) {
-    ctx.fillStyle = style.fill;
-    ctx.fill();
-  }
-  ctx.lineJoin = 'round';
-  ctx.lineWidth = (style.width + 2) * camera.ratio;
-  ctx.strokeStyle = 'rgba(12,14,30,0.45)';
-  if (style.dash) ctx.setLineDash(style.dash.map((d) => d * camera.ratio));
-  ctx.lineDashOffset = -(style.offset ?? 0) * camera.ratio;
-  ctx.stroke();
-  ctx.lineWidth = style.width * camera.ratio;
-  ctx.strokeStyle = style.color;
-  ctx.stroke();
-  ctx.restore();
+  const { scale: s, ratio } = camera;
+  const [hx, hy] = [(spot.hx + style.margin) * s, (spot.hy + style.margin) * s];
+  moved(ctx, camera.sx(spot.x), camera.sy(spot.y), () => {
+    ctx.beginPath();
+    along(ctx, spot.round ? [] : corners(hx, hy, spot.angle));
+    if (spot.round) ctx.arc(0, 0, hx, 0, 7);
+    else ctx.closePath();
+    ctx.fillStyle = style.fill ?? 'transparent';
+    if (style.fill) ctx.fill();
+    ctx.lineJoin = 'round';
+    ctx.setLineDash((style.dash ?? []).map((d) => d * ratio));
+    ctx.lineDashOffset = -(style.offset ?? 0) * ratio;
+    for (const [color, width] of /** @type {const} */ ([['rgba(12,14,30,0.45)', style.width + 2], [style.color, style.width]])) {
+      [ctx.strokeStyle, ctx.lineWidth] = [color, width * ratio];
+      ctx.stroke();
+    }
+  });
 }
 
 /** The line of a border on the ground: light where it is open. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {{open: boolean, line: {x: number, y: number}[] | null}} border */

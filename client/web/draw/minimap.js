@@ -1,6 +1,6 @@
 /** The whole place, small: lots, walls, things, people, and what the picture shows of it. */
 
-import { disc, rim, slab } from './brush.js';
+import { disc, moved, rim, slab } from './brush.js';
 import { css, lotColor } from './light.js';
 
 /** Metres from one edge of the map to the other. */
@@ -70,12 +70,9 @@ export class Minimap {
     const wall = dusk ? '#b3adbf' : '#6f675c';
     for (const { thing, at } of placed) {
       if (thing.player) continue;
-      ctx.save();
-      ctx.translate(at.x, at.y);
-      ctx.rotate(at.angle);
       const [hx, hy] = [Math.max(thing.hx, 0.4), Math.max(thing.hy, 0.4)];
-      slab(ctx, thing.kind === 'wall' ? wall : css(thing.look.color), -hx, -hy, 2 * hx, 2 * hy);
-      ctx.restore();
+      const paint = thing.kind === 'wall' ? wall : css(thing.look.color);
+      moved(ctx, at.x, at.y, () => slab(ctx, paint, -hx, -hy, 2 * hx, 2 * hy), at.angle);
     }
     for (const { thing, at } of placed) {
       if (!thing.player) continue;

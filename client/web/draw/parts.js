@@ -1,6 +1,6 @@
 /** What the parts of the palette look like: gardens, furniture, and what stands about. */
 
-import { arc, disc, line, oval, patch, pill, rim, slab } from './brush.js';
+import { arc, disc, line, moved, oval, patch, pill, rim, slab } from './brush.js';
 import { noise, tone } from './light.js';
 import { drawBox, lift } from './solid.js';
 
@@ -76,11 +76,8 @@ export const PARTS = {
   board({ ctx, thing, s, angle, palette, tall, box, planks }) {
     for (const side of [-0.78, 0.78]) {
       const out = thing.hx * side * s;
-      ctx.save();
-      ctx.translate(out * Math.cos(angle), -out * Math.sin(angle));
-      const up = lift(tall - 0.08, s);
-      drawBox(ctx, { hx: 0.06 * s, hy: thing.hy * 0.8 * s, angle, up, color: IRON, palette });
-      ctx.restore();
+      const leg = { hx: 0.06 * s, hy: thing.hy * 0.8 * s, angle, up: lift(tall - 0.08, s), color: IRON, palette };
+      moved(ctx, out * Math.cos(angle), -out * Math.sin(angle), () => drawBox(ctx, leg));
     }
     box({ up: 0.1, base: tall - 0.1, lid: planks(3) });
   },

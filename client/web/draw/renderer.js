@@ -1,5 +1,6 @@
 /** The picture on a Canvas2D: `resize`, `draw`, `pick`. */
 
+import { moved } from './brush.js';
 import { Camera } from './camera.js';
 import { drawFigure, Gait, stature, TALL } from './figures.js';
 import { Ground } from './ground.js';
@@ -226,24 +227,16 @@ export class Renderer {
     if (thing.player) {
       const gait = kept(this.gaits, id, () => new Gait());
       gait.step(at.vx, at.vy, now);
-      ctx.save();
-      ctx.translate(x, y);
-      drawFigure(ctx, { thing, gait, s, palette: lit(palette), now, calm });
-      ctx.restore();
-      return;
+      return moved(ctx, x, y, () => drawFigure(ctx, { thing, gait, s, palette: lit(palette), now, calm }));
     }
     const kind = kindOf(thing);
     const big = Math.max(thing.hx, thing.hy) * 2 > SPRITE_METRES;
     const light = kind.lamp ? lit(palette) : palette;
     const sitting = { ctx, thing, s, angle: at.angle, palette: light, now, calm };
     if (big || kind.lively || camera.zooming || this.rests.get(id)?.resting === false) {
-      ctx.save();
-      ctx.translate(x, y);
       // Long walls paint only the bricks that show.
       const cut = big ? { left: Math.max(0, -(x - thing.hx * s)), right: camera.width * camera.ratio - (x - thing.hx * s) } : null;
-      kind.paint({ ...sitting, cut });
-      ctx.restore();
-      return;
+      return moved(ctx, x, y, () => kind.paint({ ...sitting, cut }));
     }
     const grain = kind.grain ? Math.abs(id) % 8 : 0;
     const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${thing.corners ?? ''}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;

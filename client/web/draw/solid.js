@@ -3,7 +3,7 @@
  * its true shape, its top is lifted up the screen, and the sides that face south show.
  */
 
-import { disc, fade, patch, slab } from './brush.js';
+import { along, disc, fade, filled, moved, patch, slab } from './brush.js';
 import { LIFT, tone } from './light.js';
 
 /** @typedef {import('../../shapes.js').Palette} Palette */
@@ -55,14 +55,12 @@ export function drawBox(ctx, box) {
       ctx.restore();
     }
   }
-  ctx.save();
-  ctx.translate(0, -base - up);
-  ctx.rotate(-angle);
   const lid = tone(color, 1.06, palette);
-  if (outline) patch(ctx, lid, corners(hx, hy, 0, outline));
-  else slab(ctx, lid, -hx, -hy, 2 * hx, 2 * hy);
-  box.lid?.();
-  ctx.restore();
+  moved(ctx, 0, -base - up, () => {
+    if (outline) patch(ctx, lid, corners(hx, hy, 0, outline));
+    else slab(ctx, lid, -hx, -hy, 2 * hx, 2 * hy);
+    box.lid?.();
+  }, -angle);
 }
 
 /**
@@ -71,13 +69,12 @@ export function drawBox(ctx, box) {
  * @param {Palette} palette @param {number} [base]
  */
 export function drawDrum(ctx, r, up, color, palette, base = 0) {
-  ctx.fillStyle = fade(ctx.createLinearGradient(-r, 0, r, 0),
-    [0, tone(color, 0.9, palette)], [0.45, tone(color, 0.72, palette)], [1, tone(color, 0.5, palette)]);
-  ctx.beginPath();
-  ctx.arc(0, -base, r, 0, Math.PI);
-  ctx.lineTo(-r, -base - up);
-  ctx.lineTo(r, -base - up);
-  ctx.fill();
+  const side = ctx.createLinearGradient(-r, 0, r, 0);
+  fade(side, [0, tone(color, 0.9, palette)], [0.45, tone(color, 0.72, palette)], [1, tone(color, 0.5, palette)]);
+  filled(ctx, side, () => {
+    ctx.arc(0, -base, r, 0, Math.PI);
+    along(ctx, [[-r, -base - up], [r, -base - up]]);
+  });
   const lid = ctx.createRadialGradient(-r * 0.35, -base - up - r * 0.4, r * 0.1, 0, -base - up, r * 1.1);
   disc(ctx, fade(lid, [0, tone(color, 1.25, palette)], [1, tone(color, 0.98, palette)]), 0, -base - up, r);
 }
@@ -88,23 +85,19 @@ export function drawDrum(ctx, r, up, color, palette, base = 0) {
  * @param {number} angle @param {number} z height of its middle, as drawn
  */
 export function drawBall(ctx, r, color, palette, angle, z) {
-  ctx.save();
-  ctx.translate(0, -z);
-  disc(ctx, tone(color, 0.94, palette), 0, 0, r);
-  ctx.clip();
-  ctx.fillStyle = tone(0xe4573d, 0.95, palette);
-  for (let i = 0; i < 3; i++) {
-    const a = -angle + (i * Math.PI * 2) / 3;
-    ctx.beginPath();
+  const wedge = (/** @type {number} */ from) => {
     ctx.moveTo(0, 0);
-    ctx.arc(0, 0, r * 1.1, a, a + Math.PI / 3);
-    ctx.fill();
-  }
+    ctx.arc(0, 0, r * 1.1, from, from + Math.PI / 3);
+  };
   const shade = ctx.createRadialGradient(-r * 0.4, -r * 0.45, r * 0.1, 0, 0, r * 1.15);
   fade(shade, [0, 'rgba(255,255,255,0.75)'], [0.35, 'rgba(255,255,255,0)']);
   fade(shade, [0.6, 'rgba(10,10,40,0)'], [1, 'rgba(10,10,40,0.5)']);
-  slab(ctx, shade, -r, -r, 2 * r, 2 * r);
-  ctx.restore();
+  moved(ctx, 0, -z, () => {
+    disc(ctx, tone(color, 0.94, palette), 0, 0, r);
+    ctx.clip();
+    for (let i = 0; i < 3; i++) filled(ctx, tone(0xe4573d, 0.95, palette), () => wedge(-angle + (i * Math.PI * 2) / 3));
+    slab(ctx, shade, -r, -r, 2 * r, 2 * r);
+  });
 }
 
 /** Pixels by which a height in metres lifts. @param {number} metres @param {number} scale */

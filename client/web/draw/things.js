@@ -1,6 +1,6 @@
 /** What things look like, by their kind. Only for the eye: what bodies do is the world's business. */
 
-import { arc, disc, fade, line, oval, pill, rim, slab } from './brush.js';
+import { arc, clipped, disc, fade, filled, line, moved, oval, pill, rim, slab } from './brush.js';
 import KINDS from './kinds.json' with { type: 'json' };
 import { fromHex, noise, tone } from './light.js';
 import { PARTS } from './parts.js';
@@ -126,13 +126,10 @@ const PAINTERS = {
         const [w, h] = [hx * s, hy * s];
         const looks = { light: 0.9, grain: 0.13, salt: 4, gap: Math.max(0.8, 0.018 * s) };
         planks(Math.max(3, Math.round(hy * 2 * 4.4)), looks)();
-        ctx.save();
-        ctx.beginPath();
-        ctx.rect(-w + plank, -h + plank, 2 * w - 2 * plank, 2 * h - 2 * plank);
-        ctx.clip();
-        line(ctx, 'rgba(40,20,0,0.3)', plank * 1.15, [[-w, h + plank * 0.3], [w, -h + plank * 0.3]]);
-        line(ctx, shade(1.1), plank * 1.15, [[-w, h], [w, -h]]);
-        ctx.restore();
+        clipped(ctx, inner(w, h, plank), () => {
+          line(ctx, 'rgba(40,20,0,0.3)', plank * 1.15, [[-w, h + plank * 0.3], [w, -h + plank * 0.3]]);
+          line(ctx, shade(1.1), plank * 1.15, [[-w, h], [w, -h]]);
+        });
         const thin = Math.max(1, 0.02 * s);
         rim(ctx, shade(1.16), plank, inner(w, h, plank / 2));
         rim(ctx, 'rgba(40,20,0,0.35)', thin, inner(w, h, plank));
@@ -205,22 +202,19 @@ const PAINTERS = {
     line(ctx, tone(0x5b4029, 1, palette), Math.max(2, 0.1 * s), [[-post, 0], [-post, -tall], [post, -tall], [post, 0]]);
     const top = -tall - 0.03 * s;
     line(ctx, tone(0x8a643f, 1.05, palette), Math.max(1, 0.035 * s), [[-post, top], [post, top]]);
-    ctx.save();
-    ctx.translate(0, -tall);
-    ctx.rotate(swing);
-    const w = r * 0.8;
-    const h = tall * 0.66;
-    disc(ctx, tone(0x4a3826, 1, palette), -swing * w, h * 1.04, w * 0.2);
+    const [w, h] = [r * 0.8, tall * 0.66];
     const across = ctx.createLinearGradient(-w, 0, w, 0);
-    ctx.fillStyle = fade(across, [0, shade(1.2)], [0.3, shade(1.5)], [0.6, shade(0.95)], [1, shade(0.6)]);
-    ctx.beginPath();
-    ctx.moveTo(-w * 0.28, h * 0.08);
-    ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);
-    ctx.bezierCurveTo(w * 0.72, h * 0.2, w * 0.55, h * 0.7, w, h);
-    ctx.quadraticCurveTo(0, h * 1.16, -w, h);
-    ctx.bezierCurveTo(-w * 0.55, h * 0.7, -w * 0.72, h * 0.2, -w * 0.28, h * 0.08);
-    ctx.fill();
-    ctx.restore();
+    fade(across, [0, shade(1.2)], [0.3, shade(1.5)], [0.6, shade(0.95)], [1, shade(0.6)]);
+    moved(ctx, 0, -tall, () => {
+      disc(ctx, tone(0x4a3826, 1, palette), -swing * w, h * 1.04, w * 0.2);
+      filled(ctx, across, () => {
+        ctx.moveTo(-w * 0.28, h * 0.08);
+        ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);
+        ctx.bezierCurveTo(w * 0.72, h * 0.2, w * 0.55, h * 0.7, w, h);
+        ctx.quadraticCurveTo(0, h * 1.16, -w, h);
+        ctx.bezierCurveTo(-w * 0.55, h * 0.7, -w * 0.72, h * 0.2, -w * 0.28, h * 0.08);
+      });
+    }, swing);
     if (ringing && !calm) {
       for (let i = 0; i < 2; i++) {
         const t = ((now / 600 + i / 2) % 1);
@@ -241,15 +235,14 @@ const PAINTERS = {
     drawDrum(ctx, r, lift(0.14, s), 0x565c6b, palette);
     const low = lift(0.18, s);
     const tall = lift(1.05, s);
-    ctx.fillStyle = fade(ctx.createLinearGradient(-r, 0, r, 0),
-      [0, shade(1.12)], [0.5, shade(0.92)], [1, shade(0.62)]);
+    const coat = ctx.createLinearGradient(-r, 0, r, 0);
     const w = r * 0.84;
-    ctx.beginPath();
-    ctx.moveTo(-w, -low);
-    ctx.quadraticCurveTo(0, -low + w * 0.7, w, -low);
-    ctx.lineTo(w * 0.92, -low - tall * 0.72);
-    ctx.bezierCurveTo(w * 0.85, -low - tall * 1.42, -w * 0.85, -low - tall * 1.42, -w * 0.92, -low - tall * 0.72);
-    ctx.fill();
+    filled(ctx, fade(coat, [0, shade(1.12)], [0.5, shade(0.92)], [1, shade(0.62)]), () => {
+      ctx.moveTo(-w, -low);
+      ctx.quadraticCurveTo(0, -low + w * 0.7, w, -low);
+      ctx.lineTo(w * 0.92, -low - tall * 0.72);
+      ctx.bezierCurveTo(w * 0.85, -low - tall * 1.42, -w * 0.85, -low - tall * 1.42, -w * 0.92, -low - tall * 0.72);
+    });
     const face = -low - tall * 0.72 + sway;
     pill(ctx, tone(0x14202e, 1, palette), [-w * 0.7, face - w * 0.52, w * 1.4, w * 0.92], w * 0.34);
     const blink = !calm && now % 4100 < 130 ? 0.15 : 1;

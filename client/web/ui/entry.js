@@ -2,6 +2,7 @@
 
 import { bytesOf } from '../core/bytes.js';
 import { t, why } from '../strings.js';
+import { oval } from '../draw/brush.js';
 import { DAY } from '../draw/light.js';
 import { drawFigure, Gait } from '../draw/figures.js';
 import WARDROBE from '../draw/wardrobe.json' with { type: 'json' };
@@ -39,10 +40,7 @@ export function lookChooser(look) {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, canvas.width, canvas.height);
     ctx.translate(PREVIEW, PREVIEW * 1.66);
-    ctx.fillStyle = 'rgba(20,24,50,0.25)';
-    ctx.beginPath();
-    ctx.ellipse(11, 6, 54, 27, 0.2, 0, 7);
-    ctx.fill();
+    oval(ctx, 'rgba(20,24,50,0.25)', 11, 6, 54, 27, 0.2);
     gait.step(0, 0, now);
     const thing = { hx: 0.35, look, gesture: now - started < 2500 ? 'wave' : null };
     drawFigure(ctx, { thing, gait, s: 120, palette: DAY, now, calm });
