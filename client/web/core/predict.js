@@ -31,10 +31,8 @@ export class Predictor {
     const shown = this.ready ? this.at(now) : null;
     [this.points, this.began, this.taken] = [points ?? [], at, now];
     this.offset = { x: 0, y: 0 };
-    if (shown === null || !this.ready) return;
-    const place = this.#onPath(now);
-    const [x, y] = [shown.x - place.x, shown.y - place.y];
-    if (Math.hypot(x, y) <= JUMP_METRES) this.offset = { x, y };
+    if (shown !== null) this.continue(shown, now);
+    if (Math.hypot(this.offset.x, this.offset.y) > JUMP_METRES) this.offset = { x: 0, y: 0 };
   }
 
   /** Goes on from where it is shown on another path. @param {Place} shown @param {number} now */

@@ -135,7 +135,7 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
   const r = Math.max(thing.hx, 0.3) * s * 1.08;
   const { color, head, hat } = thing.look;
   const swing = Math.sin(gait.phase);
-  const pose = gesture(calm ? null : thing.gesture, now, s);
+  const pose = { ...STILL, ...(calm ? null : POSES[thing.gesture]?.(now, s)) };
   const face = gait.face + pose.turn;
   const bob = calm ? 0 : Math.abs(Math.cos(gait.phase)) * gait.stride * 0.07 * s;
   const [fx, fy] = [Math.cos(face), -Math.sin(face)];
@@ -167,27 +167,17 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
   ctx.restore();
 }
 
-/**
- * What a gesture does with the body at this moment.
- * @param {string | null} kind @param {number} now @param {number} s
- */
-function gesture(kind, now, s) {
-  const pose = { turn: 0, hop: 0, shake: 0, squash: 0, wave: 0, dip: 0, joy: false };
-  if (kind === 'wave') pose.wave = 1 + Math.sin(now / 90) * 0.4;
-  else if (kind === 'nod') [pose.squash, pose.dip] = [0.04, 0.14].map((far) => far * (1 + Math.sin(now / 110)));
-  else if (kind === 'bow') [pose.squash, pose.dip] = [0.14, 0.5].map((far) => far * Math.sin(Math.min(1, (now % 2000) / 2000) * Math.PI));
-  else if (kind === 'laugh') {
-    pose.shake = Math.sin(now / 35) * 0.025 * s;
-    pose.squash = 0.03 * Math.sin(now / 60);
-    pose.joy = true;
-  } else if (kind === 'dance') {
-    pose.turn = Math.sin(now / 260) * 1.2;
-    pose.hop = Math.abs(Math.sin(now / 170)) * 0.22 * s;
-    pose.shake = Math.sin(now / 260) * 0.1 * s;
-    pose.joy = true;
-  }
-  return pose;
-}
+const sine = (/** @type {number} */ now, /** @type {number} */ ms) => Math.sin(now / ms);
+
+/** What gestures do with the body at a moment. @type {Record<string, (now: number, s: number) => object>} */
+const POSES = {
+  wave: (now) => ({ wave: 1 + sine(now, 90) * 0.4 }),
+  nod: (now) => ({ squash: 0.04 * (1 + sine(now, 110)), dip: 0.14 * (1 + sine(now, 110)) }),
+  bow: (now) => ({ squash: 0.14 * sine((now % 2000) * Math.PI, 2000), dip: 0.5 * sine((now % 2000) * Math.PI, 2000) }),
+  laugh: (now, s) => ({ shake: sine(now, 35) * 0.025 * s, squash: 0.03 * sine(now, 60), joy: true }),
+  dance: (now, s) => ({ turn: sine(now, 260) * 1.2, hop: Math.abs(sine(now, 170)) * 0.22 * s, shake: sine(now, 260) * 0.1 * s, joy: true }),
+};
+const STILL = { turn: 0, hop: 0, shake: 0, squash: 0, wave: 0, dip: 0, joy: false };
 
 /** @param {CanvasRenderingContext2D} ctx @param {any} thing @param {number} r @param {number} s
  *  @param {number} face @param {{wave: number, joy: boolean}} pose @param {number} swing @param {Palette} palette */
