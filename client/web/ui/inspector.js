@@ -2,12 +2,12 @@
 
 import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
-import { liveOf } from './live.js';
 import { askOrder, thingOrders } from './moderate.js';
 import { pushable, touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
 import { report } from './reports.js';
 import { authorsOf } from './source.js';
+import { liveOf } from './trial.js';
 
 /** Licences of things, as people know them. */
 const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserved: '\u00A9' };

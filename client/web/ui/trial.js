@@ -1,4 +1,7 @@
-/** Trying a script: what it does on a copy of the sim, in this tab alone, before anybody else sees it. */
+/**
+ * Scripts as they run: what one does on a copy of the sim, in this tab alone, before anybody else sees it; and what one
+ * of the sim logs and uses, and where it fails, while one looks.
+ */
 
 import { refusal, t, why } from '../strings.js';
 import { asking, lineInput, offered } from './asks.js';
@@ -33,7 +36,7 @@ const WORDS = {
 const BAD = new Set(['failed', 'refused', 'suspended', 'fell_back', 'gone']);
 
 /** What a script did, as it is told: lines, and gas by handler. @param {string} label */
-export function newsOf(label) {
+function newsOf(label) {
   const lines = el('ol', { class: 'trial-lines', tabindex: '0', 'aria-label': label });
   const gas = el('dl', { class: 'facts' });
   /** @param {import('../../shapes.js').TrialReport} report @param {(line: import('../../shapes.js').TrialLine, text: string) => HTMLElement} row */
@@ -54,7 +57,7 @@ export function newsOf(label) {
 }
 
 /** Words for a replica that is not there yet. @param {import('../../shapes.js').ReplicaState} replica */
-export function waiting({ phase, received, bytes, behind }) {
+function waiting({ phase, received, bytes, behind }) {
   const share = bytes ? Math.floor((100 * received) / bytes) : 0;
   return phase === 'snapshot' ? t('try.fetches', { share }) : t('try.follows', { behind });
 }
@@ -165,4 +168,42 @@ export function trialOf(page, draftOf, goTo) {
     element.hidden = true;
   }
   return { element, button: go, stop };
+}
+
+/** The watch that is under way: the replica has room for one. */
+let stop = () => {};
+
+/** @param {import('../main.js').Page} page @param {{object: number, script: number}} entry */
+export function liveOf(page, { object, script }) {
+  const state = el('p', { class: 'quiet', role: 'status' });
+  const news = newsOf(t('live.lines'));
+  const element = el('section', { class: 'stack live', hidden: true }, state, news.lines, news.gas);
+  const go = button({ text: t('live'), click: () => (element.hidden ? begin() : stop()) });
+
+  function begin() {
+    stop();
+    for (const part of [news.lines, news.gas]) fill(part);
+    element.hidden = false;
+    element.scrollIntoView?.({ block: 'nearest' });
+    put(go, t('live.end'));
+    put(state, t('try.begins'));
+    const trial = page.client.watchScript(object, script, { waits: (replica) => put(state, waiting(replica)), told, failed });
+    stop = () => {
+      trial.end();
+      element.hidden = true;
+      put(go, t('live'));
+      stop = () => {};
+    };
+  }
+
+  /** @param {import('../../shapes.js').TrialReport} report */
+  function told(report) {
+    // Its panel shows another thing by now.
+    if (!element.isConnected) return stop();
+    put(state, t(report.over ? 'live.over' : 'live.runs', { at: report.at.toFixed(0) }));
+    news.take(report, (_, text) => el('span', null, text));
+  }
+
+  const failed = (/** @type {any} */ error) => put(state, t('live.lost', { why: why(error) }));
+  return { element, button: go };
 }
