@@ -498,7 +498,10 @@ export interface ScriptDraft {
 
 /** A panel of the dock. */
 export interface Panel {
-  body: HTMLElement;
+  /** What it consists of; made by the dock for one with `parts`. */
+  body?: HTMLElement;
+  /** What is in it, anew each time it is opened. */
+  parts?: () => (Node | string | null | false | undefined)[];
   /** It is opened, or opened again with another detail. */
   show?: (detail?: any) => void;
   hide?: () => void;

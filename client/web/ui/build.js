@@ -2,7 +2,7 @@
 
 import { DAY } from '../draw/light.js';
 import { t } from '../strings.js';
-import { button, el, field, fill, fromHex, metres, put, toHex } from './dom.js';
+import { button, el, field, fill, fromHex, metres, options, put, toHex } from './dom.js';
 import { chosenBox } from './chosen.js';
 import { groundHere } from './lots.js';
 import { ask } from './moderate.js';
@@ -49,7 +49,7 @@ export function buildPanel(page) {
     });
     return made;
   });
-  const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } }, ...GRIDS.map((size) => el('option', { value: size }, size ? t('build.grid.size', { size }) : t('build.grid.off'))));
+  const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } }, ...options(GRIDS.map((size) => [size, size ? t('build.grid.size', { size }) : t('build.grid.off')])));
   grid.value = String(page.settings.grid);
   const [mine, ground] = [owned(page), groundHere(page)];
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), ground.element, el('div', { class: 'build-grid' }, ...items),

@@ -1,7 +1,7 @@
 /** What can be done to several things at once, and their files. */
 
 import { t } from '../strings.js';
-import { button, el, field, fileButton, fill, put } from './dom.js';
+import { button, el, field, fileButton, fill, options, put } from './dom.js';
 
 /** Kinds of joints. */
 const KINDS = ['hinge', 'rod', 'weld', 'slider', 'rope', 'spring', 'motor'];
@@ -19,7 +19,7 @@ export function chosenBox(page, colorOf) {
   const mistakes = el('ul', { class: 'mistakes', 'aria-label': t('group.mistakes') });
   const picking = button({ text: t('group.picking'), 'aria-pressed': 'false', click: () => pick(!group.picking) });
   const name = el('input', { type: 'text', maxlength: 64, value: t('group.name.first') });
-  const kind = el('select', { 'aria-label': t('join.kind') }, ...KINDS.map((value) => el('option', { value }, t(`join.${value}`))));
+  const kind = el('select', { 'aria-label': t('join.kind') }, ...options(KINDS.map((value) => [value, t(`join.${value}`)])));
   const rate = el('input', { type: 'number', step: 'any', value: '2', 'aria-label': t('join.rate'), title: t('join.rate') });
   const fit = () => (rate.hidden = !['spring', 'motor'].includes(kind.value));
   kind.addEventListener('change', fit);

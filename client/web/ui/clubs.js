@@ -1,8 +1,8 @@
 /** Clubs: people with a channel of their own; in which the person is, and what she does about them. */
 
 import { t } from '../strings.js';
-import { button, el, field, fill, word } from './dom.js';
-import { ask, choice, settle } from './moderate.js';
+import { button, choice, el, field, fill, options, word } from './dom.js';
+import { ask, settle } from './moderate.js';
 
 /** @typedef {import('../../shapes.js').Club} Club */
 
@@ -70,6 +70,6 @@ export class Clubs {
     const clubs = without(this.all, key);
     const invite = (/** @type {any} */ { target }) => target.value && this.order({ verb: 'invite', club: Number(target.value), key });
     return clubs.length > 0 && el('select', { class: 'small', 'aria-label': t('club.invite.who', { name }), on: { change: invite } },
-      el('option', { value: '' }, t('club.invite')), ...clubs.map((club) => el('option', { value: club.club }, club.name)));
+      ...options([['', t('club.invite')], ...clubs.map((club) => [club.club, club.name])]));
   }
 }

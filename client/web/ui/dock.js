@@ -71,6 +71,7 @@ export class Dock {
     this.toggleMenu(false);
     this.buttons.get(id)?.setAttribute('aria-expanded', 'true');
     panel.show?.(detail);
+    if (panel.parts) fill(panel.body ??= el('div', { class: 'stack' }), ...panel.parts());
     this.load(panel);
     put(this.heading, panel.title ?? t(`panel.${id}`));
     if (!same) {
@@ -99,6 +100,8 @@ export class Dock {
     const panel = this.panels.get(this.open);
     this.open = null;
     panel?.hide?.();
+    // What is drawn anew keeps nothing, such as a key that was shown.
+    if (panel?.parts) panel.body?.replaceChildren();
   }
 
   close() {

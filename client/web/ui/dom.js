@@ -21,13 +21,16 @@ export function el(tag, props, ...children) {
     else if (name === 'value' || name === 'checked') Object.assign(element, { [name]: value });
     else element.setAttribute(name, value === true ? '' : String(value));
   }
-  for (const child of children) if (child !== null && child !== false && child !== undefined) element.append(child);
+  element.append(...present(children));
   return element;
 }
 
+/** What is there of things that may be left out. @param {unknown[]} children @returns {any[]} */
+const present = (children) => children.filter((child) => child !== null && child !== false && child !== undefined);
+
 /** Replaces what is in an element. @param {Element} element @param {...(Node | string | null | false | undefined)} children */
 export function fill(element, ...children) {
-  element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter((c) => c !== null && c !== false && c !== undefined)));
+  element.replaceChildren(...present(children));
 }
 
 /** Sets text only if it differs, so that live regions stay quiet. @param {Element} element @param {string} text */
@@ -70,6 +73,19 @@ export function facts(rows) {
 export function field(label, input, hint) {
   return el('label', { class: 'field' }, el('span', null, label), input, hint ? el('small', null, hint) : null);
 }
+
+/** What can be chosen in a field. @param {(string | number)[][]} choices each value with its words */
+export const options = (choices) => choices.map(([value, text]) => el('option', { value }, String(text)));
+
+/** A field in which one of several is chosen. @param {string} label @param {(string | number)[][]} choices each value with its words */
+export function choice(label, choices) {
+  const select = el('select', null, ...options(choices));
+  return { select, element: field(label, select) };
+}
+
+/** A part of a panel that is closed at first. @param {string} title @param {Record<string, any>} on listeners @param {...(Node | string | null | false)} parts */
+export const part = (title, on, ...parts) =>
+  el('details', { class: 'card', on }, el('summary', null, title), el('div', { class: 'stack' }, ...parts));
 
 /** The first digits of a key, as a code with the whole in its title. @param {string | null} hex */
 export function short(hex) {

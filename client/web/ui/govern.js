@@ -2,8 +2,8 @@
 
 import { bytesOf } from '../core/bytes.js';
 import { age, t } from '../strings.js';
-import { button, el, field, fill, short, word } from './dom.js';
-import { askOrder, choice, may, mayModerate, RIGHTS, TIMES } from './moderate.js';
+import { button, choice, el, field, fill, short, word } from './dom.js';
+import { askOrder, may, mayModerate, RIGHTS, TIMES } from './moderate.js';
 /** The orders, each with the fields that it takes. */
 import ORDERS from './orders.json' with { type: 'json' };
 

@@ -227,7 +227,6 @@ export class Input {
 export function stick(input) {
   const knob = el('div', { class: 'stick-knob' });
   const base = el('div', { class: 'stick', role: 'application', 'aria-label': t('act.stick') }, knob);
-  let holder = -1;
   const move = (/** @type {PointerEvent} */ event) => {
     const box = base.getBoundingClientRect();
     const reach = box.width / 2;
@@ -241,7 +240,6 @@ export function stick(input) {
     input.steer();
   };
   const end = () => {
-    holder = -1;
     knob.style.transform = '';
     base.classList.remove('held');
     input.stick = { x: 0, y: 0 };
@@ -249,13 +247,11 @@ export function stick(input) {
   };
   base.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
-    holder = event.pointerId;
-    base.setPointerCapture(holder);
+    base.setPointerCapture(event.pointerId);
     base.classList.add('held');
     move(event);
   });
-  base.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => event.pointerId === holder && move(event));
-  base.addEventListener('pointerup', end);
-  base.addEventListener('pointercancel', end);
+  base.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => base.hasPointerCapture(event.pointerId) && move(event));
+  base.addEventListener('lostpointercapture', end);
   return base;
 }

@@ -3,7 +3,7 @@
 import { Identity, randomSecret } from '../core/keys.js';
 import { sealing } from '../core/work.js';
 import { t, why } from '../strings.js';
-import { button, el, field, fill, put, save, word } from './dom.js';
+import { button, el, field, fill, part, put, save, word } from './dom.js';
 import { keyTaker } from './entry.js';
 import { settle } from './moderate.js';
 import { qr } from './qr.js';
@@ -17,9 +17,6 @@ const line = (/** @type {string} */ label, more = {}) => {
   return { input, element: field(t(label), input) };
 };
 const secretField = (/** @type {string} */ label) => line(label, { type: 'password', maxlength: '1024', autocomplete: 'off' });
-
-/** A part that is closed at first. @param {string} title @param {...(Node | false)} parts */
-const part = (title, ...parts) => el('details', { class: 'card' }, el('summary', null, t(title)), el('div', { class: 'stack' }, ...parts));
 
 /** A button for something that may fail, and where it says so. @param {string} label @param {() => Promise<unknown>} act */
 function doing(label, act) {
@@ -47,13 +44,13 @@ export function keyBox(page) {
   });
   return el('section', { class: 'stack' }, el('h3', null, t('settings.key')), el('p', { class: 'quiet' }, t('settings.key.how')),
     el('p', null, identity?.kept === false ? t('phase.key', { why: t(`store.${identity.why}`) }) : t('settings.key.kept')),
-    toggle, shown, part('settings.key.import', keyTaker((text, passphrase) => page.useKey(text, passphrase))), sealed(page), givenUp(page), ownFriends(page), ofFriends(page));
+    toggle, shown, part(t('settings.key.import'), {}, keyTaker((text, passphrase) => page.useKey(text, passphrase))), sealed(page), givenUp(page), ownFriends(page), ofFriends(page));
 }
 
 /** Writes the key into a file that a passphrase opens. @param {import('../main.js').Page} page */
 function sealed({ identity, loaded }) {
   const [passphrase, again] = [secretField('key.passphrase'), secretField('key.passphrase.again')];
-  return part('key.seal', el('p', { class: 'quiet' }, t('key.seal.how')), passphrase.element, again.element, doing('key.seal.do', async () => {
+  return part(t('key.seal'), {}, el('p', { class: 'quiet' }, t('key.seal.how')), passphrase.element, again.element, doing('key.seal.do', async () => {
     if (!passphrase.input.value || passphrase.input.value !== again.input.value) throw new Error(t('key.passphrase.differ'));
     const { secret, rotation } = identity;
     const { text } = await sealing(loaded.compiled, { do: 'seal', secret, rotation, passphrase: passphrase.input.value, random: randomSecret(SEAL_RANDOM) });
@@ -63,7 +60,7 @@ function sealed({ identity, loaded }) {
 
 /** Gives the key up for a new one. @param {import('../main.js').Page} page */
 function givenUp({ identity, store }) {
-  return part('key.rotate', el('p', { class: 'quiet' }, t('key.rotate.how')), doing('key.rotate.do', async () => {
+  return part(t('key.rotate'), {}, el('p', { class: 'quiet' }, t('key.rotate.how')), doing('key.rotate.do', async () => {
     if (!store.kept) throw new Error(t('key.rotate.unkept'));
     // The old key shows its own document to sims that have not seen it.
     save(new Blob([identity.export()], { type: 'text/plain' }), `metatopia-${identity.public.slice(0, 8)}.old-key`);
@@ -77,26 +74,24 @@ function ownFriends(page) {
   const { client, identity } = page;
   const [told, people] = [el('ul'), el('div')];
   const [more, need] = [line('key.friends.more'), line('key.friends.need', { type: 'number', min: '1', max: '8', value: '2' })];
-  const box = part('key.friends', el('p', { class: 'quiet' }, t('key.friends.how')), told, word(), people, more.element, need.element, doing('key.friends.do', async () => {
-    const checked = [...people.querySelectorAll('input')].filter(({ checked }) => checked).map(({ value }) => value);
-    const keys = [...checked, ...more.input.value.split(/[\s,]+/).filter(Boolean)];
-    if (keys.length === 0) throw new Error(t('key.friends.none'));
-    await settle(page, client.nameFriends(keys, Number(need.input.value)), t('key.friends.done')).then(show);
-  }), button({ text: t('key.friends.stop'), class: 'small danger', click: () => settle(page, client.nameFriends([], 0), t('key.friends.stopped')).then(show) }));
   async function show() {
     const [{ lines }, players] = await Promise.all([client.friends(), client.players()]).catch(() => [{ lines: [] }, []]);
     fill(told, ...lines.map((text) => el('li', null, text)));
     fill(people, ...players.filter(({ key }) => key !== identity.public).map(({ key, name }) => el('label', { class: 'switch' }, el('input', { type: 'checkbox', value: key }), el('span', null, name))));
   }
-  box.addEventListener('toggle', show);
-  return box;
+  return part(t('key.friends'), { toggle: show }, el('p', { class: 'quiet' }, t('key.friends.how')), told, word(), people, more.element, need.element, doing('key.friends.do', async () => {
+    const checked = [...people.querySelectorAll('input')].filter(({ checked }) => checked).map(({ value }) => value);
+    const keys = [...checked, ...more.input.value.split(/[\s,]+/).filter(Boolean)];
+    if (keys.length === 0) throw new Error(t('key.friends.none'));
+    await settle(page, client.nameFriends(keys, Number(need.input.value)), t('key.friends.done')).then(show);
+  }), button({ text: t('key.friends.stop'), class: 'small danger', click: () => settle(page, client.nameFriends([], 0), t('key.friends.stopped')).then(show) }));
 }
 
 /** Vouches for a friend's new key, or asks friends to vouch for one's own. @param {import('../main.js').Page} page */
 function ofFriends(page) {
   const [old, text, lost] = [line('key.vouch.old'), line('key.vouch.text'), line('key.ask.old')];
   const shown = el('div', { class: 'stack' });
-  return part('key.lost',
+  return part(t('key.lost'), {},
     el('p', { class: 'quiet' }, t('key.vouch.how')), old.element, text.element,
     doing('key.vouch.do', () => settle(page, page.client.vouch(old.input.value, text.input.value), t('key.vouch.done'))),
     el('p', { class: 'quiet' }, t('key.ask.how')), lost.element, doing('key.ask.do', async () => {

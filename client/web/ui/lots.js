@@ -1,8 +1,7 @@
 /** Lots: the one on which one stands, what can be done about it, and whose lot one points at. */
 
 import { t } from '../strings.js';
-import { button, el, field, fill, put } from './dom.js';
-import { choice } from './moderate.js';
+import { button, choice, el, field, fill, options, part, put } from './dom.js';
 
 /** The side of what is claimed, in metres. */
 const SIDE = 8;
@@ -25,36 +24,42 @@ export function pointOutLots(page) {
   page.map.addEventListener('click', (/** @type {MouseEvent} */ event) => words(event) && page.toasts.say(words(event)));
 }
 
-/** What the holder of a lot may order about it; all but the name, and the club that builds no longer, is about somebody, or a thing. */
-const VERBS = ['name', 'open', 'shut', 'open_club', 'shut_club', 'give', 'send_home'];
+/** What the holder of a lot may order about it, each with what it is about: a field of the order, and who or what there is. */
+const ORDERS = /** @type {Record<string, [field?: string, of?: 'people' | 'friends' | 'clubs' | 'strangers']>} */ ({
+  name: ['name'], open: ['to', 'people'], shut: ['to', 'friends'], open_club: ['club', 'clubs'], shut_club: [],
+  give: ['to', 'people'], send_home: ['object', 'strangers'],
+});
 
 /** What is ordered about one's own lot. @param {import('../main.js').Page} page @param {() => Lot | undefined} here */
 function lotOrders({ client, identity, toasts }, here) {
-  const verb = choice(t('lot.order'), VERBS.map((word) => [word, t(`lot.do.${word}`)]));
+  const verb = choice(t('lot.order'), Object.keys(ORDERS).map((word) => [word, t(`lot.do.${word}`)]));
   const name = el('input', { type: 'text', maxlength: '32' });
   const whom = choice(t('lot.whom'), []);
   const named = field(t('lot.name'), name);
-  /** Things of others that stand on the lot. @returns {[string, string][]} */
+  const others = (/** @type {{key: string, name: string}[]} */ all) => all.filter(({ key }) => key !== identity.public).map((person) => [person.key, person.name]);
+  /** Things of others that stand on the lot. */
   const strangers = () => [...client.sight.objects.values()]
     .filter((thing) => !thing.player && thing.owner && thing.owner !== identity.public && lotAt(client.lots, client.sight.at(thing.id, performance.now())) === here())
     .map((thing) => [String(thing.id), `${thing.name} (#${thing.id})`]);
+  /** What there is to choose. @type {Record<string, () => any>} */
+  const choices = {
+    people: async () => others(await client.players()), friends: () => others(here()?.friends ?? []), strangers,
+    clubs: async () => (await client.clubs()).filter(({ invited }) => !invited).map(({ club, name }) => [String(club), name]),
+  };
   async function fit() {
-    const word = verb.select.value;
-    [named.hidden, whom.element.hidden] = [word !== 'name', word === 'name' || word === 'shut_club'];
-    const people = word === 'shut' ? here()?.friends ?? [] : word === 'open' || word === 'give' ? await client.players().catch(() => []) : [];
-    const clubs = word === 'open_club' ? await client.clubs().catch(() => []) : [];
-    if (word !== verb.select.value) return;
-    const choices = word === 'send_home' ? strangers() : word === 'open_club' ? clubs.filter(({ invited }) => !invited).map(({ club, name }) => [String(club), name]) : people.filter(({ key }) => key !== identity.public).map((person) => [person.key, person.name]);
-    fill(whom.select, ...choices.map(([value, text]) => el('option', { value }, text)));
+    const [word, [about, of]] = [verb.select.value, ORDERS[verb.select.value]];
+    [named.hidden, whom.element.hidden] = [about !== 'name', of === undefined];
+    const found = of ? await Promise.resolve().then(choices[of]).catch(() => []) : [];
+    if (word === verb.select.value) fill(whom.select, ...options(found));
   }
   const give = () => {
     const [word, chosen] = [verb.select.value, whom.select.value];
-    const about = word === 'name' ? { name: name.value.trim() } : word === 'send_home' ? { object: Number(chosen) } : word === 'open_club' ? { club: Number(chosen) } : word === 'shut_club' ? {} : { to: chosen };
-    return toasts.watch('lot', client.orderLot(here()?.lot ?? 0, { verb: word, ...about }));
+    const [about] = ORDERS[word];
+    const value = about === 'name' ? name.value.trim() : about === 'to' ? chosen : Number(chosen);
+    return toasts.watch('lot', client.orderLot(here()?.lot ?? 0, { verb: word, ...(about && { [about]: value }) }));
   };
   verb.select.addEventListener('change', fit);
-  return el('details', { class: 'card', on: { toggle: fit } }, el('summary', null, t('lot.orders')),
-    el('div', { class: 'stack' }, verb.element, named, whom.element, button({ text: t('moderate.do'), click: give })));
+  return part(t('lot.orders'), { toggle: fit }, verb.element, named, whom.element, button({ text: t('moderate.do'), click: give }));
 }
 
 /** @param {import('../main.js').Page} page */

@@ -1,7 +1,8 @@
 /** Orders about people, for those who may give them, and the list of what was ordered. */
 
 import { refusal, t, why } from '../strings.js';
-import { button, el, field, fill, openDialog, put, short } from './dom.js';
+import { button, choice, el, field, fill, openDialog, put, short } from './dom.js';
+import { attempt } from './toast.js';
 
 /** What may be done about a person. */
 const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban', 'unprofile', 'grant', 'revoke'];
@@ -29,12 +30,6 @@ export function thingOrders(person, { id, home }) {
 export function orderOf(verb, key, time, reason, right) {
   const seconds = TIMES.find(([word]) => word === time)?.[1] ?? null;
   return { verb, key, ...(OF_RIGHTS.has(verb) && { rights: [right] }), ...(TIMED.has(verb) && { seconds }), ...(REASONED.has(verb) && { reason }) };
-}
-
-/** A field in which one of several is chosen. @param {string} label @param {[string, string][]} choices */
-export function choice(label, choices) {
-  const select = el('select', null, ...choices.map(([value, text]) => el('option', { value }, text)));
-  return { select, element: field(label, select) };
 }
 
 /** Asks what to do about somebody, and orders it. @param {import('../main.js').Page} page @param {{name: string, key: string}} player @param {boolean} admin */
@@ -108,16 +103,11 @@ export function order(page, given, acts = 1) {
 }
 
 /** Says what came of an act, and whether it was done. @param {import('../main.js').Page} page @param {Promise<import('../../shapes.js').Result>} act @param {string} done */
-export async function settle(page, act, done) {
-  try {
-    const { ok, refusal: code } = await act;
-    page.toasts.say(ok ? done : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
-    return ok;
-  } catch (error) {
-    page.toasts.say(t('failed', { why: why(error) }), 'bad');
-    return false;
-  }
-}
+export const settle = (page, act, done) => attempt(page.toasts, async () => {
+  const { ok, refusal: code } = await act;
+  page.toasts.say(ok ? done : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
+  return ok;
+});
 
 /** What was done to what, and on which terms. @param {any} each @returns {[string, string]} */
 export function told({ verb, detail, object, lasts }) {

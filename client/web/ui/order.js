@@ -1,7 +1,7 @@
 /** Which script got which events in which order, turn by turn. */
 
 import { t, why } from '../strings.js';
-import { button, el, field, fill, icon, put, switchOf } from './dom.js';
+import { button, el, field, fill, icon, options, put, switchOf } from './dom.js';
 
 /** Turns behind the newest one that is asked for: those are decided and applied. */
 const BEHIND = 1;
@@ -31,7 +31,7 @@ export function orderPanel(page) {
   async function scripts() {
     const entries = await client.scripts();
     const before = which.value;
-    fill(which, ...entries.map(({ name, script }) => el('option', { value: script }, `${name} (#${script})`)));
+    fill(which, ...options(entries.map(({ name, script }) => [script, `${name} (#${script})`])));
     if (before) which.value = before;
     load();
   }

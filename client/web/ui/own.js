@@ -1,7 +1,8 @@
 /** Builders' tools for a thing of one's own. */
 
-import { t, why } from '../strings.js';
-import { button, el, field, fill, fromHex, toHex } from './dom.js';
+import { t } from '../strings.js';
+import { button, el, field, fill, fromHex, options, toHex } from './dom.js';
+import { attempt } from './toast.js';
 
 const MATERIALS = ['wood', 'stone', 'steel', 'rubber', 'ice', 'foam'];
 const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
@@ -78,13 +79,8 @@ export function choosing(page, { title, go, note }, ask, act) {
   const row = el('p', { class: 'row' }, which, button({ text: go, click: () => which.value && act(which.value) }));
   const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, title),
     note ? el('div', { class: 'stack' }, el('p', { class: 'quiet' }, note), row) : row);
-  async function load() {
-    if (!box.open) return;
-    try {
-      fill(which, ...(await ask()).map(([value, name]) => el('option', { value }, name)));
-    } catch (error) {
-      page.toasts.say(t('failed', { why: why(error) }), 'bad');
-    }
+  function load() {
+    if (box.open) attempt(page.toasts, async () => fill(which, ...options(await ask())));
   }
   return box;
 }

@@ -2,6 +2,7 @@
 
 import { t, why } from '../strings.js';
 import { button, el, fill, put, save, short, switchOf } from './dom.js';
+import { attempt } from './toast.js';
 
 /** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
 export function proofPanel(page) {
@@ -72,7 +73,7 @@ const bytes = (n) => (n >= 1000 ? `${(n / 1000).toFixed(1)} kB` : `${Math.round(
 /** @param {import('../main.js').Page} page */
 function replicaBox(page) {
   const { client } = page;
-  const toggle = el('input', { type: 'checkbox', role: 'switch', on: { change: () => Promise.resolve(client.setReplica(toggle.checked)).catch((error) => page.toasts.say(t('failed', { why: why(error) }), 'bad')) } });
+  const toggle = el('input', { type: 'checkbox', role: 'switch', on: { change: () => attempt(page.toasts, async () => client.setReplica(toggle.checked)) } });
   const phase = el('p', { class: 'replica-phase', role: 'status' });
   const height = el('dd');
   const own = el('dd', { class: 'hex' });

@@ -2,7 +2,7 @@
 
 import { fragmentOf } from '../core/fragment.js';
 import { t } from '../strings.js';
-import { button, el, fill } from './dom.js';
+import { button, el } from './dom.js';
 import { qr } from './qr.js';
 import { copied } from './source.js';
 
@@ -16,22 +16,18 @@ export function joinAddress(page, origin) {
 }
 
 /** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
-export function sharePanel(page) {
-  const body = el('div', { class: 'stack' });
-  function show() {
-    const origin = page.client.status.http || location.origin;
-    const address = joinAddress(page, origin);
-    const text = el('input', { type: 'text', readonly: true, value: address, 'aria-label': t('panel.share'), on: { focus: () => text.select() } });
-    const { hostname } = new URL(origin, location.href);
-    const local = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]';
-    fill(body, el('p', { class: 'quiet' }, t('share.intro')), qr(address, t('share.qr')), text,
-      el('p', { class: 'row' },
-        button({ icon: 'copy', text: t('copy'), click: () => copied(page, address) }),
-        'share' in navigator && button({
-          icon: 'share', text: t('share.button'),
-          click: () => navigator.share({ title: t('title', { sim: page.client.status.simName ?? '' }), url: address }).catch(() => {}),
-        })),
-      local && el('p', { class: 'quiet' }, t('share.local')));
-  }
-  return { body, show };
-}
+export const sharePanel = (page) => ({ parts() {
+  const { status } = page.client;
+  const origin = status.http || location.origin;
+  const address = joinAddress(page, origin);
+  const text = el('input', { type: 'text', readonly: true, value: address, 'aria-label': t('panel.share'), on: { focus: () => text.select() } });
+  const { hostname } = new URL(origin, location.href);
+  const local = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]';
+  const hand = () => navigator.share({ title: t('title', { sim: status.simName ?? '' }), url: address }).catch(() => {});
+  return [
+    el('p', { class: 'quiet' }, t('share.intro')), qr(address, t('share.qr')), text,
+    el('p', { class: 'row' }, button({ icon: 'copy', text: t('copy'), click: () => copied(page, address) }),
+      'share' in navigator && button({ icon: 'share', text: t('share.button'), click: hand })),
+    local && el('p', { class: 'quiet' }, t('share.local')),
+  ];
+} });

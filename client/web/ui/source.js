@@ -1,8 +1,9 @@
 /** The source of a package, to read, copy and keep. */
 
-import { t, why } from '../strings.js';
+import { t } from '../strings.js';
 import { button, copyText, el, facts, fill, save, short } from './dom.js';
 import { sourceLines } from './highlight.js';
+import { attempt } from './toast.js';
 
 /** Names of a package's authors. @param {any} manifest */
 export function authorsOf(manifest) {
@@ -54,16 +55,15 @@ export function everything(page) {
     icon: 'download', text: t('source.all'), title: t('source.all.how'),
     click: async () => {
       made.disabled = true;
-      try {
-        const { archive, list } = await page.client.allSource();
-        save(archive, `${page.client.status.simName ?? 'sim'}-source.tar`);
-        const ok = list.filter((/** @type {any} */ entry) => entry.verified).length;
-        page.toasts.say(t('source.all.count', { ok, n: list.length }), ok === list.length ? 'plain' : 'bad');
-      } catch (error) {
-        page.toasts.say(t('failed', { why: why(error) }), 'bad');
-      }
+      await attempt(page.toasts, take);
       made.disabled = false;
     },
   });
+  async function take() {
+    const { archive, list } = await page.client.allSource();
+    save(archive, `${page.client.status.simName ?? 'sim'}-source.tar`);
+    const ok = list.filter((/** @type {any} */ entry) => entry.verified).length;
+    page.toasts.say(t('source.all.count', { ok, n: list.length }), ok === list.length ? 'plain' : 'bad');
+  }
   return made;
 }

@@ -3,11 +3,20 @@
 import { refusal, t, why } from '../strings.js';
 import { el } from './dom.js';
 
+/**
+ * Does something, and says why it failed, if so.
+ * @template T @param {Pick<Toasts, 'say'>} toasts @param {() => Promise<T>} act @returns {Promise<T | false>}
+ */
+export const attempt = (toasts, act) => act().catch((error) => {
+  toasts.say(t('failed', { why: why(error) }), 'bad');
+  return false;
+});
+
 /** Event: 'done', an act of its name that was let pass. */
 export class Toasts extends EventTarget {
   box = el('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
 
-  /** @param {string} text @param {'plain' | 'bad'} [kind] */
+  /** @param {string} text @param {'plain' | 'good' | 'bad'} [kind] */
   say(text, kind = 'plain') {
     for (const old of [...this.box.children]) if (old.textContent === text) old.remove();
     const toast = el('div', { class: `toast ${kind}` }, text);

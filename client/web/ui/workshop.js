@@ -7,7 +7,7 @@
  */
 
 import { refusal, t, why } from '../strings.js';
-import { button, el, field, fill, put } from './dom.js';
+import { button, el, field, fill, options, put } from './dom.js';
 import * as drafts from './drafts.js';
 import { create } from './editor.js';
 import { learn } from './highlight.js';
@@ -120,7 +120,7 @@ export function workshopPanel(page) {
     learn(names);
     fill(licences, ...(reference?.licences ?? []).map((each) => el('option', { value: each })));
     [name.value, licence.value, editor.value] = [draft.name, draft.licence, draft.files[draft.entry] ?? ''];
-    fill(thing, el('option', { value: '' }, t('script.nowhere')), ...things.map((own) => el('option', { value: own.object }, `${own.name} (#${own.object})`)));
+    fill(thing, ...options([['', t('script.nowhere')], ...things.map((own) => [own.object, `${own.name} (#${own.object})`])]));
     put(state, next.again ? t('script.again') : '');
     back.hidden = (task.object ?? null) === null;
     trial.stop();
@@ -154,7 +154,7 @@ export function workshopPanel(page) {
     if (!scripts.some(({ script }) => script === draft.script)) draft.script = null;
     draft.object = own?.object ?? null;
     thing.value = String(draft.object ?? '');
-    fill(which, ...scripts.map(({ script }) => el('option', { value: script }, t('script.instead.of', { n: script }))), el('option', { value: '' }, t('script.beside')));
+    fill(which, ...options([...scripts.map(({ script }) => [script, t('script.instead.of', { n: script })]), ['', t('script.beside')]]));
     which.value = String(draft.script ?? '');
     instead.hidden = scripts.length === 0;
   }
