@@ -3,6 +3,8 @@
 /** @typedef {CanvasRenderingContext2D} Context */
 /** @typedef {string | CanvasGradient | CanvasPattern} Paint */
 /** @typedef {readonly (readonly number[])[]} Points  x and y of each */
+/** @typedef {(ctx: Context, paint: Paint, ...at: number[]) => void} Filling */
+/** @typedef {(ctx: Context, paint: Paint, width: number, at: number[]) => void} Stroke */
 
 /** Fills what a path encloses. @param {Context} ctx @param {Paint} paint @param {() => unknown} path */
 export function filled(ctx, paint, path) {
@@ -12,7 +14,10 @@ export function filled(ctx, paint, path) {
   ctx.fill();
 }
 
-/** Draws along a path. @param {Context} ctx @param {Paint} paint @param {number} width @param {() => unknown} path */
+/**
+ * Draws along a path.
+ * @param {Context} ctx @param {Paint} paint @param {number} width @param {() => unknown} path
+ */
 export function stroked(ctx, paint, width, path) {
   ctx.strokeStyle = paint;
   ctx.lineWidth = width;
@@ -21,7 +26,10 @@ export function stroked(ctx, paint, width, path) {
   ctx.stroke();
 }
 
-/** Draws around another middle, and turned. @param {Context} ctx @param {number} x @param {number} y @param {() => unknown} draw */
+/**
+ * Draws around another middle, and turned.
+ * @param {Context} ctx @param {number} x @param {number} y @param {() => unknown} draw
+ */
 export function moved(ctx, x, y, draw, angle = 0) {
   ctx.save();
   ctx.translate(x, y);
@@ -30,7 +38,7 @@ export function moved(ctx, x, y, draw, angle = 0) {
   ctx.restore();
 }
 
-/** Draws only within a rectangle. @param {Context} ctx @param {number[]} box x, y, w and h @param {() => unknown} draw */
+/** Draws only within a box: x, y, w and h. @param {Context} ctx @param {number[]} box @param {() => unknown} draw */
 export function clipped(ctx, [x, y, w, h], draw) {
   ctx.save();
   ctx.beginPath();
@@ -40,27 +48,29 @@ export function clipped(ctx, [x, y, w, h], draw) {
   ctx.restore();
 }
 
-/** Fills a rectangle. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} w @param {number} h */
+/** Fills a rectangle. @type {Filling} */
 export function slab(ctx, paint, x, y, w, h) {
   ctx.fillStyle = paint;
   ctx.fillRect(x, y, w, h);
 }
 
-/** Draws the edge of a rectangle. @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} box x, y, w and h */
+/** Draws the edge of a rectangle. @type {Stroke} */
 export function rim(ctx, paint, width, [x, y, w, h]) {
   ctx.strokeStyle = paint;
   ctx.lineWidth = width;
   ctx.strokeRect(x, y, w, h);
 }
 
-/** Fills a disc. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} r */
+/** Fills a disc. @type {Filling} */
 export const disc = (ctx, paint, x, y, r) => filled(ctx, paint, () => ctx.arc(x, y, r, 0, 7));
 
-/** Fills an ellipse. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} rx @param {number} ry */
-export const oval = (ctx, paint, x, y, rx, ry, turn = 0) => filled(ctx, paint, () => ctx.ellipse(x, y, rx, ry, turn, 0, 7));
+/** Fills an ellipse. @type {Filling} */
+export const oval = (ctx, paint, x, y, rx, ry, turn = 0) =>
+  filled(ctx, paint, () => ctx.ellipse(x, y, rx, ry, turn, 0, 7));
 
-/** Fills a rectangle with round corners. @param {Context} ctx @param {Paint} paint @param {number[]} box x, y, w and h @param {number} r */
-export const pill = (ctx, paint, [x, y, w, h], r) => filled(ctx, paint, () => ctx.roundRect(x, y, w, h, r));
+/** Fills a box with round corners. @param {Context} ctx @param {Paint} paint @param {number[]} box @param {number} r */
+export const pill = (ctx, paint, [x, y, w, h], r) =>
+  filled(ctx, paint, () => ctx.roundRect(x, y, w, h, r));
 
 /** Goes along these points. @param {Context} ctx @param {Points} points */
 export function along(ctx, points) {
@@ -71,10 +81,12 @@ export function along(ctx, points) {
 export const patch = (ctx, paint, points) => filled(ctx, paint, () => along(ctx, points));
 
 /** Draws a line. @param {Context} ctx @param {Paint} paint @param {number} width @param {Points} points */
-export const line = (ctx, paint, width, points) => stroked(ctx, paint, width, () => along(ctx, points));
+export const line = (ctx, paint, width, points) =>
+  stroked(ctx, paint, width, () => along(ctx, points));
 
-/** Draws a part of a circle. @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} arc x, y, radius, from and to */
-export const arc = (ctx, paint, width, [x, y, r, from, to]) => stroked(ctx, paint, width, () => ctx.arc(x, y, r, from, to));
+/** Draws a part of a circle: x, y, radius, from and to. @type {Stroke} */
+export const arc = (ctx, paint, width, [x, y, r, from, to]) =>
+  stroked(ctx, paint, width, () => ctx.arc(x, y, r, from, to));
 
 /** Gives a gradient its colours. @param {CanvasGradient} gradient @param {...[number, string]} stops */
 export function fade(gradient, ...stops) {

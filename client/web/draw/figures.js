@@ -169,13 +169,19 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
 
 const sine = (/** @type {number} */ now, /** @type {number} */ ms) => Math.sin(now / ms);
 
+/** Bent by so much of these. @param {number} much @param {number} squash @param {number} dip */
+const bent = (much, squash, dip) => ({ squash: squash * much, dip: dip * much });
+
 /** What gestures do with the body at a moment. @type {Record<string, (now: number, s: number) => object>} */
 const POSES = {
   wave: (now) => ({ wave: 1 + sine(now, 90) * 0.4 }),
-  nod: (now) => ({ squash: 0.04 * (1 + sine(now, 110)), dip: 0.14 * (1 + sine(now, 110)) }),
-  bow: (now) => ({ squash: 0.14 * sine((now % 2000) * Math.PI, 2000), dip: 0.5 * sine((now % 2000) * Math.PI, 2000) }),
+  nod: (now) => bent(1 + sine(now, 110), 0.04, 0.14),
+  bow: (now) => bent(sine((now % 2000) * Math.PI, 2000), 0.14, 0.5),
   laugh: (now, s) => ({ shake: sine(now, 35) * 0.025 * s, squash: 0.03 * sine(now, 60), joy: true }),
-  dance: (now, s) => ({ turn: sine(now, 260) * 1.2, hop: Math.abs(sine(now, 170)) * 0.22 * s, shake: sine(now, 260) * 0.1 * s, joy: true }),
+  dance: (now, s) => ({
+    turn: sine(now, 260) * 1.2, hop: Math.abs(sine(now, 170)) * 0.22 * s,
+    shake: sine(now, 260) * 0.1 * s, joy: true,
+  }),
 };
 const STILL = { turn: 0, hop: 0, shake: 0, squash: 0, wave: 0, dip: 0, joy: false };
 

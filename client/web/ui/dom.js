@@ -26,7 +26,8 @@ export function el(tag, props, ...children) {
 }
 
 /** What is there of things that may be left out. @param {unknown[]} children @returns {any[]} */
-const present = (children) => children.filter((child) => child !== null && child !== false && child !== undefined);
+const present = (children) =>
+  children.filter((child) => child !== null && child !== false && child !== undefined);
 
 /** Replaces what is in an element. @param {Element} element @param {...(Node | string | null | false | undefined)} children */
 export function fill(element, ...children) {
@@ -74,16 +75,23 @@ export function field(label, input, hint) {
   return el('label', { class: 'field' }, el('span', null, label), input, hint ? el('small', null, hint) : null);
 }
 
-/** What can be chosen in a field. @param {(string | number)[][]} choices each value with its words */
-export const options = (choices) => choices.map(([value, text]) => el('option', { value }, String(text)));
+/** Values that can be chosen, each with its words. @typedef {(string | number)[][]} Choices */
 
-/** A field in which one of several is chosen. @param {string} label @param {(string | number)[][]} choices each value with its words */
+/** What can be chosen in a field. @param {Choices} choices */
+export const options = (choices) =>
+  choices.map(([value, text]) => el('option', { value }, String(text)));
+
+/** A field in which one of several is chosen. @param {string} label @param {Choices} choices */
 export function choice(label, choices) {
   const select = el('select', null, ...options(choices));
   return { select, element: field(label, select) };
 }
 
-/** A part of a panel that is closed at first. @param {string} title @param {Record<string, any>} on listeners @param {...(Node | string | null | false)} parts */
+/**
+ * A part of a panel that is closed at first.
+ * @param {string} title @param {Record<string, any>} on listeners
+ * @param {...(Node | string | null | false)} parts
+ */
 export const part = (title, on, ...parts) =>
   el('details', { class: 'card', on }, el('summary', null, title), el('div', { class: 'stack' }, ...parts));
 

@@ -24,11 +24,15 @@ export function pointOutLots(page) {
   page.map.addEventListener('click', (/** @type {MouseEvent} */ event) => words(event) && page.toasts.say(words(event)));
 }
 
-/** What the holder of a lot may order about it, each with what it is about: a field of the order, and who or what there is. */
-const ORDERS = /** @type {Record<string, [field?: string, of?: 'people' | 'friends' | 'clubs' | 'strangers']>} */ ({
-  name: ['name'], open: ['to', 'people'], shut: ['to', 'friends'], open_club: ['club', 'clubs'], shut_club: [],
-  give: ['to', 'people'], send_home: ['object', 'strangers'],
-});
+/**
+ * What the holder of a lot may order about it: the field of the order that says whom or what it is about,
+ * and who or what there is to choose.
+ * @type {Record<string, [field?: string, of?: 'people' | 'friends' | 'clubs' | 'strangers']>}
+ */
+const ORDERS = {
+  name: ['name'], open: ['to', 'people'], shut: ['to', 'friends'], open_club: ['club', 'clubs'],
+  shut_club: [], give: ['to', 'people'], send_home: ['object', 'strangers'],
+};
 
 /** What is ordered about one's own lot. @param {import('../main.js').Page} page @param {() => Lot | undefined} here */
 function lotOrders({ client, identity, toasts }, here) {
@@ -36,15 +40,18 @@ function lotOrders({ client, identity, toasts }, here) {
   const name = el('input', { type: 'text', maxlength: '32' });
   const whom = choice(t('lot.whom'), []);
   const named = field(t('lot.name'), name);
-  const others = (/** @type {{key: string, name: string}[]} */ all) => all.filter(({ key }) => key !== identity.public).map((person) => [person.key, person.name]);
+  const others = (/** @type {{key: string, name: string}[]} */ all) =>
+    all.filter(({ key }) => key !== identity.public).map(({ key, name }) => [key, name]);
   /** Things of others that stand on the lot. */
   const strangers = () => [...client.sight.objects.values()]
     .filter((thing) => !thing.player && thing.owner && thing.owner !== identity.public && lotAt(client.lots, client.sight.at(thing.id, performance.now())) === here())
     .map((thing) => [String(thing.id), `${thing.name} (#${thing.id})`]);
   /** What there is to choose. @type {Record<string, () => any>} */
   const choices = {
-    people: async () => others(await client.players()), friends: () => others(here()?.friends ?? []), strangers,
-    clubs: async () => (await client.clubs()).filter(({ invited }) => !invited).map(({ club, name }) => [String(club), name]),
+    people: async () => others(await client.players()), friends: () => others(here()?.friends ?? []),
+    clubs: async () => (await client.clubs()).filter(({ invited }) => !invited)
+      .map(({ club, name }) => [String(club), name]),
+    strangers,
   };
   async function fit() {
     const [word, [about, of]] = [verb.select.value, ORDERS[verb.select.value]];
