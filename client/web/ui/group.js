@@ -13,7 +13,7 @@ const ACTS_AT_ONCE = 6;
 const UNDO_MAX = 16;
 
 /** Acts that are steps to be taken back. */
-const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin', 'travel', 'material', 'unite']);
+const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin', 'travel', 'material', 'sensor', 'unite']);
 
 /** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number}}} Placed */
 

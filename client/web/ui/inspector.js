@@ -40,7 +40,7 @@ export function thingPanel(page) {
     panel.title = thing.name;
     const at = picture.sight.at(id, performance.now());
     const ids = thing.scripts.map((/** @type {any} */ s) => s.script).join();
-    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}|${thing.held}|${thing.seat}|${thing.changed?.height}|${client.joints.some(({ a, b }) => a === id || b === id)}`;
+    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}|${thing.sensor}|${thing.held}|${thing.seat}|${thing.changed?.height}|${client.joints.some(({ a, b }) => a === id || b === id)}`;
     if (now !== signature) {
       signature = now;
       put(page.dock.heading, thing.name);

@@ -53,8 +53,7 @@ export function ownTools(page, thing) {
       field(t('own.angle'), angle), field(t('own.color'), color), field(t('own.name'), name), field(t('own.text'), text)),
     el('p', { class: 'row' },
       button({ icon: 'copy', text: t('own.copy'), click: () => toasts.watch('copy', build.copy(id, at.x + thing.hx * 2 + 0.3, at.y)) }),
-      // Nothing else leaves over a border.
-      thing.movable && button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => page.group.travel(id, !thing.travels) }),
+      thing.movable && /* Nothing else leaves over a border. */ button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => page.group.travel(id, !thing.travels) }),
       client.joints.some(({ a, b }) => a === id || b === id) && button({ text: t('own.unjoin'), click: () => toasts.watch('unjoin', build.unjoin(id)) }),
       button({ text: t('own.stow'), title: t('own.stow.hint'), click: () => toasts.watch('stow', build.stow(id)) }),
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
@@ -62,6 +61,7 @@ export function ownTools(page, thing) {
     choosing(page, { title: t('own.give'), go: t('own.give.do'), note: t('own.give.sure') },
       async () => (await client.players()).filter(({ key }) => key !== page.identity.public).map((p) => [p.key, p.name]),
       (key) => toasts.watch('give', build.give(id, key))),
+    button({ text: t(thing.sensor ? 'own.solid' : 'own.sensor'), title: t('own.sensor.hint'), click: () => toasts.watch('sensor', build.makeSensor(id, !thing.sensor)) }),
     choosing(page, { title: t('own.material'), go: t('own.material.do') }, async () => MATERIALS.map((name) => [name, t(`material.${name}`)]), (name) => toasts.watch('material', build.makeOf(id, name))),
     choosing(page, { title: t('own.attach'), go: t('own.attach.do') },
       async () => (await client.packages()).map((each) => [each.id, `${each.name} ${each.version}`]),

@@ -158,9 +158,7 @@ pub(crate) fn command(dice: &mut Stream, region: &Region) -> RegionCommand {
         46 => RegionCommand::OverlappingShape(Box::new(shape(dice)), pose(dice), filter(dice)),
         47 => RegionCommand::RayCast(vector(dice), vector(dice), object(dice), filter(dice)),
         48 if dice.below(2) == 0 => RegionCommand::SetSensor(object(dice), dice.below(2) == 0),
-        48 => {
-            RegionCommand::SetBreakForce(joint, (dice.below(2) == 0).then(|| number(dice)))
-        }
+        48 => RegionCommand::SetBreakForce(joint, (dice.below(2) == 0).then(|| number(dice))),
         _ => RegionCommand::ShapeCast(Box::new(ShapeCast {
             shape: shape(dice),
             pose: pose(dice),

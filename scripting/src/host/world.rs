@@ -136,9 +136,7 @@ pub(super) fn slide(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
 
 pub(super) fn break_at(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
-        [Value::Object(other), force] => {
-            done(scene.break_at(*other, fixed_of("break_at", force)?))
-        }
+        [Value::Object(other), force] => done(scene.break_at(*other, fixed_of("break_at", force)?)),
         _ => Err(wrong_types("break_at", args)),
     }
 }

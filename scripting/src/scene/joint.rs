@@ -61,12 +61,7 @@ impl ScriptContext {
     ///
     /// # Errors
     /// As [`ScriptContext::rod`].
-    pub fn spring(
-        &mut self,
-        other: ObjectId,
-        frequency: Fx,
-        damping: Fx,
-    ) -> Result<(), HostFault> {
+    pub fn spring(&mut self, other: ObjectId, frequency: Fx, damping: Fx) -> Result<(), HostFault> {
         self.check_joinable(other)?;
         self.check_near(other, "a spring")?;
         self.queue(ScriptEffect::Join { other, by: ThingJoint::Spring { frequency, damping } })
@@ -91,8 +86,8 @@ impl ScriptContext {
         }
         let most = Fx::from_int(ROPE_LENGTH_MAX);
         let [low, high] = limits.unwrap_or_default();
-        let are_right = (most.saturating_neg()..=Fx::ZERO).contains(&low)
-            && (Fx::ZERO..=most).contains(&high);
+        let are_right =
+            (most.saturating_neg()..=Fx::ZERO).contains(&low) && (Fx::ZERO..=most).contains(&high);
         if !are_right {
             let told = format!(
                 "a slider goes from -{ROPE_LENGTH_MAX} m or more to {ROPE_LENGTH_MAX} m or less, and 0 is between \

@@ -320,6 +320,7 @@ pub(crate) fn sample(name: &str, kind: ValueKind) -> &'static str {
         ValueKind::Function => "|x| x",
         ValueKind::Unit => "()",
         ValueKind::Bool => "true",
+        ValueKind::Number if name == "low" => "-1",
         ValueKind::Int | ValueKind::Number => "1",
         ValueKind::Fixed => "0.5",
         ValueKind::Text if name == "what" => "\"dress\"",
@@ -363,9 +364,8 @@ fn every_function_of_the_table_can_be_called() {
                 crate::stage::start(&source.replace("self_", "nearby(5)[1]"))
             }
             // A thing is joined to another one.
-            "pin" | "weld" | "tie" | "rod" | "spring" | "slide" | "break_at" | "motor" | "unjoin" => {
-                crate::stage::start(&source.replace("self_", "nearby(5)[0]"))
-            }
+            "pin" | "weld" | "tie" | "rod" | "spring" | "slide" | "break_at" | "motor"
+            | "unjoin" => crate::stage::start(&source.replace("self_", "nearby(5)[0]")),
             _ => crate::stage::start(&source),
         };
         let log = result.unwrap_or_else(|error| panic!("{call}: {error}")).log;

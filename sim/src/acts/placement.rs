@@ -63,21 +63,13 @@ impl State {
     }
 
     /// Checks that a body covers the sim's own ground, and if it stays there, none of that where people arrive.
-    pub(crate) fn check_clear(
-        &self,
-        footprint: &Footprint,
-        motion: Motion,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn check_clear(&self, footprint: &Footprint, motion: Motion) -> Result<(), Refusal> {
         if !self.is_own_ground(footprint.pose.position) {
             return Err(Refusal::OutOfRange);
         }
         let arrivals = self.charter.parameters.avatar.arrivals();
         let stays = motion != Motion::Dynamic;
-        if stays && footprint.area().overlaps(&arrivals) {
-            Err(Refusal::KeptClear)
-        } else {
-            Ok(())
-        }
+        if stays && footprint.area().overlaps(&arrivals) { Err(Refusal::KeptClear) } else { Ok(()) }
     }
 
     /// Checks that no avatar stands there, so that nobody gets stuck in what is built.

@@ -122,8 +122,7 @@ fn change_things(
         ScriptEffect::Spawn { thing, scripted, tag, material, sensor } => {
             let package = state.scripts.get(&run.script).map(|script| script.package);
             let package = package.filter(|_| scripted);
-            let spawned =
-                state.spawn_thing(run.object, &thing, (&material, sensor), package);
+            let spawned = state.spawn_thing(run.object, &thing, (&material, sensor), package);
             if programs.listening(EventKind::Spawn, &[run.script]).next().is_some() {
                 let event = Event::Spawn { thing: spawned.ok(), tag };
                 // Of its own share: what it spawns must not take the places of its timers.

@@ -128,12 +128,18 @@ fn without_a_pass_a_portal_is_ground_like_other_ground() {
 fn people_are_named_to_the_other_sim_near_the_portal_alone() {
     let (mut town, ada) = two();
     assert_eq!(said(&town, 0, 1).near, [], "she is 20 m from it");
-    for _ in 0..20 {
+    let near = |town: &[Place]| -> Vec<PublicKey> {
+        said(town, 0, 1).near.iter().map(|near| near.person).collect()
+    };
+    // How far she has to go depends on where the dice let her appear. She may push somebody along.
+    for _ in 0..80 {
+        if near(&town).contains(&ada) {
+            break;
+        }
         town[0].act(ada, 1, Act::Walk { heading: EAST });
         step(&mut town, 50);
     }
-    let near: Vec<PublicKey> = said(&town, 0, 1).near.iter().map(|near| near.person).collect();
-    assert_eq!(near, [ada]);
+    assert!(near(&town).contains(&ada));
     // Behind a portal nothing is in sight, so nothing there is felt.
     assert_eq!(said(&town, 0, 1).frame.bodies, []);
     assert!(town.iter().all(|place| place.world.ghosts().next().is_none()));
