@@ -79,12 +79,7 @@ impl ActContext<'_> {
                 on(*object, ObjectEdit::Recolor(*color))
             }
             Build::Rename { object, name } => on(*object, self.renamed(*object, name)?),
-            Build::Write { object, text } => {
-                let (_, thing) = self.within_reach(*object)?;
-                check_text(text)?;
-                self.state.check_more_text(thing, text)?;
-                on(*object, ObjectEdit::SetText(text.clone()))
-            }
+            Build::Write { object, text } => on(*object, self.written(*object, text)?),
             Build::LetTravel { object, travels } => {
                 self.thing(*object)?;
                 on(*object, ObjectEdit::LetTravel(*travels))
@@ -120,6 +115,14 @@ impl ActContext<'_> {
     fn renamed(&self, object: ObjectId, name: &str) -> Result<ObjectEdit, Refusal> {
         self.within_reach(object)?;
         if is_name(name) { Ok(ObjectEdit::Rename(name.to_owned())) } else { Err(Refusal::BadText) }
+    }
+
+    /// Decides whether a thing shows another text.
+    fn written(&self, object: ObjectId, text: &str) -> Result<ObjectEdit, Refusal> {
+        let (_, thing) = self.within_reach(object)?;
+        check_text(text)?;
+        self.state.check_more_text(thing, text)?;
+        Ok(ObjectEdit::SetText(text.to_owned()))
     }
 
     /// Decides whether a thing is made of another material. The body of a thing in hand is not its own.
