@@ -227,7 +227,9 @@ impl Teller {
                 Build::MakeOf { object, material }
             }
             // A thing of even number becomes a sensor, and one of odd number is as solid as it was.
-            10 if color % 2 == 0 => Build::MakeSensor { object, sensor: object.0 % 2 == 0 },
+            10 if color.is_multiple_of(2) => {
+                Build::MakeSensor { object, sensor: object.0.is_multiple_of(2) }
+            }
             10 => Build::Rename { object, name },
             11 => Build::Write { object, text: format!("{name} was here") },
             12 => Build::Copy { object, position },
