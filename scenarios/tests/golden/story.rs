@@ -226,10 +226,7 @@ impl Teller {
                 let (_, material) = BuiltMaterial::ALL[color as usize % BuiltMaterial::ALL.len()];
                 Build::MakeOf { object, material }
             }
-            // A thing of even number becomes a sensor, and one of odd number is as solid as it was.
-            10 if color.is_multiple_of(2) => {
-                Build::MakeSensor { object, sensor: object.0.is_multiple_of(2) }
-            }
+            10 if color.is_multiple_of(2) => even_is_sensor(object),
             10 => Build::Rename { object, name },
             11 => Build::Write { object, text: format!("{name} was here") },
             12 => Build::Copy { object, position },
@@ -461,6 +458,11 @@ fn look(dice: &mut Stream) -> Look {
         hat: (color % 2 == 0).then_some(Wearable { shape: HatShape::ALL[worn], color: color / 2 }),
         ..look
     }
+}
+
+/// Returns the step by which a thing of even number becomes a sensor; one of odd number stays as solid as it was.
+fn even_is_sensor(object: ObjectId) -> Build {
+    Build::MakeSensor { object, sensor: object.0.is_multiple_of(2) }
 }
 
 /// Returns the act that gives the value of this name another one.
