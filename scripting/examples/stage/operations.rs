@@ -50,6 +50,8 @@ pub(crate) const CHANGING: &[Operation] = &[
     ("whisper", "let ada = find(\"ada\")[0];", "whisper(ada, \"abc\");"),
     ("sound", "", "sound(\"bell\");"),
     ("sound with a pitch", "", "sound(\"note\", 5);"),
+    ("presence", "", "presence(self_);"),
+    ("flag", "", "flag(\"abc\");"),
     ("zone", "", "zone(4);"),
     ("zone of a box", "", "zone(vec2(4, 2));"),
     ("ui", "let ada = find(\"ada\")[0];", "ui(ada, #{title: \"a\", choices: [\"b\", \"c\"]});"),
