@@ -57,7 +57,7 @@ pub const EFFECTS_MAX: usize = 32;
 /// Metres from a thing's centre to where a script joins it to another one. Physics holds no joint further out.
 pub const JOINT_REACH: i32 = 16;
 
-/// Metres of the longest rope that a script ties.
+/// Metres of the longest rope, rod and spring that a script makes, and of the longest way along its sliders.
 pub const ROPE_LENGTH_MAX: i32 = 64;
 
 /// All effects of one call, encoded.

@@ -138,20 +138,26 @@ fn several(rest: &str) -> Option<Vec<String>> {
     (things.len() > 1).then_some(things)
 }
 
-/// Reads what is made of which material, a sensor, or solid.
+/// Reads what a thing is made: of a material, a sensor, or solid.
 fn made_of(words: &[&str]) -> Result<Building, BuildError> {
     let how = || BuildError::Form("make it of ice`, `make it a sensor` or `make it solid");
-    let sensor = |thing: &[&str]| filled(&thing.join(" ")).ok_or_else(how);
-    match words {
-        [thing @ .., "a", "sensor"] => return Ok(Building::MakeSensor(sensor(thing)?, true)),
-        [thing @ .., "solid"] => return Ok(Building::MakeSensor(sensor(thing)?, false)),
-        _ => {}
+    let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let thing = |count: usize| filled(&words[..count].join(" ")).ok_or_else(how);
+    match lower[..] {
+        [ref thing_words @ .., "a", "sensor"] => {
+            Ok(Building::MakeSensor(thing(thing_words.len())?, true))
+        }
+        [ref thing_words @ .., "solid"] => {
+            Ok(Building::MakeSensor(thing(thing_words.len())?, false))
+        }
+        [ref thing_words @ .., "of", word] => {
+            let thing = thing(thing_words.len())?;
+            let unknown = || BuildError::Material(words[words.len() - 1].to_string());
+            Ok(Building::MakeOf(thing, BuiltMaterial::named(word).ok_or_else(unknown)?))
+        }
+        _ => Err(how()),
     }
-    let [thing @ .., "of", word] = words else { return Err(how()) };
-    let thing = filled(&thing.join(" ")).ok_or_else(how)?;
-    let material = BuiltMaterial::named(&word.to_lowercase());
-    let material = material.ok_or_else(|| BuildError::Material((*word).to_string()))?;
-    Ok(Building::MakeOf(thing, material))
 }
 
 /// Reads whether a thing may leave over a border.

@@ -163,6 +163,7 @@ fn changes_name_a_thing_and_what_is_changed() {
         ("resize it 2m 1 m", Building::Resize(it(), at(2, 1))),
         ("make it of ICE", Building::MakeOf(it(), BuiltMaterial::Ice)),
         ("make it a sensor", Building::MakeSensor(it(), true)),
+        ("make it A SENSOR", Building::MakeSensor(it(), true)),
         ("make old gate solid", Building::MakeSensor("old gate".to_owned(), false)),
         ("rotate old bench -90", Building::Rotate("old bench".to_owned(), Fx::from_int(-90))),
         ("resize it 2 0.5", Building::Resize(it(), Vec2::new(Fx::from_int(2), half))),

@@ -64,6 +64,8 @@ pub struct SceneObject {
     pub held: Option<ObjectId>,
     /// What it is made of; none if a founder or a script gave it numbers of its own.
     pub material: Option<BuiltMaterial>,
+    /// Whether everything passes through it.
+    pub sensor: bool,
     /// Whether it may leave over a border.
     pub travels: bool,
     /// The sim over whose border it came, if it counts against that border's share.
@@ -197,6 +199,7 @@ impl Sight {
             scripts: object.scripts.clone(),
             held: object.held.map(|held| held.by),
             material: material_of(body),
+            sensor: body.is_sensor(),
             travels: object.travels,
             guest: object.guest.map(|guest| guest.from),
         }

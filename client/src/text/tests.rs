@@ -26,6 +26,7 @@ fn thing(id: u64, name: &str, east: i32, movable: bool) -> SceneObject {
         scripts: Vec::new(),
         held: None,
         material: None,
+        sensor: false,
         travels: false,
         guest: None,
         author: None,
@@ -80,6 +81,7 @@ fn a_thing_is_described_with_its_size_its_material_its_owner_and_where_it_may_go
         half,
         owner: Some(PublicKey([2; 32])),
         material: Some(BuiltMaterial::Rubber),
+        sensor: true,
         travels: true,
         guest: Some(SimId(Digest([0xab; 32]))),
         ..thing(41, "plank", 2, true)
@@ -90,7 +92,7 @@ fn a_thing_is_described_with_its_size_its_material_its_owner_and_where_it_may_go
     assert_eq!(
         told[2..],
         [
-            "It is 0.5 m by 2 m, of rubber.",
+            "It is 0.5 m by 2 m, of rubber. Everything passes through it.",
             "It belongs to Ada (key 02020202..), and may leave over a border.",
             "It came over the border from sim abababab.., and counts against that border's share.",
         ]

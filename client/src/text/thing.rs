@@ -83,9 +83,10 @@ fn measures(thing: &SceneObject) -> String {
         Shape::Compound(compound) => format!(" It has {} parts.", compound.parts().count()),
         _ => String::new(),
     };
+    let passes = if thing.sensor { " Everything passes through it." } else { "" };
     match thing.material {
-        Some(material) => format!("It is {size}, of {}.{parts}", material.word()),
-        None => format!("It is {size}.{parts}"),
+        Some(material) => format!("It is {size}, of {}.{parts}{passes}", material.word()),
+        None => format!("It is {size}.{parts}{passes}"),
     }
 }
 

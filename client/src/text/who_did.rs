@@ -81,6 +81,7 @@ mod tests {
             scripts: Vec::new(),
             held: None,
             material: None,
+            sensor: false,
             travels: false,
             guest: None,
         }

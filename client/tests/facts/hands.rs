@@ -27,6 +27,7 @@ fn object(id: u64, name: &str, metres: i32, held: Option<u64>) -> SceneObject {
         scripts: Vec::new(),
         held: held.map(ObjectId),
         material: None,
+        sensor: false,
         travels: false,
         guest: None,
         author: None,

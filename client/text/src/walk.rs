@@ -183,6 +183,7 @@ mod tests {
             scripts: Vec::new(),
             held: None,
             material: None,
+            sensor: false,
             travels: false,
             guest: None,
         }

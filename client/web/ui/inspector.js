@@ -68,7 +68,7 @@ export function thingPanel(page) {
       [t('thing.says'), thing.text || null],
       [t('thing.where'), el('span', { 'data-where': true })],
       [t('thing.size'), size],
-      [t('thing.moves'), thing.player ? null : t(`moves.${thing.motion}`)],
+      [t('thing.moves'), thing.player ? null : t(`moves.${thing.sensor ? 'sensor' : thing.motion}`)],
       [t('thing.licence'), thing.licence ? SPDX[/** @type {keyof typeof SPDX} */ (thing.licence)] ?? thing.licence : null],
     ]);
     fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')), thing.far && wordOf(false));

@@ -25,7 +25,7 @@ const degrees = (/** @type {number} */ angle) => String(((Math.round((angle * 18
 const figures = ({ hx, hy }, { x, y, angle }) =>
   ({ x: round(x), y: round(y), angle: degrees(angle), w: round(hx * 2), h: round(hy * 2) });
 
-/** @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
+/** What does not move leaves over no border. @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
 export function ownTools(page, thing) {
   const { client, toasts } = page;
   const [{ build }, { id }] = [client, thing];
@@ -53,7 +53,7 @@ export function ownTools(page, thing) {
       field(t('own.angle'), angle), field(t('own.color'), color), field(t('own.name'), name), field(t('own.text'), text)),
     el('p', { class: 'row' },
       button({ icon: 'copy', text: t('own.copy'), click: () => toasts.watch('copy', build.copy(id, at.x + thing.hx * 2 + 0.3, at.y)) }),
-      thing.movable && /* Nothing else leaves over a border. */ button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => page.group.travel(id, !thing.travels) }),
+      thing.movable && button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => page.group.travel(id, !thing.travels) }),
       client.joints.some(({ a, b }) => a === id || b === id) && button({ text: t('own.unjoin'), click: () => toasts.watch('unjoin', build.unjoin(id)) }),
       button({ text: t('own.stow'), title: t('own.stow.hint'), click: () => toasts.watch('stow', build.stow(id)) }),
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),

@@ -52,14 +52,20 @@ fn a_sensor_notices_only_what_its_filter_meets() {
     assert_eq!(touches[0].pair(), (ObjectId(1), ObjectId(2)));
 }
 
-#[test]
-fn another_filter_wakes_a_stack_and_lets_it_fall() {
+/// A crate that sleeps on a shelf, body 2, above a floor.
+fn crate_on_a_shelf() -> Region {
     let mut region = Region::new().with_gravity(at(0, -1_000));
     put(&mut region, 1, fixed(rect(500, 20), at(0, -20)));
     put(&mut region, 2, fixed(rect(100, 20), at(0, 180)));
     put(&mut region, 3, moving(rect(30, 30), at(0, 230)));
     run(&mut region, 120);
     assert!(region.is_asleep());
+    region
+}
+
+#[test]
+fn another_filter_wakes_a_stack_and_lets_it_fall() {
+    let mut region = crate_on_a_shelf();
 
     region.set_filter(ObjectId(2), Filter { category: 1, mask: 0 }).expect("it is there");
     let touches: Vec<Touch> = (0..120).flat_map(|_| region.step()).collect();
@@ -72,12 +78,7 @@ fn another_filter_wakes_a_stack_and_lets_it_fall() {
 
 #[test]
 fn a_shelf_that_becomes_a_sensor_lets_a_crate_fall_and_catches_the_next_one_once_solid() {
-    let mut region = Region::new().with_gravity(at(0, -1_000));
-    put(&mut region, 1, fixed(rect(500, 20), at(0, -20)));
-    put(&mut region, 2, fixed(rect(100, 20), at(0, 180)));
-    put(&mut region, 3, moving(rect(30, 30), at(0, 230)));
-    run(&mut region, 120);
-    assert!(region.is_asleep());
+    let mut region = crate_on_a_shelf();
 
     region.set_sensor(ObjectId(2), true).expect("it is there");
     let touches: Vec<Touch> = (0..120).flat_map(|_| region.step()).collect();

@@ -244,7 +244,7 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "tie"(other: Object, length: Number) -> Unit, 30_000 ns, Writes(world::tie),
         "the same by a rope between the centres, of at most 64 m";
     "motor"(other: Object, speed: Number, strength: Number) -> Unit, 30_000 ns, Writes(world::motor),
-        "drives another thing about the hinges (rad/s, N m) and along the sliders (m/s, N) with it; strength 0 ends it";
+        "drives another thing about hinges (rad/s, N m) and along sliders (m/s, N) that hold both; strength 0 ends it";
     "rod"(other: Object) -> Unit, 30_000 ns, Writes(world::rod),
         "joins the own thing to another one of its owner by a rod between the centres, as they stand";
     "spring"(other: Object, frequency: Number, damping: Number) -> Unit, 30_000 ns, Writes(world::spring),

@@ -1,7 +1,7 @@
 //! Placement: decides where there is room for what builders build.
 
 use metatopia_math::Vec2;
-use metatopia_physics::Motion;
+use metatopia_physics::{Body, Motion};
 use metatopia_types::{GroundArea, Refusal};
 
 use super::context::ActContext;
@@ -70,6 +70,11 @@ impl State {
         let arrivals = self.charter.parameters.avatar.arrivals();
         let stays = motion != Motion::Dynamic;
         if stays && footprint.area().overlaps(&arrivals) { Err(Refusal::KeptClear) } else { Ok(()) }
+    }
+
+    /// Checks that no avatar stands in a body that pushes. Nobody gets stuck in a sensor.
+    pub(super) fn check_nobody_is_in(&self, body: &Body) -> Result<(), Refusal> {
+        if body.is_sensor() { Ok(()) } else { self.check_nobody_is_there(&Footprint::of(body)) }
     }
 
     /// Checks that no avatar stands there, so that nobody gets stuck in what is built.

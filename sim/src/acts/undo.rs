@@ -28,7 +28,7 @@ impl ActContext<'_> {
             Inverse::Nothing => return Err(Refusal::GiftStays),
             Inverse::Restore(deleted) => {
                 self.state.check_restored(id, deleted)?;
-                self.state.check_nobody_is_there(&Footprint::of(&deleted.body))?;
+                self.state.check_nobody_is_in(&deleted.body)?;
             }
             Inverse::TakeApart(parts) => self.check_taken_apart(id, parts)?,
             Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) | Inverse::LetTravel(_) => {
@@ -82,7 +82,7 @@ impl ActContext<'_> {
         // Looks at all things for each of them, so it comes after what costs less.
         parts.iter().try_for_each(|UnitedPart { id, deleted, .. }| {
             self.state.check_comes_back(*id, deleted)?;
-            self.state.check_nobody_is_there(&Footprint::of(&deleted.body))
+            self.state.check_nobody_is_in(&deleted.body)
         })
     }
 

@@ -10,7 +10,6 @@ use super::{building::ObjectEdit, history::DeletedObject, quota::QuotaUse};
 use crate::{
     limits::{BUILD_BYTES_MAX, UNDONE_PER_ACT_MAX},
     rules::{OrderedDeed, RecordedOrder, ThingTrace, Warrant},
-    space::Footprint,
     state::State,
 };
 
@@ -71,7 +70,7 @@ impl State {
         self.check_restored(id, before)?;
         // Nobody gets stuck in what can be pushed, and nobody keeps it from being undone by standing there.
         if before.body.motion() != Motion::Dynamic {
-            self.check_nobody_is_there(&Footprint::of(&before.body))?;
+            self.check_nobody_is_in(&before.body)?;
         }
         if !self.byte_budget.has(BUILD_BYTES_MAX) {
             return Err(Refusal::Full);
@@ -97,7 +96,7 @@ impl State {
             return Err(Refusal::Full);
         }
         if body.motion() == Motion::Static {
-            self.check_nobody_is_there(&Footprint::of(body))?;
+            self.check_nobody_is_in(body)?;
         }
         // What she gave away of her own stays with whom she gave it to.
         let is_taken = was.owner != now.owner && was.owner != Some(*by);
@@ -110,8 +109,10 @@ impl State {
             self.hand_over(id, was.owner, None);
         }
         let aspects: &[Aspect] = match body.motion() {
-            Motion::Static => &[Aspect::Shape, Aspect::Material, Aspect::Facing, Aspect::Position],
-            _ => &[Aspect::Shape, Aspect::Material],
+            Motion::Static => {
+                &[Aspect::Shape, Aspect::Material, Aspect::Sensor, Aspect::Facing, Aspect::Position]
+            }
+            _ => &[Aspect::Shape, Aspect::Material, Aspect::Sensor],
         };
         for aspect in aspects {
             // A body that physics does not take back stays as it is.

@@ -145,8 +145,8 @@ impl State {
         }
     }
 
-    /// Has all joints between two things of one owner break above a force in newtons; none of them, if it is 0.
-    pub(crate) fn weaken_joints(&mut self, own: ObjectId, other: ObjectId, force: Fx) {
+    /// Has all joints between two things of one owner break above a force in newtons. If it is 0, none of them breaks.
+    pub(crate) fn break_joints_at(&mut self, own: ObjectId, other: ObjectId, force: Fx) {
         let force = (force > Fx::ZERO).then_some(force);
         for id in self.joints_between(own, other) {
             self.bodies.set_break_force(id, force);

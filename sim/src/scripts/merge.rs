@@ -150,7 +150,7 @@ fn change_things(
             None
         }
         ScriptEffect::BreakAt { other, force } => {
-            state.weaken_joints(run.object, other, force);
+            state.break_joints_at(run.object, other, force);
             None
         }
         ScriptEffect::Seat { at } => {

@@ -279,9 +279,12 @@ impl Bodies {
         self.region.set_material(id, of)
     }
 
-    /// Makes a body a sensor, or solid again. Changes nothing where there is no such body.
+    /// Makes a body a sensor, or solid again.
+    ///
+    /// # Panics
+    /// Where there is no such body.
     pub(crate) fn set_sensor(&mut self, id: ObjectId, sensor: bool) {
-        let _ = self.region.set_sensor(id, sensor);
+        self.region.set_sensor(id, sensor).expect("a body that its caller has seen");
     }
 
     /// Reverts one aspect of a body to an older state.

@@ -139,7 +139,16 @@ fn people_are_named_to_the_other_sim_near_the_portal_alone() {
         town[0].act(ada, 1, Act::Walk { heading: EAST });
         step(&mut town, 50);
     }
-    assert!(near(&town).contains(&ada));
+    let told = near(&town);
+    assert!(told.contains(&ada));
+    let portal = portal_to(true);
+    let away = |key: &PublicKey| town[0].place_of(key).map(|place| place.distance(portal));
+    let furthest = told.iter().filter_map(away).max().expect("she is here");
+    for key in [ada, public(ADMIN)] {
+        let is_nearer = away(&key).is_some_and(|away| away <= furthest);
+        assert_eq!(told.contains(&key), is_nearer, "{key} is {:?} m from it", away(&key));
+    }
+    assert!(told.iter().all(|key| away(key).is_some()), "nobody else is named");
     // Behind a portal nothing is in sight, so nothing there is felt.
     assert_eq!(said(&town, 0, 1).frame.bodies, []);
     assert!(town.iter().all(|place| place.world.ghosts().next().is_none()));

@@ -9,6 +9,7 @@ use crate::{
     building::{block, built, place, refused, site},
     byte_budget::script,
     materials::body,
+    undo_of::{MODERATOR, PEST, Scene, build, scene, scene_with, undo},
     yard::{Builder, Yard, public, vec2},
 };
 
@@ -91,6 +92,30 @@ fn what_is_held_or_is_not_there_becomes_no_sensor() {
         assert!(body(&yard, ball).sensor);
     }
     yard.check_leaves();
+}
+
+/// A moderator took back all else that a pest had changed, and walls that the pest had made sensors stayed so.
+#[test]
+fn a_moderator_takes_back_what_a_pest_made_a_sensor_and_what_a_pest_made_solid() {
+    let Scene { mut yard, wall, .. } = scene();
+    build(&mut yard, PEST, make(wall, true));
+    assert!(body(&yard, wall).sensor);
+    assert_eq!(undo(&mut yard, MODERATOR, 3_600), Outcome::Ok);
+    assert!(!body(&yard, wall).sensor);
+
+    let mut scene = scene_with(|builder| {
+        let carpet = builder.thing(Motion::Static, (11, 0), &[]);
+        let index = carpet.0 as usize - 1;
+        builder.genesis.objects[index].body.sensor = true;
+    });
+    let carpet = ObjectId(3);
+    build(&mut scene.yard, PEST, make(carpet, false));
+    build(&mut scene.yard, PEST, Build::Delete { object: carpet });
+    // Nobody keeps a carpet from coming back by standing where it lay.
+    scene.yard.walk_to(PEST, vec2(11, 0));
+    assert_eq!(undo(&mut scene.yard, MODERATOR, 3_600), Outcome::Ok);
+    assert!(body(&scene.yard, carpet).sensor);
+    scene.yard.check_leaves();
 }
 
 /// A door that is open or shut as it is told, counts who touches it, and spawns mist.

@@ -270,6 +270,20 @@ fn a_joint_breaks_at_the_force_or_torque_that_is_stated() {
 }
 
 #[test]
+fn a_rod_that_holds_breaks_once_it_is_made_weaker() {
+    let mut region = falling();
+    let weight = BodySpec { mass: Fx::from_int(10), ..moving(circle(20), at(0, -100)) };
+    put(&mut region, 1, weight);
+    add(&mut region, 7, &JointSpec::new(None, ObjectId(1), rod(100)));
+    let mut region = crate::newton2(region);
+    for (force, breaks) in [(Some(110), false), (None, false), (Some(90), true)] {
+        region.set_break_force(JointId(7), force.map(Fx::from_int)).expect("it is there");
+        (0..60).for_each(|_| drop(region.step_events()));
+        assert_eq!(region.joint(JointId(7)).is_none(), breaks, "{force:?}");
+    }
+}
+
+#[test]
 fn the_removal_of_a_body_removes_its_joints_with_events_in_id_order() {
     let mut regions = both(|| {
         let mut region = falling();

@@ -1,7 +1,9 @@
 //! One scene on both tiers: what people see is the same, within what two engines may differ.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Filter, Motion, Region, SegmentChain, Touch};
+use metatopia_physics::{
+    BodySpec, Filter, JointId, JointKind, JointSpec, Motion, Region, SegmentChain, Touch,
+};
 use metatopia_types::ObjectId;
 
 use crate::newton2;
@@ -307,6 +309,34 @@ fn bodies_and_sensors_concern_only_what_their_filters_meet() {
         }
         let noticed = ours.iter().filter(|(_, a, ..)| *a == ObjectId(2)).count();
         assert_eq!(noticed, if change { 0 } else { 2 }, "{ours:?}");
+    }
+}
+
+#[test]
+fn a_shelf_that_becomes_a_sensor_lets_a_crate_fall_and_a_joint_that_holds_it_stays() {
+    let mut regions = both(|| {
+        let mut region = ground();
+        put(&mut region, 2, fixed(rect(100, 20), at(0, 180)));
+        put(&mut region, 3, moving(rect(30, 30), at(0, 230)));
+        // It hangs from the shelf, beside the crate.
+        put(&mut region, 4, moving(circle(10), at(60, 100)));
+        let rope = JointKind::Distance { min: Fx::ZERO, max: cm(100), spring: None };
+        let rope = JointSpec::new(Some(ObjectId(2)), ObjectId(4), rope);
+        region.insert_joint(JointId(1), &rope).expect("two bodies");
+        region
+    });
+    for region in &mut regions {
+        run(region, 60);
+        assert!(body(region, 3).position().y > cm(225), "it lies on the shelf");
+        region.set_sensor(ObjectId(2), true).expect("the shelf");
+        run(region, 120);
+        assert!(body(region, 3).position().y < cm(35), "it fell through");
+        let hangs = body(region, 4).position().distance(at(0, 180));
+        assert!(hangs < cm(104), "the rope holds it: {hangs}");
+        region.set_sensor(ObjectId(2), false).expect("the shelf");
+        put(region, 5, moving(rect(30, 30), at(0, 250)));
+        run(region, 120);
+        assert!(body(region, 5).position().y > cm(225), "it lies on the shelf");
     }
 }
 
