@@ -135,9 +135,17 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   const { things } = JSON.parse(await readFile(/** @type {string} */ (await (await saved).path()), 'utf8'));
   assert.deepEqual(things.map((/** @type {any} */ thing) => thing.parts.length), [2]);
 
-  // It goes into luggage, and comes back as it was.
+  // Everything passes through it, and it says so.
   const stowed = /** @type {number} */ ((await own(ada)).at(-1)?.id);
   const name = await ada.read((page, id) => (page.select(id), page.client.sight.objects.get(id).name), stowed);
+  for (const [act, sensor] of /** @type {const} */ ([['own.sensor', true], ['own.solid', false], ['own.sensor', true]])) {
+    await ada.page.getByRole('button', { name: t(act), exact: true }).click();
+    await ada.until(`a sensor: ${sensor}`, (page, [id, wanted]) => page.client.sight.objects.get(id).sensor === wanted, /** @type {const} */ ([stowed, sensor]));
+  }
+  await ada.page.getByText(t('moves.sensor'), { exact: true }).waitFor();
+  await ada.picture('build-sensor');
+
+  // It goes into luggage, and comes back as it was.
   await ada.page.getByRole('button', { name: t('own.stow'), exact: true }).click();
   await owns(ada, 7);
   await ada.panel('build');
@@ -145,6 +153,7 @@ journey('several parts are chosen, moved, coloured, copied, taken back, saved an
   await ada.picture('build-luggage');
   await panel.getByRole('button', { name: `${t('build.fetch')}: ${name}`, exact: true }).click();
   assert.equal((await owns(ada, 8)).at(-1)?.id, stowed);
+  assert.equal(await ada.read((page, id) => page.client.sight.objects.get(id).sensor, stowed), true);
   await panel.getByText(t('build.stowed'), { exact: true }).waitFor({ state: 'detached' });
 });
 
