@@ -39,11 +39,20 @@ impl TripLedger {
     }
 
     /// Notes who is banned where she has her avatar, or had it last: she is thrown out, and nowhere until she logs in
-    /// again.
+    /// again. Whom a sim gives back came home to the other one, and has no avatar there if it banned her.
     pub(super) fn note_bans(&mut self, states: &BothStates) {
+        let given_up = SIMS.map(|sim| self.given_up(states, sim));
         for traveller in &self.known {
             let Traveller::Person(key) = traveller else { continue };
-            for sim in SIMS.into_iter().filter(|sim| states[*sim].avatar(key).is_some()) {
+            for sim in SIMS {
+                if given_up[sim].contains(traveller) {
+                    self.last.insert(*traveller, beyond(sim));
+                }
+            }
+            let is_in = |sim: usize| {
+                states[sim].avatar(key).is_some() && !given_up[sim].contains(traveller)
+            };
+            for sim in SIMS.into_iter().filter(|sim| is_in(*sim)) {
                 self.last.insert(*traveller, sim);
                 self.thrown_out.remove(traveller);
             }
