@@ -11,6 +11,9 @@ const BOUNDS: [(&str, u64); 6] = [
     ("wasmi-fuel", 500),
 ];
 
+/// The greatest share of a handler's time that metering may take, in thousandths.
+const METERING_MAX: u64 = 50;
+
 /// What an engine took for one call, in nanoseconds, or why that is not known.
 pub(crate) struct Row {
     pub(crate) engine: &'static str,
@@ -52,4 +55,20 @@ pub(crate) fn print_table(handler: &str, rows: &[Row]) {
         }
         println!();
     }
+    if let Some(share) = metering(rows) {
+        let met = if share <= METERING_MAX { "met" } else { "not met" };
+        let (percent, most) = (share / 10, METERING_MAX / 10);
+        println!("  metering takes {percent}.{} % of metered, at most {most}: {met}", share % 10);
+    }
+}
+
+/// Returns the share of a handler's time that metering takes, in thousandths, if both programs of our own
+/// engine were measured.
+fn metering(rows: &[Row]) -> Option<u64> {
+    let time = |engine: &str| {
+        let row = rows.iter().find(|row| row.engine == engine)?;
+        row.result.as_ref().ok().copied()
+    };
+    let (metered, unmetered) = (time("metered")?, time("unmetered")?);
+    (metered > 0).then(|| metered.saturating_sub(unmetered) * 1_000 / metered)
 }

@@ -5,7 +5,8 @@
 //! this builds and starts; with `--own` it leaves them out. All take turns, so that a slow moment of the
 //! machine is one for all, and what counts is the processor time of the thread that runs a handler.
 //!
-//! A profiler wants one handler in one engine: `compare tick metatopia`.
+//! A profiler wants one handler in one engine: `compare tick metatopia`. Several may be named: `compare tick
+//! metered,unmetered` shows what metering takes.
 
 #![expect(clippy::unwrap_used, reason = "the interpreter to compare with is set up as in tests")]
 
@@ -203,15 +204,14 @@ fn main() {
     let print = if is_set("--json") { bounds::print_lines } else { bounds::print_table };
     let only = words.first().map(String::as_str);
     let engine = only.map(|_| words.get(1).map_or("metatopia", String::as_str));
-    let is_asked = |name: &str| engine.is_none_or(|engine| engine == name);
+    let is_asked = |name: &str| engine.is_none_or(|asked| asked.split(',').any(|one| one == name));
     let asked_engines = |name: &str, source: &str| {
         let mut engines = engines(name, source);
         engines.retain(|(engine, _)| is_asked(engine));
         engines
     };
-    let peers = PEERS.into_iter().filter(|(name, _)| is_asked(name) && !is_set("--own"));
-    let start = |(name, tolerance)| (name, PeerProcess::start(name, tolerance));
-    let mut peers: Vec<_> = peers.map(start).collect();
+    let peers = PEERS.iter().filter(|peer| is_asked(peer.name) && !is_set("--own"));
+    let mut peers: Vec<_> = peers.map(|peer| (peer.name, PeerProcess::start(peer))).collect();
     let mut stage = Stage {
         view: Arc::new(Crowd::new()),
         event: Event::Tick { dt: Fx::from_ratio(1, 60) },

@@ -14,10 +14,37 @@ use metatopia_math::Fx;
 /// millionth.
 const ROUNDING: u64 = 4_295;
 
-/// The peers, by the names of their programs and of the features that build them, and by how much a number
-/// of theirs may differ.
-pub(crate) const PEERS: [(&str, u64); 4] =
-    [("rhai-f64", ROUNDING), ("luau-userdata", ROUNDING), ("wasmtime-fuel", 0), ("wasmi-fuel", 0)];
+/// A peer, and how it is built.
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
+    /// The name of its program, and of the feature that builds it.
+    program: &'static str,
+    /// What the compiler is told beside, if anything.
+    flags: Option<&'static str>,
+    /// How much a number of its may differ.
+    tolerance: u64,
+}
+
+impl Peer {
+    const fn of_others(name: &'static str, tolerance: u64) -> Self {
+        Self { name, program: name, flags: None, tolerance }
+    }
+
+    const fn own(name: &'static str, flags: Option<&'static str>) -> Self {
+        Self { name, program: "own", flags, tolerance: 0 }
+    }
+}
+
+/// The peers. Ours is among them twice: what metering takes is the difference of two programs that differ in
+/// nothing else.
+pub(crate) const PEERS: [Peer; 6] = [
+    Peer::own("metered", None),
+    Peer::own("unmetered", Some("--cfg metatopia_unmetered")),
+    Peer::of_others("rhai-f64", ROUNDING),
+    Peer::of_others("luau-userdata", ROUNDING),
+    Peer::of_others("wasmtime-fuel", 0),
+    Peer::of_others("wasmi-fuel", 0),
+];
 
 /// A peer that runs, and has loaded a handler or none.
 pub(crate) struct PeerProcess {
@@ -29,13 +56,20 @@ pub(crate) struct PeerProcess {
 
 impl PeerProcess {
     /// Builds a peer and starts it; what the build says goes to the standard error.
-    pub(crate) fn start(name: &str, tolerance: u64) -> Result<Self, String> {
+    pub(crate) fn start(peer: &Peer) -> Result<Self, String> {
+        let Peer { name, program, flags, tolerance } = *peer;
         eprintln!("{name}: is built, and started");
         let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
         let mut command = Command::new(variable("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(["run", "--release", "--locked", "--features", name, "--bin", name]);
+        command.args(["run", "--release", "--locked", "--features", program, "--bin", program]);
         command.arg("--manifest-path").arg(peers.join("Cargo.toml"));
-        command.arg("--target-dir").arg(target());
+        // Other flags would build all others anew, so what has some has a folder of its own.
+        let mut built = target();
+        if let Some(flags) = flags {
+            command.env("RUSTFLAGS", flags);
+            built.push(name);
+        }
+        command.arg("--target-dir").arg(built);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use metatopia_math::Fx;
 use metatopia_scripting::{
-    Call, Event, HostFault, ObjectWrites, ScriptContext, ScriptOutput, ScriptState, WorldView,
-    limits::GAS_PER_CALL_MAX,
+    Call, Event, HostFault, ObjectWrites, Package, ScriptContext, ScriptOutput, ScriptState,
+    WorldView, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{ObjectId, ScriptId};
 
@@ -38,7 +38,12 @@ impl PeerStage {
     /// Returns what the host functions of one call work on.
     #[must_use]
     pub fn context(&self, object: u64) -> ScriptContext {
-        ScriptContext::new(&Call {
+        self.with_call(object, ScriptContext::new)
+    }
+
+    /// Makes a call on an object, and returns what is made of it.
+    pub fn with_call<T>(&self, object: u64, make: impl FnOnce(&Call<'_>) -> T) -> T {
+        make(&Call {
             view: &self.view,
             script: ScriptId(1),
             object: ObjectId(object),
@@ -49,6 +54,12 @@ impl PeerStage {
             gas: GAS_PER_CALL_MAX,
         })
     }
+}
+
+/// Returns the package of one source.
+#[must_use]
+pub fn package(source: &str) -> Package {
+    world::package(source)
 }
 
 impl Default for PeerStage {

@@ -1,4 +1,7 @@
 //! What a call may still use, and how it fails.
+//!
+//! With `--cfg metatopia_unmetered` nothing counts: the comparison of engines builds such a peer to measure
+//! what counting takes. It is no feature, so no dependency can switch it on.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -69,6 +72,9 @@ impl CallMeter {
     /// Pays for something before it is done.
     #[inline]
     pub(super) fn pay(&mut self, nanoseconds: u64) -> CallOutcome<()> {
+        if cfg!(metatopia_unmetered) {
+            return Ok(());
+        }
         match self.time_left.checked_sub(nanoseconds) {
             Some(left) => {
                 self.time_left = left;
@@ -86,6 +92,9 @@ impl CallMeter {
 
     /// Pays for memory before it is allocated, and for writing to it.
     pub(super) fn take(&mut self, bytes: u64) -> CallOutcome<()> {
+        if cfg!(metatopia_unmetered) {
+            return Ok(());
+        }
         self.pay(prices::ALLOCATION + bytes / prices::BYTES_PER_NANOSECOND)?;
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => {
