@@ -22,6 +22,9 @@ const REST_MS = 400;
 const SPRITE_METRES = 7;
 const SPRITES_MAX = 1500;
 
+/** How much of what lets everything pass is seen, if it is higher than this. */
+const [SENSOR_ALPHA, FLAT_METRES] = [0.55, 0.1];
+
 /** Half the length in metres from which a wall encloses a place. */
 const WALL_METRES = 4;
 
@@ -233,10 +236,14 @@ export class Renderer {
     const big = Math.max(thing.hx, thing.hy) * 2 > SPRITE_METRES;
     const light = kind.lamp ? lit(palette) : palette;
     const sitting = { ctx, thing, s, angle: at.angle, palette: light, now, calm };
+    // What stands there and lets everything pass shows what is behind it; a carpet need not.
+    ctx.globalAlpha = thing.sensor && kind.tall > FLAT_METRES ? SENSOR_ALPHA : 1;
     if (big || kind.lively || camera.zooming || this.rests.get(id)?.resting === false) {
       // Long walls paint only the bricks that show.
       const cut = big ? { left: Math.max(0, -(x - thing.hx * s)), right: camera.width * camera.ratio - (x - thing.hx * s) } : null;
-      return moved(ctx, x, y, () => kind.paint({ ...sitting, cut }));
+      moved(ctx, x, y, () => kind.paint({ ...sitting, cut }));
+      ctx.globalAlpha = 1;
+      return;
     }
     const grain = kind.grain ? Math.abs(id) % 8 : 0;
     const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${thing.corners ?? ''}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
@@ -249,6 +256,7 @@ export class Renderer {
       return { canvas: made.canvas, ox: Math.round(reach), oy: Math.round(reach + up) };
     }, SPRITES_MAX);
     ctx.drawImage(sprite.canvas, Math.round(x) - sprite.ox, Math.round(y) - sprite.oy);
+    ctx.globalAlpha = 1;
   }
 
   drawLabels(/** @type {Picture} */ picture, /** @type {number} */ now) {
