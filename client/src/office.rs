@@ -33,7 +33,7 @@ pub enum LandOfficeError {
     OtherWorld {
         /// The world that was meant.
         world: SimId,
-        /// Whose head it is.
+        /// The sim whose head it is.
         found: SimId,
     },
     /// The sim founds no world.

@@ -40,7 +40,7 @@ pub const OVERLAY_MAX: usize = 256;
 #[derive(Clone, Debug)]
 struct TileState {
     copy: TileCopy,
-    /// Of the last view that told of the tile.
+    /// The height of the last view that told of the tile.
     height: Height,
     /// Entries are still under way: it is not the whole tile.
     more: bool,
@@ -50,14 +50,14 @@ struct TileState {
 #[derive(Clone, Debug)]
 pub struct Sight {
     tiles: BTreeMap<TileName, TileState>,
-    /// Of the last view of this connection.
+    /// The number of the last view of this connection.
     number: u32,
-    /// Of the first view since everything was forgotten, or since the connection began.
+    /// The height of the first view since everything was forgotten, or since the connection began.
     from: Option<Height>,
     height: Height,
     tick: Tick,
     me: Option<ObjectId>,
-    /// Whose avatar `me` has to be.
+    /// The person whose avatar `me` has to be.
     viewer: PublicKey,
     /// The viewer is known to be in the world.
     present: bool,

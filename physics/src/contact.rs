@@ -24,9 +24,9 @@ pub(crate) type PointPair = [Option<ContactPoint>; 2];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PointsForm", into = "PointsForm")]
 pub(crate) enum ContactPoints {
-    /// Of two bodies of one shape each. Two bodies that touch without pushing each other have none.
+    /// The points of two bodies of one shape each. Two bodies that touch without pushing each other have none.
     Whole(PointPair),
-    /// Of a compound and another body: by pairs of parts, in the order of their numbers.
+    /// The points of a compound and another body, by pairs of parts in the order of their numbers.
     OfParts(Box<[PartContact]>),
 }
 

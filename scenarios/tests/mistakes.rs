@@ -525,7 +525,7 @@ fn nobody_appears_in_a_wall() {
     assert_eq!(walled("spawn = [5, 5]\n"), "fine");
 }
 
-/// Of the values that a script remembers the first wrong one was told alone.
+/// Only the first wrong value of those that a script remembers was told.
 #[test]
 fn all_values_of_a_state_that_are_none_are_told_together() {
     let told = all(&format!(

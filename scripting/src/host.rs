@@ -84,11 +84,11 @@ pub struct HostFunction {
 /// How a host function is done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HostImplementation {
-    /// By its arguments.
+    /// It is computed from its arguments.
     Pure(fn(&[Value]) -> Result<Value, HostFault>),
-    /// By the scene and its arguments.
+    /// It reads or changes the scene.
     Scene(fn(&mut ScriptContext, &[Value]) -> Result<Value, HostFault>),
-    /// By the executor, on its own representation of arrays, maps and ranges.
+    /// The executor does it, on its own representation of arrays, maps and ranges.
     Executor,
 }
 

@@ -70,7 +70,7 @@ pub enum ScriptEffect {
     },
     /// A message to the scripts on another object, or on the own one.
     Send {
-        /// Whose scripts get it; it may be gone by then.
+        /// The object whose scripts get it; it may be gone by then.
         to: ObjectId,
         /// At most `TOPIC_BYTES_MAX` bytes.
         topic: String,
@@ -186,7 +186,7 @@ pub enum ScriptEffect {
     Motor {
         /// The other thing.
         other: ObjectId,
-        /// Of the other thing as the object sees it: radians a second of a hinge, metres a second of a slider.
+        /// The other thing's speed as the object sees it: radians a second of a hinge, metres a second of a slider.
         speed: Fx,
         /// The greatest torque in newton metres, or force in newtons; 0 takes the motor off.
         strength: Fx,

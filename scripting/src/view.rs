@@ -79,9 +79,9 @@ pub trait WorldView: Send + Sync {
 /// A club as a script names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedClub<'a> {
-    /// By the name that it has now.
+    /// A club by the name that it has now.
     Name(&'a str),
-    /// By its number, which no other club ever has.
+    /// A club by its number, which no other club ever has.
     Number(i64),
 }
 
@@ -128,9 +128,9 @@ pub struct ObjectView<'a> {
     pub sensor: bool,
     /// What everybody may do with it.
     pub licence: AssetLicence,
-    /// Whose avatar it is.
+    /// The person whose avatar it is.
     pub player: Option<PublicKey>,
-    /// Whose thing it is; an avatar is nobody's.
+    /// The owner of the thing; an avatar has none.
     pub owner: Option<PublicKey>,
     /// The object whose script spawned it; that one may be gone.
     pub spawner: Option<ObjectId>,

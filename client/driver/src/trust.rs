@@ -46,7 +46,7 @@ pub enum LearnError {
     OtherGenesis {
         /// The sim that was expected.
         expected: SimId,
-        /// Whose genesis it is.
+        /// The sim whose genesis it is.
         found: SimId,
     },
     /// The genesis names no set of validators.

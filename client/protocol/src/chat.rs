@@ -12,7 +12,7 @@ pub struct ChatMessage {
     pub height: Height,
     /// 0 nearby, 1 everywhere, 2 whispered to this client alone, 3 called out by a thing, 4 in a club.
     pub channel: u8,
-    /// By this object; 0 for somebody without an avatar.
+    /// The object that said it; 0 for somebody without an avatar.
     pub speaker: ObjectId,
     /// Its name at that moment.
     pub name: String,

@@ -34,7 +34,7 @@ pub struct SignedAnnouncement {
     /// The announcement. The page and its test vectors call it by its old name.
     #[serde(rename = "entrance")]
     pub announcement: EndpointAnnouncement,
-    /// By the server's vote key.
+    /// The signature by the server's vote key.
     pub signature: Signature,
 }
 

@@ -37,7 +37,7 @@ pub struct RecoveryEntry {
 /// What a sim keeps of the friends of one key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FriendsEntry {
-    /// Whose friends they are.
+    /// The person whose friends they are.
     pub of: FriendEntry,
     /// The friends who count.
     pub counted: FriendListEntry,

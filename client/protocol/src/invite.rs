@@ -66,7 +66,7 @@ pub struct Invite {
 pub struct SignedInvite {
     /// What is signed.
     pub invite: Invite,
-    /// By the issuer.
+    /// The signature by the issuer.
     pub signature: Signature,
 }
 
@@ -176,7 +176,7 @@ impl SignedInvite {
 /// A node's wish to follow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinRequest {
-    /// By what right.
+    /// The invite that gives the right.
     pub invite: SignedInvite,
     /// What it would vote with, if its invite grants that it stands by.
     pub applicant: Option<Applicant>,

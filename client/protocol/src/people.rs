@@ -71,7 +71,7 @@ pub struct SanctionEntry {
 /// What an order would do at this moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DryRunEntry {
-    /// By what its author may give it, in words, or the rule that refuses it.
+    /// What lets its author give it, in words, or the rule that refuses it.
     pub verdict: Result<String, Refusal>,
     /// Whom it is about.
     pub person: Option<PersonEntry>,
@@ -108,7 +108,7 @@ pub struct IntendedChange {
 /// What an amendment or a change of who votes would do at this moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntendedChangeEntry {
-    /// By what its author may make it, in words, or the rule that refuses it.
+    /// What lets its author make it, in words, or the rule that refuses it.
     pub verdict: Result<String, Refusal>,
     /// The value that an amendment changes, as it is now; empty of other acts.
     pub value: String,
@@ -146,7 +146,7 @@ pub struct GovernedThing {
     pub object: ObjectId,
     /// What it is called.
     pub name: String,
-    /// Whose it is.
+    /// The owner of the thing.
     pub owner: Option<PublicKey>,
     /// The scripts on it.
     pub scripts: u32,

@@ -41,7 +41,7 @@ pub enum Question {
     },
     /// The outcomes of a turn, with proof.
     Outcomes {
-        /// Of the turn of this height.
+        /// The height of the turn.
         height: Height,
     },
     /// Changes of the validator set after a height, oldest first; at most
@@ -57,7 +57,7 @@ pub enum Question {
     },
     /// In which order a script got its events in a turn.
     Order {
-        /// Of the turn of this height.
+        /// The height of the turn.
         height: Height,
         /// The script whose events are asked for.
         script: ScriptId,
@@ -185,14 +185,14 @@ pub enum Question {
     /// The sealed words in a mailbox: at most [`MAILBOX_PER_ANSWER_MAX`](crate::MAILBOX_PER_ANSWER_MAX),
     /// ascending.
     Mailbox {
-        /// Whose mailbox it is.
+        /// The person whose mailbox it is.
         of: PublicKey,
         /// Only greater numbers.
         after: u64,
     },
     /// The friends of a key, with the recovery under way.
     Friends {
-        /// Whose friends they are.
+        /// The person whose friends they are.
         of: PublicKey,
     },
     /// What would be the friends of a key after an act at this moment, or the rule that refuses it.
@@ -208,7 +208,7 @@ pub enum Question {
     TryChange(Box<IntendedChange>),
     /// Clubs: at most [`CLUBS_PER_ANSWER_MAX`](crate::CLUBS_PER_ANSWER_MAX), ascending.
     Clubs {
-        /// Whose: those in which this person is, or to which she is invited; none for all clubs.
+        /// The person who is in them or invited to them; `None` for all clubs.
         of: Option<PublicKey>,
         /// Only greater numbers; ask again from the last one for more, while answers are full.
         after: ClubId,
@@ -220,7 +220,7 @@ pub enum Question {
     },
     /// The picture of a person. Her profile names it.
     Picture {
-        /// Whose picture it is.
+        /// The person whose picture it is.
         of: PublicKey,
     },
     /// Hands in what a neighbour says, where the servers of both sims do not reach each other.
@@ -423,7 +423,7 @@ pub struct ReceiptAnswer {
 pub struct ValidatorSetLink {
     /// Its `next_validators` differ from its `validators`.
     pub header: Header,
-    /// By the old set.
+    /// The certificate by the old set.
     pub certificate: Certificate,
     /// The new set.
     pub next: ValidatorSet,
@@ -458,7 +458,7 @@ pub struct ScriptEntry {
     pub name: String,
     /// The package that holds its source.
     pub package: PackageId,
-    /// Whose the object is, who pays for the script; nobody's means the sim's own.
+    /// The owner of the object, who pays for the script; `None` means the sim itself.
     pub owner: Option<PublicKey>,
     /// Calls that failed so far.
     pub failures: u64,

@@ -14,7 +14,7 @@ pub const TRUSTING_PERIOD: Duration = Duration::from_secs(28 * 24 * 60 * 60);
 /// The owner's clock, and the time of the newest trusted header.
 #[derive(Debug)]
 pub(super) struct TrustAge {
-    /// By the owner's clock; sessions without one ask for no age.
+    /// The time by the owner's clock; sessions without one ask for no age.
     wall: Option<Millis>,
     /// The time of the last header that was trusted: a checkpoint's at first.
     trusted: Option<Millis>,

@@ -20,9 +20,9 @@ pub enum SightError {
     /// Time stands still, or goes back.
     #[error("a view of turn {found} came after one of turn {after}")]
     Height {
-        /// Of the view before.
+        /// The height of the view before.
         after: Height,
-        /// Of this one.
+        /// The height of this one.
         found: Height,
     },
     /// The changes begin after the copy ends, or end before.
@@ -32,7 +32,7 @@ pub enum SightError {
         tile: TileName,
         /// Where the changes begin.
         since: Height,
-        /// Of which height the copy is.
+        /// The height of the copy.
         has: Height,
     },
     /// A tile changed that there is no copy of.

@@ -27,7 +27,7 @@ pub(super) struct TileLeaves {
 /// What all copies were.
 #[derive(Clone, Debug)]
 pub(super) struct SightLeaves {
-    /// Of every tile that there is a copy of, and of every other that should be in sight.
+    /// The leaves of every tile that there is a copy of, and of every other that should be in sight.
     pub(super) tiles: BTreeMap<TileName, TileLeaves>,
     /// The view named an own avatar.
     pub(super) avatar: bool,

@@ -33,7 +33,7 @@ pub struct SceneObject {
     pub kind: String,
     /// The name that people see.
     pub name: String,
-    /// Whose it is; nobody's means the sim's own.
+    /// The owner; `None` means the sim itself.
     pub owner: Option<PublicKey>,
     /// Who made it, or made what it is a copy of; nobody's means that it came with the sim.
     pub author: Option<PublicKey>,
@@ -55,7 +55,7 @@ pub struct SceneObject {
     pub text: String,
     /// Whether it can be pushed.
     pub movable: bool,
-    /// Whose avatar it is, and its gesture.
+    /// The person whose avatar it is, and its gesture.
     pub player: Option<ScenePlayer>,
     /// Its scripts; [`Question::Scripts`](metatopia_protocol::Question::Scripts) tells of which
     /// packages they are.

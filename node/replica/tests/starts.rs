@@ -19,7 +19,7 @@ use metatopia_types::{
 
 /// Heights in a log; some three lie in a segment.
 const HEIGHTS: u64 = 20;
-/// Of this one there is a state.
+/// The height whose state is kept.
 const STATE: u64 = 15;
 
 fn sim() -> SimId {

@@ -160,7 +160,7 @@ struct ChangeLine {
 struct WouldOrder<'a> {
     would: &'a str,
     dry_run: bool,
-    /// By what its author may do so.
+    /// What lets its author do so.
     by: String,
 }
 
@@ -194,7 +194,7 @@ struct WouldChange {
     dry_run: bool,
     /// How many servers vote now.
     voters: u32,
-    /// By what its author may do so.
+    /// What lets its author do so.
     by: String,
 }
 

@@ -140,7 +140,7 @@ impl fmt::Display for DelayedChangeLine {
     }
 }
 
-/// By which servers a node follows, as it tells of them.
+/// The servers that a node follows by, as it tells of them.
 #[derive(Deserialize)]
 struct FollowLine {
     servers: usize,

@@ -64,7 +64,7 @@ pub struct FollowSetup {
     pub renews: Option<NodeUrl>,
     /// Turns that the sim decides in a second.
     pub turns_per_second: u64,
-    /// Whose pages may connect.
+    /// The origins whose pages may connect.
     pub allowed: Allowed,
     /// How the server stands: its state names the world.
     pub status: watch::Receiver<Option<StatusAnswer>>,

@@ -91,7 +91,7 @@ pub struct StatusAnswer {
     pub waiting_for: Option<String>,
 }
 
-/// By which servers a node follows that came by an invite.
+/// The servers that a node follows by, if it came by an invite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FollowStatus {
     /// The sim's servers and standbys.

@@ -207,7 +207,7 @@ pub enum Cause {
 pub struct DiskError {
     /// What was asked.
     pub operation: Operation,
-    /// Of which file or folder.
+    /// The file or folder that failed.
     pub place: DiskTarget,
     /// Why it failed.
     pub cause: Cause,

@@ -45,7 +45,7 @@ impl fmt::Display for Folder {
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileKind {
-    /// Whose data directory this is.
+    /// The file that says which server of which sim has this data directory.
     Identity,
     /// What is known of the log without reading it.
     Mark,
@@ -86,7 +86,7 @@ pub struct FileName {
 const TEMPORARY: &str = "temporary-";
 
 impl FileName {
-    /// Whose data directory this is.
+    /// The file that says which server of which sim has this data directory.
     pub const IDENTITY: Self = Self::new(FileKind::Identity);
 
     /// What is known of the log without reading it.

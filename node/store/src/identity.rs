@@ -17,7 +17,7 @@ pub(crate) const SEAL: Seal = Seal {
     field_bytes: 64,
 };
 
-/// Whose data directory it is: one server of one sim.
+/// The server and the sim that a data directory belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The sim whose turns are in the log.
@@ -64,7 +64,7 @@ pub enum IdentityError {
     /// It is the directory of another sim.
     #[error("the data directory belongs to sim {found}, not to {expected}")]
     ForeignSim {
-        /// Whose it is.
+        /// The sim that it belongs to.
         found: SimId,
         /// Who wanted it.
         expected: SimId,
@@ -72,7 +72,7 @@ pub enum IdentityError {
     /// It is the directory of another server.
     #[error("the data directory belongs to server {found}, not to {expected}")]
     ForeignServer {
-        /// Whose it is.
+        /// The server that it belongs to.
         found: PublicKey,
         /// Who wanted it.
         expected: PublicKey,

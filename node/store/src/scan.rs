@@ -30,9 +30,9 @@ pub enum ScanError {
     ForeignSim {
         /// The name of the segment.
         file: FileName,
-        /// Whose it is.
+        /// The sim that wrote it.
         found: SimId,
-        /// Whose it should be.
+        /// The sim that is read.
         expected: SimId,
     },
     /// A segment has a format that this program does not know.

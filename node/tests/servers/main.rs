@@ -135,7 +135,7 @@ struct Running {
 
 /// A server that was started, for whoever waits in vain.
 struct Started {
-    /// Of which world it is.
+    /// The genesis of its world.
     genesis: PathBuf,
     http: SocketAddr,
     /// Why it ended; nothing while it runs.

@@ -202,7 +202,7 @@ fn the_shelf_of_a_young_world_is_about_the_whole_plane_until_it_is_cut() {
     assert_eq!(map.place(&whole), ShelfPlaced::Known, "each quarter is newer");
 }
 
-/// Of two shelves at one height only those about one block were held against each other.
+/// Two shelves at one height were held against each other only if they were about one block.
 #[test]
 fn two_maps_of_one_height_about_more_and_less_ground_contradict_each_other() {
     let (first, other) = (grant(1, square(0, 0)), grant(2, square(0, 0)));

@@ -16,7 +16,7 @@ pub(crate) enum JournalEntry {
     Turn(HeaderId),
     /// A vote or a proposal, by its signature.
     Signature(Signature),
-    /// That a height is decided.
+    /// A height is decided.
     Decided(Height),
 }
 

@@ -114,7 +114,7 @@ impl fmt::Display for Law {
 pub struct Violation {
     /// When the law was broken.
     pub at: Duration,
-    /// By whom, if it is somebody.
+    /// The server that broke it, if it is one.
     pub seat: Option<usize>,
     /// The law that was broken.
     pub law: Law,

@@ -109,7 +109,7 @@ pub enum MachineEffect<M: Machine> {
     /// Make this much of the log durable; `Input::Synced` with `mark` follows. While one sync
     /// runs, the last of those that wait stands for all of them.
     Sync {
-        /// Of which file, and how much.
+        /// The part of a file that is asked for.
         request: SyncRequest,
         /// What is durable then.
         mark: DurableMark,

@@ -20,7 +20,7 @@ pub(crate) struct SwarmRun<L: SwarmLevel> {
     pub(crate) dice: Dice,
     /// Changes of the members that somebody wants, the next one first.
     pub(crate) changes: Vec<MemberChange>,
-    /// Whose disk was damaged last.
+    /// The server whose disk was damaged last.
     pub(crate) damaged: Option<usize>,
     /// At which height a disk was compared last.
     compared: u64,

@@ -188,7 +188,7 @@ pub(super) struct ObjectFile {
     /// Whether a piece leads from the last point back to the first.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) closed: bool,
-    /// Of a line of one piece: the point before and the point after it in the line of which it is a part.
+    /// The point before a line of one piece, and the point after it, in the line of which it is a part.
     pub(super) before: Option<NumberPair>,
     pub(super) after: Option<NumberPair>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -1,7 +1,7 @@
 //! What is measured, as lines or as tables, beside the bounds.
 
 /// For how long each engine may take for `tick`, as hundredths of the time that ours takes: at least this.
-/// That ours may take twice the time of native code is half of it here.
+/// Ours may take twice the time of native code, which is half of ours here.
 const BOUNDS: [(&str, u64); 6] = [
     ("native", 50),
     ("rhai-f64", 800),

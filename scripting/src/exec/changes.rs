@@ -46,7 +46,7 @@ struct PartPath<'a> {
     links: &'a [IrLink],
     /// Where the indices are.
     registers: &'a [Datum],
-    /// Of the operation.
+    /// The place of the operation.
     at: OperationAtWork,
 }
 

@@ -25,10 +25,10 @@ pub(super) struct SourceTree {
 #[derive(Debug)]
 pub(super) struct SourceFunction {
     pub(super) name: String,
-    /// Of its name: where people look for a mistake in its head. What runs knows the place of the body alone.
+    /// The place of its name, where people look for a mistake in its head. What runs knows the place of the body alone.
     pub(super) named_at: SourcePoint,
     pub(super) parameters: Vec<String>,
-    /// Of its body.
+    /// The place of its body.
     pub(super) at: SourcePoint,
     pub(super) body: Vec<Statement>,
     /// It is a method of a type, which the language does not have.
@@ -184,9 +184,9 @@ pub(super) enum ExpressionKind {
 /// One link of `root.property[index].method(..)`.
 #[derive(Debug)]
 pub(super) struct ChainLink {
-    /// Of the dot or bracket.
+    /// The place of the dot or bracket.
     pub(super) sign: SourcePoint,
-    /// Of what follows it.
+    /// The place of what follows it.
     pub(super) at: SourcePoint,
     /// Written with a question mark: `()` ends the chain.
     pub(super) optional: bool,

@@ -11,7 +11,7 @@ use crate::{
     state::State,
 };
 
-/// Whose the words of a turn are, as far as the state knows.
+/// The owner of the words of a turn, as far as the state knows.
 enum WordsOwner<'a> {
     /// One of the author's, or what she was told: the key that said it, or was told it.
     Own(PublicKey),

@@ -50,7 +50,7 @@ pub enum Right {
     Lot,
 }
 
-/// That by which somebody may do a thing, from the least to the most.
+/// What lets somebody do a thing, from the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Warrant {
     /// What everybody may, or the owner.

@@ -42,7 +42,7 @@ pub struct Border {
     pub turned_back: Vec<TurnedBack>,
 }
 
-/// That somebody went over a border and came home, because she was not taken there.
+/// A way over a border that ended at home, because the neighbour did not take her.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnedBack {
     /// Who it is.
@@ -91,7 +91,7 @@ pub struct BorderSummary {
 /// All borders of a sim.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Borders {
-    /// By their neighbours.
+    /// The borders by their neighbours.
     pub(crate) all: Tracked<SimId, Border>,
     /// The parcels of departures under way, by neighbour and number.
     pub(crate) parcels: Tracked<(SimId, u64), Vec<u8>>,
@@ -108,7 +108,7 @@ pub(crate) struct Borders {
 pub(crate) struct AwayThing {
     /// Where it was born, and as what.
     pub(crate) origin: Origin,
-    /// Whose it is.
+    /// The owner of the thing.
     pub(crate) owner: Option<PublicKey>,
     /// The border against whose share it counts.
     pub(crate) guest: Option<BorderGuest>,

@@ -40,7 +40,7 @@ impl ForgottenWords {
 /// The words that were forgotten last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Forgotten {
-    /// By number, which is the order in which they were forgotten.
+    /// The forgotten words by number, which is the order in which they were forgotten.
     pub(crate) all: Tracked<u64, ForgottenWords>,
     /// Index: those of authors who forgot their own.
     own: BTreeSet<(PublicKey, u64)>,

@@ -41,7 +41,7 @@ pub struct LuggageThing {
     pub id: ObjectId,
     /// Where it was born, and as what.
     pub origin: Origin,
-    /// Whose luggage it is in.
+    /// The person whose luggage it is in.
     pub owner: PublicKey,
     /// What it is, as scripts are told.
     pub kind: String,

@@ -66,7 +66,7 @@ pub struct RecordedOrder {
     pub height: Height,
     /// Who did it.
     pub by: PublicKey,
-    /// By what that person might.
+    /// What let that person do it.
     pub warrant: Warrant,
     /// What was done.
     pub deed: OrderedDeed,

@@ -35,7 +35,7 @@ pub struct BorderAnswer {
     pub refused: Option<PassRefusal>,
     /// What she holds or sits on and does not bring along as it is, with the reason.
     pub hands: Vec<(ObjectId, HandRefusal)>,
-    /// That she came home from this border a moment ago, and why.
+    /// Why she came home from this border a moment ago, if she did.
     pub turned_back: Option<TurnedBack>,
 }
 

@@ -343,7 +343,7 @@ pub enum GenesisError {
         "this is the state of sim {sim} after turn {height} with root {root}, not its parent's"
     )]
     OtherState {
-        /// Whose it is.
+        /// The sim whose state it is.
         sim: SimId,
         /// After which turn.
         height: Height,

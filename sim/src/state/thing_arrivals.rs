@@ -52,7 +52,7 @@ pub(super) struct TakenRoom {
     bytes: u64,
     /// What counts of them against the quotas of who brings them.
     own: QuotaUse,
-    /// Of the bytes by which the state may grow.
+    /// What is left of the bytes by which the state may grow.
     budget: usize,
 }
 

@@ -30,15 +30,15 @@ struct CutRule {
 }
 
 impl CutRule {
-    /// By hexadecimal digits, into leaves as large as there may be.
+    /// A table divided by hexadecimal digits, into leaves as large as there may be.
     const WIDE: Self =
         Self { digit_bits: 4, entries_bytes_max: LEAF_BYTES_MAX - COUNT_BYTES_MAX, covers: false };
 
-    /// By hexadecimal digits, into leaves of which one is a small answer.
+    /// A table divided by hexadecimal digits, into leaves of which one is a small answer.
     const NARROW: Self =
         Self { entries_bytes_max: PROFILES_LEAF_BYTES_MAX - COUNT_BYTES_MAX, ..Self::WIDE };
 
-    /// By quarters of the plane, into shelves of a map.
+    /// A table divided by quarters of the plane, into shelves of a map.
     const SHELVES: Self =
         Self { digit_bits: 2, entries_bytes_max: SHELF_BYTES_MAX - COUNT_BYTES_MAX, covers: true };
 

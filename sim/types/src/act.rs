@@ -234,7 +234,7 @@ pub enum Emote {
     Dance,
     /// The avatar says thanks.
     Bow,
-    /// That was funny.
+    /// The avatar laughs out loud.
     Laugh,
 }
 
@@ -277,7 +277,7 @@ pub struct NodeContact {
 pub struct Envelope {
     /// The sim it is meant for: an act cannot be replayed elsewhere.
     pub sim: SimId,
-    /// Whose act it is.
+    /// The person whose act it is.
     pub author: PublicKey,
     /// The author's session, a random number.
     pub lane: Lane,
@@ -309,7 +309,7 @@ impl Envelope {
 pub struct SignedEnvelope {
     /// What is signed.
     pub envelope: Envelope,
-    /// By `envelope.author`, over the act's id.
+    /// The signature by `envelope.author` over the act's id.
     pub signature: Signature,
 }
 

@@ -76,7 +76,7 @@ pub enum Build {
     Give {
         /// The object to give.
         object: ObjectId,
-        /// Whose it is from now on: somebody who has logged in at least once.
+        /// The new owner, who has logged in at least once.
         to: PublicKey,
     },
     /// Puts a script on a thing: it begins with `on_start`.

@@ -35,7 +35,7 @@ pub enum LandOrder {
     /// Claims the square that a genesis names, for its sim. The author becomes the holder, and must be
     /// one of the sim's first admins.
     Claim {
-        /// Whose id is the sim's, and whose site is the square.
+        /// The head whose id is the sim's, and whose site is the square.
         head: GenesisHead,
         /// Keys that sign the sim's addresses, 1 to [`limits::BEACONS_MAX`].
         beacons: Vec<PublicKey>,
@@ -108,7 +108,7 @@ impl LandOrder {
 pub struct LandSponsor {
     /// The key of whoever vouches.
     pub holder: PublicKey,
-    /// By `holder`, over the world, the sim, the square and the claimer.
+    /// The signature by `holder` over the world, the sim, the square and the claimer.
     pub signature: Signature,
 }
 

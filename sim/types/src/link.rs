@@ -49,7 +49,7 @@ pub enum LinkError {
     /// A certificate proves nothing.
     #[error("height {height}: {why}")]
     Certificate {
-        /// Of which height.
+        /// The height of the header.
         height: Height,
         /// What is wrong with the certificate.
         why: CertificateError,

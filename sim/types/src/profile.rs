@@ -25,7 +25,7 @@ pub const PROFILES_LEAF: &str = "profiles";
 pub struct Profile {
     /// The format: [`PROFILE_FORMAT`].
     pub format: u16,
-    /// Whose profile it is.
+    /// The person whose profile it is.
     pub key: PublicKey,
     /// How many profiles of this key came before: of two, the one with the greater version is newer.
     pub version: u32,
@@ -89,7 +89,7 @@ fn is_short_line(text: &str, max: usize) -> bool {
 pub struct SignedProfile {
     /// What the person says of herself.
     pub profile: Profile,
-    /// By `profile.key`, over its digest.
+    /// The signature by `profile.key` over the profile's digest.
     pub signature: Signature,
 }
 

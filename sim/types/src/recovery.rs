@@ -39,7 +39,7 @@ use crate::{
 pub struct Recovery {
     /// In which sim.
     pub sim: SimId,
-    /// By which rules the state was computed.
+    /// The engine whose rules computed the state.
     pub engine: u32,
     /// Tells those for one turn apart, counted from 1: the last one counts.
     pub number: u32,
@@ -56,7 +56,7 @@ pub struct Recovery {
 pub struct SignedRecovery {
     /// What they signed.
     pub recovery: Recovery,
-    /// By their voting keys.
+    /// The signatures by voting keys.
     pub signatures: BTreeMap<PublicKey, Signature>,
 }
 

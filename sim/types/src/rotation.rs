@@ -18,9 +18,9 @@ pub struct Rotation {
     pub new: PublicKey,
     /// How many rotations led to the new key, this one counted.
     pub number: u32,
-    /// By the old key.
+    /// The signature by the old key.
     pub by_old: Signature,
-    /// By the new key.
+    /// The signature by the new key.
     pub by_new: Signature,
 }
 
@@ -49,7 +49,7 @@ impl Rotation {
 pub struct NewKeyWord {
     /// The new key.
     pub key: PublicKey,
-    /// By the new key, over both.
+    /// The signature by the new key over both.
     pub signature: Signature,
 }
 

@@ -24,7 +24,7 @@ pub enum Pass {
 pub struct TicketPass {
     /// The ticket's public key.
     pub ticket: PublicKey,
-    /// By the ticket's secret key, for one key and one sim.
+    /// The signature by the ticket's secret key, for one key and one sim.
     pub signature: Signature,
 }
 

@@ -87,7 +87,7 @@ impl Proposal {
 pub struct Signed<T> {
     /// What is signed.
     pub message: T,
-    /// By its voter or proposer.
+    /// The signature by its voter or proposer.
     pub signature: Signature,
 }
 

@@ -13,9 +13,9 @@ pub struct Weather {
     pub delay: Duration,
     /// More travel time, evenly from nothing to this: packets overtake each other.
     pub jitter: Duration,
-    /// Of a hundred packets so many are lost.
+    /// How many of a hundred packets are lost.
     pub loss_percent: u64,
-    /// Of a hundred packets so many come twice.
+    /// How many of a hundred packets come twice.
     pub double_percent: u64,
 }
 

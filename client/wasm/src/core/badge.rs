@@ -40,7 +40,7 @@ struct BadgeState {
     level: ProofLevel,
     /// The height whose state is proven.
     of: Option<u64>,
-    /// Of the header that states it, in milliseconds since 1970.
+    /// The time of the header that states it, in milliseconds since 1970.
     time: Option<u64>,
     /// So many signed, of so many.
     signed: usize,

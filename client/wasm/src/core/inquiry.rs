@@ -55,7 +55,7 @@ pub(super) enum InquiryTask {
     Things,
     /// In which order a script got its events.
     Order,
-    /// Whose ground is where, page after page.
+    /// Who holds which ground, page after page.
     Lots(Vec<LotEntry>),
     /// What holds what.
     Joints,

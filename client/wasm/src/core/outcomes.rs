@@ -23,7 +23,7 @@ const LATE_HEIGHTS: u64 = 40;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct SettledAct {
     act: String,
-    /// Of the turn.
+    /// The height of the turn.
     pub(super) height: u64,
     pub(super) ok: bool,
     /// The rule that refused it.

@@ -83,7 +83,7 @@ pub(super) struct Picture {
     pub(super) portals: Vec<Vec2>,
     /// The own avatar, also while it is under way to a neighbour.
     pub(super) me: Option<ObjectId>,
-    /// Of the view before.
+    /// The tick of the view before.
     pub(super) tick: Tick,
     packages: BTreeMap<ScriptId, PackageId>,
     /// Things of which more is known than was told.

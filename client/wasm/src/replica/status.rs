@@ -25,11 +25,11 @@ pub enum ClientPhase {
 pub struct ClientStatus {
     /// What it does.
     pub phase: ClientPhase,
-    /// Of the own state.
+    /// The height of the own state.
     pub height: u64,
-    /// Of the own state.
+    /// The tick of the own state.
     pub tick: u64,
-    /// Of the own state.
+    /// The root of the own state.
     pub root: String,
     /// The newest height whose root was compared; 0 before the first.
     pub checked: u64,
@@ -100,7 +100,7 @@ pub enum ClientRequest {
     Snapshot,
     /// It asks `Question::SnapshotPart`.
     Part {
-        /// Of the snapshot of this height.
+        /// The height of the snapshot.
         height: u64,
         /// Counted from 0.
         part: u32,

@@ -17,7 +17,7 @@ pub enum CrossingFault {
     OtherHistory {
         /// Who heard it.
         by: SimId,
-        /// Whose state it is.
+        /// The sim that has this state.
         of: SimId,
         /// The height of the header that proved it.
         height: u64,

@@ -88,7 +88,7 @@ struct WouldSet {
     before: String,
     players: u32,
     here: u32,
-    /// By what its author may do so.
+    /// What lets its author do so.
     by: String,
 }
 

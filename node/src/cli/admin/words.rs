@@ -184,7 +184,7 @@ struct ForgottenLine {
     height: u64,
     body: String,
     dry_run: bool,
-    /// By what they may be forgotten, of a dry run.
+    /// What lets them be forgotten, in a dry run.
     by: Option<String>,
     /// The turn that carried it out.
     in_turn: Option<u64>,

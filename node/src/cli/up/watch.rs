@@ -466,7 +466,7 @@ mod tests {
         assert_eq!(found(&place, &known, &running), [("lamp".to_owned(), vec![1, 2])]);
     }
 
-    /// Of two saves in a row that both failed nothing was told: the sim puts back what ran before both.
+    /// Two saves in a row that both failed went untold: the sim puts back what ran before both.
     #[test]
     fn a_script_that_falls_back_behind_two_packages_is_told_and_not_given_the_last_again() {
         let sim = (SimId(Digest::ZERO), Vec::new());

@@ -123,7 +123,7 @@ fn is_own_machine(url: &NodeUrl) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// By what somebody joins a world.
+/// What somebody joins a world by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WorldEntrance {
     /// The address of a node.

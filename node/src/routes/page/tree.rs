@@ -55,7 +55,7 @@ pub(super) struct Asset {
     hash: String,
     /// The hash in quotes.
     etag: String,
-    /// By brotli and by gzip. `None` inside: not worth it. Made when it is first wanted.
+    /// The file packed by brotli and by gzip, made when it is first wanted. `None` inside: not worth it.
     packed: [OnceLock<Option<Bytes>>; 2],
 }
 

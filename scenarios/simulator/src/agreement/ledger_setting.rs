@@ -23,7 +23,7 @@ pub const ENGINE: u32 = 1;
 /// Records that a broken server leaves out of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unlogged {
-    /// That it promised a turn for the next height.
+    /// It promised a turn for the next height.
     Promises,
     /// Its own votes, and that time was up: what led to them.
     OwnVotes,

@@ -60,7 +60,7 @@ struct BorderTrip {
 #[derive(Debug)]
 pub(super) struct TripLedger {
     ids: [SimId; 2],
-    /// By the sim that they left, and their numbers.
+    /// Trips by the sim that they left, and by their numbers.
     trips: BTreeMap<(usize, u64), BorderTrip>,
     /// The height of the receiver at which each border frame was first seen, by the sim that made it and when.
     frames: BTreeMap<(usize, Millis), Height>,

@@ -88,10 +88,11 @@ pub struct ReplicaServers {
     pub halts: Vec<(usize, String)>,
     /// Whom servers let in, as they wrote it down last.
     followers: BTreeMap<usize, Vec<u8>>,
-    /// Whose disks were damaged behind their backs; and who of them has not come through a start since.
+    /// The servers whose disks were damaged behind their backs, and those of them that have not come
+    /// through a start since.
     pub(crate) harmed: BTreeSet<usize>,
     unaware: BTreeMap<usize, DiskDamage>,
-    /// Whose stored states were made unreadable.
+    /// The servers whose stored states were made unreadable.
     pub(crate) spoiled: BTreeSet<usize>,
     /// Keys that were used.
     used: BTreeSet<usize>,

@@ -118,7 +118,7 @@ pub struct ReplicaOracle {
 pub struct TurnLog {
     /// The seat of the server.
     pub seat: usize,
-    /// By their heights.
+    /// The decisions by their heights.
     pub decisions: BTreeMap<Height, Arc<Decision>>,
     /// Where a gap ends, even if it was filled since: the server went on with the state of this
     /// height, which it fetched.

@@ -68,7 +68,7 @@ pub enum ActStatus {
     Waiting,
     /// It is in a decided turn; that was checked.
     Receipted {
-        /// Of this height.
+        /// The height of the turn.
         height: Height,
         /// At this place.
         index: u32,

@@ -30,7 +30,7 @@ struct Known {
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct SharedWork {
-    /// By the turn's height, and the root of the state before it.
+    /// What is known, by the turn's height and the root of the state before it.
     known: BTreeMap<(Height, Root), Known>,
 }
 

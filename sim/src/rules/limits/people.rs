@@ -50,7 +50,7 @@ pub const FORGOTTEN_OWN_KEPT: usize = 512;
 /// Words of one's own, or that one was told, that one author may have forgotten in a day.
 pub const FORGOTTEN_OWN_PER_DAY: usize = 16;
 
-/// That day, in milliseconds of governance time.
+/// The length of that day, in milliseconds of governance time.
 pub const FORGOTTEN_DAY_MS: u64 = 86_400 * 1_000;
 
 /// Days after which words go by themselves, at most: a leap year.

@@ -34,7 +34,7 @@ pub enum FrameShape {
 /// A body in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FrameBody {
-    /// Whose avatar it is, or where and as what the thing was born.
+    /// The person whose avatar it is, or where and as what the thing was born.
     pub traveller: Traveller,
     /// Where its outline has its middle, on the sender's ground.
     pub place: (i32, i32),

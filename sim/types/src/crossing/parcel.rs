@@ -123,7 +123,7 @@ pub struct TravellingScript {
     pub dropped: u64,
 }
 
-/// That a thing came over a border, and counts against what that border may bring.
+/// A thing that came over a border, and counts against what that border may bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BorderGuest {
     /// The neighbour from which it came.

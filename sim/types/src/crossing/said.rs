@@ -53,7 +53,7 @@ pub struct BorderVerdict {
 /// The answer to somebody who approaches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CrossingPass {
-    /// Whose it is.
+    /// The person whom it is about.
     pub person: PublicKey,
     /// Until when it counts, by the time of the sim that gives it.
     pub until: Millis,
@@ -61,7 +61,7 @@ pub struct CrossingPass {
     pub refused: Option<PassRefusal>,
     /// The mark of what is answered here: what she holds or sits on since is not.
     pub mark: HandsMark,
-    /// Of each thing that she would bring, in their order, why it may not come along; none if it may.
+    /// Why each thing that she would bring may not come along, in their order; `None` if it may.
     pub hands: Vec<Option<TravelRefusal>>,
 }
 

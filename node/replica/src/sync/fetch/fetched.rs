@@ -37,9 +37,9 @@ pub enum FetchedError {
     /// It is of another height than its header.
     #[error("the certified state is of height {found}, its header of {expected}")]
     Height {
-        /// Of the header.
+        /// The height of the header.
         expected: Height,
-        /// Of the state.
+        /// The height of the state.
         found: Height,
     },
 }

@@ -12,7 +12,7 @@ pub(super) struct Walk {
     /// Who votes from this height on, ascending.
     sets: Vec<(Height, ValidatorSet)>,
     trusted: Height,
-    /// Of height 1, if what came before the trusted height is wanted.
+    /// The set of height 1, if what came before the trusted height is wanted.
     genesis: Option<ValidatorSet>,
     /// The changes up to the trusted height, once a provider has shown them.
     past: Option<Vec<Link>>,

@@ -22,7 +22,7 @@ const STRANGER: u64 = 900;
 pub(super) struct ToldLies {
     /// What each sim lies of the next departure that fits, and the first number that nobody was told of before.
     next: [Option<(DepartureLie, u64)>; 2],
-    /// By the sim that lies, and the number of the departure.
+    /// Lies by the sim that tells them, and by the number of the departure.
     told: BTreeMap<(usize, u64), ToldLie>,
     /// Whether each sim conceals what came home to it.
     pub(super) conceals: [bool; 2],

@@ -236,7 +236,7 @@ fn a_save_by_which_many_things_go_waits_until_the_file_is_saved_again_unchanged(
     assert_eq!(held.question(&none, &things.lost(&none), true), None, "eight are few");
 }
 
-/// Of an edit that was taken back it was told as well that it goes into the next sim.
+/// An edit that was taken back was said to go into the next sim as well.
 #[test]
 fn what_is_again_as_the_sim_has_it_waits_for_nothing() {
     let mut things = founded(&[BELL]);
