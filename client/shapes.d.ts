@@ -146,6 +146,12 @@ export interface Result {
   made: number | null;
 }
 
+/** A place of a source is wrong: line and column count from 1, and 0 is all of it. */
+export interface Mistake { line: number; column: number; message: string }
+
+/** What scripts can name, how it is written, and what it is; of imports only the name is known. */
+export interface ScriptName { name: string; form?: string; doc?: string }
+
 /** What comes of commands that are no acts, or of acts that tell more. */
 export interface Answers {
   /** Null if nothing had to be said. */
@@ -177,12 +183,12 @@ export interface Answers {
   /** What can be attached, by the node's word. */
   packages: { id: string; name: string; version: string }[];
   /** A source's mistakes, by its compiler, and what it can name of its imports. */
-  check: { mistakes: { line: number; column: number; message: string }[]; names: string[] };
+  check: { mistakes: Mistake[]; names: string[] };
   /** What scripts can call, what one begins with, and which licences there are. */
   reference: {
     example: string;
     licences: string[];
-    entries: { name: string; form: string; doc: string }[];
+    entries: Required<ScriptName>[];
   };
   /** With the id of the script's package. */
   publish: Result & { package: string };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 
 import { t } from '../../web/strings.js';
+import { el } from '../../web/ui/dom.js';
 import { workshopPanel } from '../../web/ui/workshop.js';
 import { emptyDocument } from './elements.mjs';
 import { drained } from './stage.mjs';
@@ -19,6 +20,31 @@ beforeEach(() => {
   const items = new Map();
   globalThis.localStorage = { getItem: (key) => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: (key) => items.delete(key) };
 });
+
+/** A field, in place of the editor, which needs a browser. */
+class PlainEditor {
+  constructor(element, { onChange, names }) {
+    this.names = names;
+    this.area = el('textarea', { on: { input: () => onChange(this.value) } });
+    element.append(this.area);
+  }
+
+  get value() {
+    return this.area.value;
+  }
+
+  set value(text) {
+    this.area.value = text;
+  }
+
+  setMistakes(mistakes) {
+    this.mistakes = mistakes;
+  }
+
+  goTo(...place) {
+    this.shown = place;
+  }
+}
 
 /** A page with a box of one's own without a script, a bell of one's own with one, and whatever outcomes a test wants. */
 class FakePage {
@@ -45,11 +71,12 @@ class FakePage {
       packages: async () => [{ id: '5c0e', name: 'scores', version: '1.0.0' }, { id: 'be11', name: 'bell', version: '1.2.3' }],
       things: async () => structuredClone(things),
       scripts: async () => things.flatMap(({ object, scripts }) => scripts.map((each) => ({ ...each, object }))),
-      source: async (id) => ({ ...BELL, id }), publish: act('publish'), build: { attach: act('attach'), upgrade: act('upgrade') },
+      source: async (id) => ({ ...BELL, id }), publish: act('publish'),
+      build: { attach: act('attach'), upgrade: act('upgrade') },
     };
     this.toasts = { say: (text) => this.said.push(text) };
     this.dock = { heading: { focus: () => {} } };
-    this.panel = workshopPanel(this);
+    this.panel = workshopPanel(this, async () => ({ create: (...all) => (this.editor = new PlainEditor(...all)) }));
     body.append(this.panel.body);
   }
 
@@ -59,7 +86,7 @@ class FakePage {
   }
 
   get area() {
-    return this.panel.body.all('textarea')[0];
+    return this.editor.area;
   }
 
   get text() {
@@ -143,7 +170,7 @@ test('with a mistake nothing can be published; it is listed with its line, and l
   await page.publish();
   assert.deepEqual(page.asked, []);
   page.button(t('script.at', { line: 2, message: 'no function sya' })).click();
-  assert.equal(page.area.selectionStart, page.area.value.indexOf('sya'));
+  assert.deepEqual([page.editor.shown, page.editor.mistakes.length], [[2, 5], 1]);
   await page.write('fn on_touch() {}\n');
   assert.match(page.text, new RegExp(t('script.good')));
   assert.equal(page.button(t('script.publish')).disabled, false);
@@ -244,8 +271,7 @@ test('a source imports a package of the sim, whose names are offered, and import
   const line = 'import "scores" as scores;\n';
   assert.equal(page.area.value, line + EXAMPLE);
   await page.write(`${line}fn on_touch(other) { scores::`);
-  page.area.type('a');
-  assert.ok(page.button('scores::add'), 'what it has is offered');
+  assert.deepEqual(page.editor.names().map(({ name, form }) => [name, form]), [['scores::add', undefined], ['say', 'say(text: string)']], 'what it has is offered');
   await page.publish();
   assert.deepEqual(page.asked[0][1].imports, { scores: '5c0e' });
 
@@ -260,4 +286,15 @@ test('a source imports a package of the sim, whose names are offered, and import
   assert.equal(other.area.value, EXAMPLE);
   await other.publish();
   assert.deepEqual(other.asked[0][1].imports, {});
+});
+
+test('where the editor does not come the panel says so, and the next try asks for it again', async () => {
+  const page = new FakePage();
+  const [lost, come] = [async () => { throw new Error('no way there'); }, async () => ({ create: (...all) => new PlainEditor(...all) })];
+  const tries = [lost, come];
+  page.panel = workshopPanel(page, () => tries.shift()());
+  await page.show({ object: 1 });
+  assert.match(page.text, /no way there/);
+  await page.show({ object: 1 });
+  assert.match(page.text, new RegExp(t('script.intro')));
 });

@@ -1,181 +1,159 @@
 /**
- * An editor of sources: a field of text that lies over a coloured picture of the same text. Whoever
- * uses it knows only what `create` gives, so that another editor can take its place.
+ * The editor of scripts: CodeMirror, with what it does not know of the language and of this page. Whoever uses it knows
+ * only what `create` gives, so that another editor can take its place.
  */
 
 import { t } from '../strings.js';
-import { button, el, fill } from './dom.js';
-import { sourceLines } from './highlight.js';
+import * as cm from '../vendor/codemirror/index.js';
+import { el, fill } from './dom.js';
+/** How it looks, in the colours of the page. */
+import LOOK from './editor.json' with { type: 'json' };
+import { kindOf, RHAI } from './highlight.js';
 
 /** Spaces to the right, one level further in. */
 const STEP = 4;
 
-/** So many names are offered, and so many of an import. */
-const [COMPLETIONS_MAX, IMPORTED_MAX] = [5, 16];
+/** @typedef {import('../../shapes.js').Mistake} Mistake @typedef {import('../../shapes.js').ScriptName} ScriptName */
 
-/** The language of what is edited, as the end of a name. */
-const LANGUAGE = 'script.rhai';
+const PIECE = new RegExp(RHAI, 'y');
 
-/** A place is wrong. @typedef {{line: number, column: number, message: string}} Mistake */
+/** What CodeMirror calls the classes of pieces. */
+export const KINDS = { comment: cm.tags.comment, text: cm.tags.string, number: cm.tags.number, word: cm.tags.keyword, host: cm.tags.atom, name: cm.tags.name };
 
-/** `put` takes the place of `from` to `to`; then `start` to `end` is selected. @typedef {{from: number, to: number, put: string, start: number, end: number}} Edit */
+/** What may end in another line than it begins in: its class and its end. @type {Record<string, [string, RegExp]>} */
+const SPANS = { '/*': ['comment', /^.*?\*\//], '\x60': ['text', /^(?:\\.|[^\x60\\])*\x60/] };
 
-/** The first place of the line that a place is in. @param {string} text @param {number} at */
-const lineStart = (text, at) => text.slice(0, at).lastIndexOf('\n') + 1;
+/** The language, line by line. */
+export const language = cm.StreamLanguage.define({
+  startState: () => ({ open: '' }),
+  token(/** @type {any} */ stream, /** @type {{open: string}} */ state) {
+    state.open ||= stream.match(/^(?:\/\*|\x60)/)?.[0] ?? '';
+    if (state.open) {
+      const [kind, end] = SPANS[state.open];
+      if (stream.match(end)) state.open = '';
+      else stream.skipToEnd();
+      return kind;
+    }
+    PIECE.lastIndex = stream.pos;
+    const match = PIECE.exec(stream.string);
+    stream.pos += match?.[0].length ?? 1;
+    return match && kindOf(match, stream.string.slice(stream.pos));
+  },
+  tokenTable: KINDS,
+  languageData: { commentTokens: { line: '//' }, closeBrackets: { brackets: ['(', '[', '{', '"', '\x60'] }, indentOnInput: /^\s*[)\]}]$/ },
+});
 
-/** @param {number} from @param {number} to @param {string} put @returns {Edit} with the caret behind it */
-const typed = (from, to, put) => ({ from, to, put, start: from + put.length, end: from + put.length });
+/** How far in a line begins: as the one before it, one step further behind what opens, and one step less where something closes. */
+const indents = cm.indentService.of((/** @type {any} */ context, /** @type {number} */ at) => {
+  const { doc } = context.state;
+  let { number, text, from } = doc.lineAt(at);
+  const breaks = context.simulatedBreak === at;
+  if (breaks) text = text.slice(0, at - from);
+  // Nobody else asks but a bracket that closes.
+  else do text = number > 1 ? doc.line((number -= 1)).text : '{'; while (!text.trim());
+  const column = context.countColumn(text, text.search(/\S|$/)) + (/[{[(]\s*$/.test(text) ? STEP : 0);
+  return breaks ? column : Math.max(0, column - STEP);
+});
 
-/** Moves whole lines in or out. @param {string} text @param {number} start @param {number} end @param {boolean} out @returns {Edit} */
-function shifted(text, start, end, out) {
-  const from = lineStart(text, start);
-  // A selection that ends before the first letter of a line leaves that line alone.
-  const last = end > start && text[end - 1] === '\n' ? end - 1 : end;
-  const rest = text.indexOf('\n', last);
-  const to = rest < 0 ? text.length : rest;
-  const lines = text.slice(from, to).split('\n');
-  const moved = lines.map((line) => (out ? line.replace(/^( {1,4}|\t)/, '') : line && ' '.repeat(STEP) + line));
-  const put = moved.join('\n');
-  const first = Math.max(from, start + moved[0].length - lines[0].length);
-  return { from, to, put, start: first, end: Math.max(first, end + put.length - (to - from)) };
-}
+/** Everything that does not depend on who uses it. */
+export const basics = [
+  language, cm.syntaxHighlighting(cm.HighlightStyle.define(Object.entries(KINDS).map(([kind, tag]) => ({ tag, class: `code-${kind}` })))),
+  indents, cm.indentUnit.of(' '.repeat(STEP)), cm.EditorState.tabSize.of(STEP), cm.EditorState.lineSeparator.of('\n'),
+  cm.history(), cm.indentOnInput(), cm.closeBrackets(), cm.bracketMatching(),
+];
 
 /**
- * What a key does to a text; nothing where the browser knows better.
- * @param {string} text @param {number} start @param {number} end of what is selected
- * @param {string} key `Tab`, `Shift+Tab`, `Enter` or `}` @returns {Edit | null}
+ * What the name before the caret may become: behind a dot what things have and do, and elsewhere all else.
+ * @param {() => ScriptName[]} names
  */
-export function edited(text, start, end, key) {
-  const before = text.slice(lineStart(text, start), start);
-  if (key === 'Shift+Tab') return shifted(text, start, end, true);
-  if (key === 'Tab') {
-    if (text.slice(start, end).includes('\n')) return shifted(text, start, end, false);
-    return typed(start, end, ' '.repeat(STEP - (before.length % STEP)));
+export const completions = (names) => cm.ifNotIn(['comment', 'text'], (/** @type {any} */ context) => {
+  const { from, text } = context.matchBefore(/(?:(?<![\d.])\.)?(?:[A-Za-z_](?:\w|::)*)?/);
+  const dotted = text.startsWith('.');
+  if (!context.explicit && !dotted && text.length < 2) return null;
+  const all = /** @type {Map<string, any>} */ (new Map());
+  const told = (/** @type {ScriptName} */ { form, doc }) => el('p', null, el('code', null, form), doc && ` ${doc}`);
+  for (const entry of names()) {
+    const { name, form = '' } = entry;
+    const [has, waits] = [form.includes(`.${name}:`), form.startsWith('fn ')];
+    if (dotted ? waits : has) continue;
+    const option = all.get(name) ?? { label: name, boost: dotted && has ? 1 : 0, of: [], info: form ? () => el('div', null, ...option.of.map(told)) : null };
+    // A handler stands with what it is given.
+    if (waits) option.apply = form.slice(3);
+    option.of.push(entry);
+    all.set(name, option);
   }
-  const indent = /^\s*/.exec(before)?.[0] ?? '';
-  if (key === 'Enter') return typed(start, end, `\n${indent}${/[{[(]\s*$/.test(before) ? ' '.repeat(STEP) : ''}`);
-  // A brace that closes stands below the line that opened it.
-  if (key === '}' && indent === before) return typed(start - Math.min(STEP, /( *)$/.exec(before)?.[1].length ?? 0), end, '}');
-  return null;
-}
+  return { from: from + Number(dotted), options: [...all.values()], validFor: /^(?:\w|::)*$/ };
+});
 
-/**
- * What the name that ends at a place may become.
- * @param {string} text @param {number} at @param {string[]} names @returns {{from: number, names: string[]}}
- */
-export function completions(text, at, names) {
-  const begun = /[A-Za-z_](?:\w|::)*$/.exec(text.slice(0, at))?.[0] ?? '';
-  const fit = begun.length < 2 ? [] : names.filter((name) => name.startsWith(begun) && name !== begun);
-  return { from: at - begun.length, names: fit.slice(0, begun.includes('::') ? IMPORTED_MAX : COMPLETIONS_MAX) };
-}
-
-/** Where a line and column are in a text. @param {string} text @param {number} line @param {number} column both from 1; 0 is the first */
-export function placeOf(text, line, column) {
-  const lines = text.split('\n').slice(0, Math.max(1, line));
-  const last = lines.pop() ?? '';
-  const before = lines.reduce((sum, each) => sum + each.length + 1, 0);
+/** Where a line and column are in a text. @param {any} doc @param {number} line @param {number} column both from 1; 0 is the first */
+export function placeOf(doc, line, column) {
+  const { from, text } = doc.line(Math.min(Math.max(line, 1), doc.lines));
   // The compiler counts characters, and strings of this language count halves of some.
-  return before + [...last].slice(0, Math.max(0, column - 1)).join('').length;
+  return from + [...text].slice(0, Math.max(0, column - 1)).join('').length;
+}
+
+/** What is underlined: the word at each mistake that is in a line. @param {any} doc @param {Mistake[]} mistakes */
+export function marks(doc, mistakes) {
+  return mistakes.filter(({ line }) => line > 0 && line <= doc.lines).map(({ line, column, message }) => {
+    const from = placeOf(doc, line, column);
+    const [word] = /^(?:\w+|.)?/u.exec(doc.sliceString(from, doc.line(line).to)) ?? [''];
+    return { from, to: from + word.length, severity: 'error', message };
+  });
+}
+
+/** Puts what is told of a name beside the list, or where that is too narrow below or above it, and never over it. @param {any} _ @param {DOMRect} list @param {DOMRect} name @param {DOMRect} told @param {DOMRect} space */
+function positionInfo(_, list, name, told, space) {
+  if (list.right + told.width <= space.right) return { style: `left: ${list.width}px; top: ${name.top - list.top}px` };
+  return { style: `left: 0; max-width: ${space.right - list.left}px; top: ${list.bottom + told.height > space.bottom ? -told.height : list.height}px` };
 }
 
 /**
  * Makes an editor in an element.
  * @param {HTMLElement} element
- * @param {{value: string, onChange: (value: string) => void, names?: () => string[]}} begin `onChange` is told of what a
+ * @param {{value: string, onChange: (value: string) => void, names?: () => ScriptName[]}} begin `onChange` is told of what a
  * person types; `names` are offered to whoever has begun one
  * @returns {{value: string, setMistakes: (mistakes: Mistake[]) => void, goTo: (line: number, column: number) => void}}
  * `value` can be read and set
  */
 export function create(element, { value, onChange, names = () => [] }) {
-  const colours = el('div', { 'aria-hidden': 'true' });
-  const area = el('textarea', {
-    value, 'aria-label': t('editor'), 'aria-describedby': 'editor-keys', wrap: 'off', spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', autocorrect: 'off',
-    on: { input: changed, keydown: press },
-  });
-  const offers = el('div', { class: 'row', role: 'group', 'aria-label': t('editor.offers') });
+  const hold = el('div', { class: 'editor-text' });
   // Whoever leaves the field by Escape goes on from here.
   const outside = el('span', { class: 'hidden', tabindex: '-1' }, t('editor.left'));
-  let mistakes = /** @type {Mistake[]} */ ([]);
-  let painted = '';
-
-  function paint() {
-    painted = area.value;
-    // The last line is drawn even if it is empty: the caret may stand in it.
-    fill(colours, sourceLines(`${painted}\u200B`, LANGUAGE));
-    mark();
-    area.scrollTop = area.scrollLeft = 0;
-  }
-
-  function mark() {
-    const lines = colours.firstChild.children;
-    for (const line of lines) line.classList.remove('mistake');
-    for (const { line } of mistakes) lines[line - 1]?.classList.add('mistake');
-    area.setAttribute('aria-invalid', String(mistakes.length > 0));
-  }
-
-  function changed() {
-    if (area.value === painted) return;
-    paint();
-    offer();
-    onChange(painted);
-  }
-
-  /** Offers the names that the one before the caret may become; the field keeps the focus when one is taken. */
-  function offer() {
-    const at = area.selectionStart;
-    const { from, names: fit } = completions(area.value, at, names());
-    fill(offers, ...fit.map((name) => button({ class: 'small', text: name, tabindex: '-1', click: () => apply(typed(from, at, name)) })));
-  }
-
-  /** @param {Edit} edit */
-  function apply({ from, to, put, start, end }) {
-    area.focus({ preventScroll: true });
-    if (put !== area.value.slice(from, to)) {
-      area.setSelectionRange(from, to);
-      // What is typed so can be taken back by Ctrl+Z; the other way is for browsers that cannot.
-      if (!document.execCommand(put ? 'insertText' : 'delete', false, put)) area.setRangeText(put);
-    }
-    area.setSelectionRange(start, end);
-    changed();
-  }
-
-  function press(/** @type {KeyboardEvent} */ event) {
-    if (event.ctrlKey && event.code === 'Space') {
-      event.preventDefault();
-      offers.firstChild?.click();
-    }
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      outside.focus();
-      return;
-    }
-    const key = event.key === 'Tab' && event.shiftKey ? 'Shift+Tab' : event.key;
-    const edit = edited(area.value, area.selectionStart, area.selectionEnd, key);
-    if (!edit) return;
-    event.preventDefault();
-    apply(edit);
-  }
-
-  fill(element, el('div', { class: 'editor-text' }, colours, area), offers, el('p', { id: 'editor-keys', class: 'quiet' }, t('editor.keys')), outside);
-  paint();
+  let wrong = false;
+  const about = () => ({ 'aria-label': t('editor'), 'aria-description': t('editor.keys'), 'aria-invalid': String(wrong) });
+  const extensions = [
+    ...basics, cm.highlightSpecialChars(), cm.lineNumbers(), cm.lintGutter(), cm.search({ top: true }), cm.EditorView.theme(LOOK), cm.EditorView.contentAttributes.of(about),
+    // What is told stays where no button of the page lies over it.
+    cm.tooltips({ tooltipSpace: () => (element.closest('.panel') ?? document.documentElement).getBoundingClientRect() }),
+    cm.autocompletion({ override: [completions(names)], icons: false, positionInfo }),
+    cm.keymap.of([
+      { key: 'Tab', run: cm.acceptCompletion }, ...cm.completionKeymap, ...cm.closeBracketsKeymap, ...cm.searchKeymap, ...cm.historyKeymap,
+      { key: 'Mod-/', run: cm.toggleComment }, { key: 'F8', run: cm.nextDiagnostic }, cm.indentWithTab, ...cm.standardKeymap, { key: 'Escape', run: () => outside.focus() ?? true },
+    ]),
+    cm.EditorView.updateListener.of((/** @type {any} */ { docChanged, state }) => docChanged && onChange(state.sliceDoc())),
+  ];
+  const begun = (/** @type {string} */ doc) => cm.EditorState.create({ doc, extensions });
+  // The page allows no styles in its text: in a root of its own the editor adds them as sheets.
+  const root = hold.attachShadow({ mode: 'open' });
+  const view = new cm.EditorView({ state: begun(value), parent: root, root });
+  // What is typed here is nothing for the keys of the page.
+  hold.addEventListener('keydown', (/** @type {Event} */ event) => event.stopPropagation());
+  fill(element, hold, el('p', { class: 'quiet editor-keys' }, t('editor.keys')), outside);
   return {
     get value() {
-      return area.value;
+      return view.state.sliceDoc();
     },
     set value(text) {
-      area.value = text;
-      paint();
+      view.setState(begun(text));
     },
     setMistakes(found) {
-      mistakes = found;
-      mark();
+      wrong = found.length > 0;
+      view.dispatch(cm.setDiagnostics(view.state, marks(view.state.doc, found)));
     },
     goTo(line, column) {
-      const at = placeOf(area.value, line, column);
-      area.focus({ preventScroll: true });
-      area.setSelectionRange(at, at);
-      colours.firstChild.children[Math.max(0, line - 1)]?.scrollIntoView({ block: 'center', inline: 'nearest' });
+      const at = placeOf(view.state.doc, line, column);
+      view.dispatch({ selection: { anchor: at }, effects: cm.EditorView.scrollIntoView(at, { y: 'center' }) });
+      view.focus();
     },
   };
 }

@@ -11,11 +11,22 @@ export function learn(names) {
   for (const name of names) HOST.add(name);
 }
 
-const RHAI = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\])*"|\x60(?:\\.|[^\x60\\])*\x60|'(?:\\.|[^'\\])*')|(\b0x[0-9a-fA-F_]+|\b\d[\d_]*(?:\.\d+)?)|([A-Za-z_]\w*)|(\s+)|([^\s\w])/g;
+/** The pieces of a script, by groups: comments, texts, numbers, words, and the rest. */
+export const RHAI = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\])*"|\x60(?:\\.|[^\x60\\])*\x60|'(?:\\.|[^'\\])*')|(\b0x[0-9a-fA-F_]+|\b\d[\d_]*(?:\.\d+)?)|([A-Za-z_]\w*)|(\s+)|([^\s\w])/g;
 const TOML = /(#[^\n]*)|("(?:\\.|[^"\\])*")|(\b\d[\d_.]*\b|\btrue\b|\bfalse\b)|([A-Za-z_][\w-]*)|(\s+)|([^\s\w])/g;
 
+/** The class of a piece that was found, '' for plain ones. @param {RegExpMatchArray} match @param {string} rest what follows it @param {boolean} [toml] */
+export function kindOf([piece, ...groups], rest, toml = false) {
+  const kind = ['comment', 'text', 'number', 'word'][groups.findIndex((group) => group !== undefined)] ?? '';
+  if (kind !== 'word') return kind;
+  if (toml) return /^\s*=/.test(rest) ? 'name' : '';
+  if (WORDS.has(piece)) return 'word';
+  if (HOST.has(piece)) return 'host';
+  return rest.startsWith('(') ? 'name' : '';
+}
+
 /**
- * Pieces of a source with their class, '' for plain ones. Their texts joined are the source.
+ * Pieces of a source with their class. Their texts joined are the source.
  * @param {string} text @param {string} path tells the language by its ending
  * @returns {{kind: string, text: string}[]}
  */
@@ -31,13 +42,7 @@ export function tokens(text, path) {
   for (const match of text.matchAll(toml ? TOML : RHAI)) {
     if (match.index > at) put('', text.slice(at, match.index));
     at = match.index + match[0].length;
-    const [piece, ...groups] = match;
-    const kind = ['comment', 'text', 'number', 'word'][groups.findIndex((group) => group !== undefined)] ?? '';
-    if (kind !== 'word') put(kind, piece);
-    else if (toml) put(/^\s*=/.test(text.slice(at, at + 8)) ? 'name' : '', piece);
-    else if (WORDS.has(piece)) put('word', piece);
-    else if (HOST.has(piece)) put('host', piece);
-    else put(text[at] === '(' ? 'name' : '', piece);
+    put(kindOf(match, text.slice(at, at + 8), toml), match[0]);
   }
   if (at < text.length) put('', text.slice(at));
   return pieces;

@@ -9,7 +9,6 @@
 import { refusal, t, why } from '../strings.js';
 import { button, el, field, fill, options, put } from './dom.js';
 import * as drafts from './drafts.js';
-import { create } from './editor.js';
 import { learn } from './highlight.js';
 import { choosing } from './own.js';
 import { trialOf } from './trial.js';
@@ -21,8 +20,8 @@ const LOOK_MS = 250;
 /** Under which name a draft is kept. @param {Task} task */
 const slotOf = ({ object = null, script = null, fork }) => (fork ? `fork/${fork}` : `${object}/${script ?? 'new'}`);
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
-export function workshopPanel(page) {
+/** @param {import('../main.js').Page} page @param {() => Promise<typeof import('./editor.js')>} [editing] fetches the editor when it is first wanted, for it is large @returns {import('../../shapes.js').Panel} */
+export function workshopPanel(page, editing = () => import('./editor.js')) {
   const { client } = page;
   const body = el('div', { class: 'stack' });
   const state = el('p', { class: 'quiet', role: 'status' });
@@ -36,7 +35,6 @@ export function workshopPanel(page) {
   const instead = field(t('script.instead'), which);
   const go = button({ text: t('script.publish'), class: 'button primary', click: publish });
   const hold = el('div', { class: 'editor' });
-  const editor = create(hold, { value: '', onChange: write, names: () => [...imported, ...names] });
   const imports = el('p', { class: 'row' });
   const versions = versionsOf(page, () => draft, () => page.dock.show('script', task));
   const trial = trialOf(page, () => draft, (line, column) => editor.goTo(line, column));
@@ -48,10 +46,9 @@ export function workshopPanel(page) {
   let slot = '';
   /** Own things with their scripts. @type {any[]} */
   let things = [];
+  let editor = /** @type {ReturnType<typeof import('./editor.js').create>} */ (/** @type {any} */ (null));
   let reference = /** @type {Awaited<ReturnType<typeof client.reference>> | null} */ (null);
-  /** What scripts can use, by name. @type {string[]} */
-  let names = [];
-  /** What it can name of its imports. @type {string[]} */
+  /** What the source can name of its imports. @type {string[]} */
   let imported = [];
   let questions = 0;
   let looks = 0;
@@ -84,10 +81,11 @@ export function workshopPanel(page) {
     const question = questions;
     fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
-      const [next, own] = await Promise.all([taken(wanted), client.things()]);
+      const [next, own, { create }] = await Promise.all([taken(wanted), client.things(), editing()]);
       // Somebody went on to another script by now.
       if (question !== questions) return;
       things = own;
+      editor ??= create(hold, { value: '', onChange: write, names: () => [...imported.map((each) => ({ name: each })), ...(reference?.entries ?? [])] });
       open(wanted, next);
     } catch (error) {
       if (question !== questions) return;
@@ -116,8 +114,7 @@ export function workshopPanel(page) {
   /** @param {Task} wanted @param {Awaited<ReturnType<typeof taken>>} next */
   function open(wanted, next) {
     [task, slot, draft] = [wanted, next.slot, next.draft];
-    names = [...new Set((reference?.entries ?? []).map((entry) => entry.name))];
-    learn(names);
+    learn((reference?.entries ?? []).map((entry) => entry.name));
     fill(licences, ...(reference?.licences ?? []).map((each) => el('option', { value: each })));
     [name.value, licence.value, editor.value] = [draft.name, draft.licence, draft.files[draft.entry] ?? ''];
     fill(thing, ...options([['', t('script.nowhere')], ...things.map((own) => [own.object, `${own.name} (#${own.object})`])]));

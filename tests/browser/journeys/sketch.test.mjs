@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { setting } from '../harness/journey.mjs';
+import { pasted } from '../harness/source.mjs';
 import { t } from '../harness/tab.mjs';
 
 const journey = setting({ servers: 1, template: 'meadow', place: (text) => `tier = "advanced"\n${text}` });
@@ -33,7 +34,7 @@ journey('on the advanced tier a script is tried among what is in sight, and that
   await ada.page.getByRole('region', { name, exact: true }).getByRole('button', { name: t('panel.script'), exact: true }).click();
   const panel = ada.page.getByRole('region', { name: t('panel.script'), exact: true });
   const source = panel.getByRole('textbox', { name: t('editor'), exact: true });
-  await source.fill(SOURCE);
+  await pasted(source, SOURCE);
   await panel.getByText(t('script.good'), { exact: true }).waitFor();
 
   const began = Date.now();

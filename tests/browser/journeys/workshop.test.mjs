@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { setting } from '../harness/journey.mjs';
+import { pasted, written } from '../harness/source.mjs';
 import { t } from '../harness/tab.mjs';
 
 const journey = setting({ servers: 1 });
@@ -79,7 +80,7 @@ journey('an author watches what her script logs and uses, and where it fails, wh
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const id = await built(ada);
   const { source, publish } = await workshop(ada, id);
-  await source.fill(WATCHED);
+  await pasted(source, WATCHED);
   await publish.click();
   await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
 
@@ -105,23 +106,41 @@ journey('an author watches what her script logs and uses, and where it fails, wh
 journey('a script with a mistake says where, and mended and published it runs on a box of one\'s own', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const id = await built(ada);
+  const fetched = () => ada.page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.includes('codemirror')).length);
+  assert.equal(await fetched(), 0, 'whoever writes no script fetches no editor');
   const { panel, source, publish } = await workshop(ada, id);
+  assert.equal(await fetched(), 1);
   // What one begins with works as it is.
   await panel.getByText(t('script.good'), { exact: true }).waitFor();
 
-  await source.fill(showing('once', 'sya'));
+  await pasted(source, showing('once', 'sya'));
   await panel.getByText(t('script.mistake'), { exact: true }).waitFor();
   assert.ok(await publish.isDisabled());
   await ada.picture('workshop');
+  await source.getByText('sya', { exact: true }).hover();
+  await panel.getByText(/sya/).and(panel.locator('.cm-diagnosticText')).waitFor();
+  await ada.picture('editor-mistake');
   await panel.getByRole('button', { name: /^Line 3: .*sya/ }).click();
-  const at = showing('once', 'sya').indexOf('sya');
-  assert.equal(await source.evaluate((field) => /** @type {HTMLTextAreaElement} */ (field).selectionStart), at);
-  await ada.page.keyboard.press('Delete');
-  await ada.page.keyboard.press('Delete');
-  await ada.page.keyboard.press('Delete');
-  await ada.page.keyboard.type('say');
+  for (const key of ['Delete', 'Delete', 'Delete']) await ada.page.keyboard.press(key);
+  await ada.page.keyboard.type('sa');
+  await panel.getByRole('option', { name: 'say', exact: true }).waitFor();
+  await panel.getByText('the object says something').filter({ visible: true }).waitFor();
+  await ada.picture('editor-offers');
+  await ada.page.keyboard.press('Enter');
   await panel.getByText(t('script.good'), { exact: true }).waitFor();
-  assert.equal(await source.inputValue(), showing('once'));
+  assert.equal(await written(source), showing('once'));
+
+  // Escape closes what is offered, and then leads out; what was typed can be taken back, also what a key did.
+  await ada.page.keyboard.press('ControlOrMeta+End');
+  await ada.page.keyboard.type('fn help(x) {');
+  await ada.page.keyboard.press('Enter');
+  await ada.page.keyboard.type('sa');
+  await panel.getByRole('option', { name: 'say', exact: true }).waitFor();
+  await ada.page.keyboard.press('Escape');
+  await panel.getByRole('option', { name: 'say', exact: true }).waitFor({ state: 'hidden' });
+  await ada.page.keyboard.press('Tab');
+  assert.equal(await written(source), `${showing('once')}fn help(x) {\n        sa\n}`);
+  while ((await written(source)) !== showing('once')) await ada.page.keyboard.press('ControlOrMeta+z');
 
   await publish.click();
   await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
@@ -135,7 +154,7 @@ journey('a script is tried on a copy of the sim: what it does is seen here, and 
   const id = await built(ada);
   await bob.until('the box is there', (page, which) => page.client.sight.objects.has(which), id);
   const { panel, source, publish } = await workshop(ada, id);
-  await source.fill(`fn on_start() { log("it begins"); }\n${showing('tried')}fn on_chat(from, text) {\n    sound("bell");\n    let none = [][text.len()];\n}\n`);
+  await pasted(source, `fn on_start() { log("it begins"); }\n${showing('tried')}fn on_chat(from, text) {\n    sound("bell");\n    let none = [][text.len()];\n}\n`);
   await panel.getByText(t('script.good'), { exact: true }).waitFor();
 
   const began = Date.now();
@@ -171,17 +190,17 @@ journey('what was typed outlives a reload, Escape and Tab lead out of the editor
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const id = await built(ada);
   const first = await workshop(ada, id);
-  await first.source.fill(showing('first'));
+  await pasted(first.source, showing('first'));
   await ada.page.reload();
   await ada.here();
   await ada.until('her box is there', (page, which) => page.client.sight.objects.has(which), id);
   const { source, panel, publish } = await workshop(ada, id);
-  assert.equal(await source.inputValue(), showing('first'));
+  assert.equal(await written(source), showing('first'));
   await panel.getByText(t('script.again'), { exact: true }).waitFor();
 
   await source.press('Tab');
-  assert.match(await source.inputValue(), /^ {4}fn|\n {4}$/);
-  await source.fill(showing('first'));
+  assert.match(await written(source), /^ {4}fn|\n {4}$/);
+  await pasted(source, showing('first'));
   await source.press('Escape');
   await ada.page.keyboard.press('Tab');
   await ada.until('the next field has the focus', () => document.activeElement?.closest('.field') !== null);
@@ -191,8 +210,8 @@ journey('what was typed outlives a reload, Escape and Tab lead out of the editor
   const [before] = await running(ada, id);
 
   const again = await workshop(ada, id);
-  assert.equal(await again.source.inputValue(), showing('first'));
-  await again.source.fill(showing('second'));
+  assert.equal(await written(again.source), showing('first'));
+  await pasted(again.source, showing('second'));
   await again.panel.getByText(t('script.versions'), { exact: true }).click();
   await again.panel.getByRole('button', { name: t('script.version.changes') }).first().click();
   await again.panel.getByText(/^\+\s+self_\.text = "second";$/).waitFor();
@@ -216,7 +235,7 @@ journey('a fork of the door names the door as its parent, and runs beside what r
   await ada.read((page, which) => page.select(which), door.id);
   await ada.page.getByRole('region', { name: 'door', exact: true }).getByRole('button', { name: t('script.fork'), exact: true }).click();
   const { source, panel, publish } = await shown(ada);
-  assert.match(await source.inputValue(), /^\/\/ A sliding door\./);
+  assert.match(await written(source), /^\/\/ A sliding door\./);
 
   // What may not be is said in words, and nothing is published.
   const licence = panel.getByRole('combobox', { name: t('script.licence'), exact: true });
@@ -241,9 +260,19 @@ journey('on a phone the workshop fits, and its letters are large enough not to b
   const door = await ada.thing('door');
   const packages = await ada.read(async (page, which) => (await page.client.scripts()).filter((/** @type {any} */ each) => each.object === which), door.id);
   await ada.read((page, fork) => page.dock.show('script', { fork }), packages[0].package);
-  const { source, publish } = await shown(ada);
+  const { panel, source, publish } = await shown(ada);
   const size = await source.evaluate((field) => Number.parseFloat(getComputedStyle(field).fontSize));
   assert.ok(size >= 16, `${size} px`);
+  await source.tap();
+  await ada.page.keyboard.press('ControlOrMeta+Home');
+  await ada.page.keyboard.type('// ');
+  await ada.page.keyboard.press('Enter');
+  await ada.page.keyboard.type('self_.');
+  await panel.getByRole('option', { name: 'color', exact: true }).waitFor();
+  await ada.picture('editor-phone');
+  await panel.getByRole('option', { name: 'color', exact: true }).tap();
+  assert.match(await written(source), /^\/\/ \nself_\.color\/\/ A sliding/);
+  while (!/^\/\/ A sliding/.test(await written(source))) await ada.page.keyboard.press('ControlOrMeta+z');
   await publish.scrollIntoViewIfNeeded();
   const wide = await ada.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(wide <= 0, `${wide} px too wide`);
