@@ -43,7 +43,7 @@ test('all words are asked for', async () => {
   const lines = table.split('\n').slice(1, -2).filter(Boolean);
   const keys = lines.map((line) => /^ {2}"([a-z][\w.-]*)": ".*",?$/.exec(line)?.[1] ?? assert.fail(`not one key a line: ${line}`));
   // Families whose last part is a code from elsewhere.
-  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'part', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age', 'moderate', 'did', 'right', 'material', 'block', 'buddy', 'govern', 'join'];
+  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'part', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age', 'moderate', 'did', 'right', 'material', 'block', 'buddy', 'govern', 'join', 'publish'];
   for (const key of keys) {
     if (families.includes(key.split('.')[0]) || key.startsWith('governance.delayed.') || key.startsWith('lot.do.') || key.startsWith('club.do.') || key.startsWith('code.state.')) continue;
     assert.ok(rest.includes(`'${key}'`), `nobody asks for ${key}`);
@@ -208,11 +208,11 @@ test('the page knows the sound of every name that scripts use', async () => {
 // several things at once and with thirty parts, 22 of which are drawn anew, 850; whose lot the ground is, 48; what people hold, 20; joints and seats, 60; reports, and who changed a thing last, 59;
 // two sims in one picture, and the way from one into the other without loading the page again, 232; what the program could order, and the page
 // not, 253, and what owners of clubs order, clubs on lots and signed lists, 10; house rules that change, and joints with numbers, 28; imports in the workshop, 37; portals, 22.
-// An editor that others made took the place of our own, which had 23 more.
+// Who may publish is said in 18; an editor that others made took the place of our own, which had 20 more.
 // 266 went by then: shapes of what the page is told became types, and what was drawn, asked or chosen in several ways has one.
 test('all of the page is little enough to be known', async () => {
   const files = (await readdir(WEB, { recursive: true })).filter((path) => path.endsWith('.js') && !path.startsWith('vendor/'));
   const counts = await Promise.all(files.map(async (path) => (await readFile(new URL(path, WEB), 'utf8')).split('\n').length - 1));
   const lines = counts.reduce((sum, count) => sum + count);
-  assert.ok(files.length > 40 && lines <= 10_624, `${lines} lines in ${files.length} files`);
+  assert.ok(files.length > 40 && lines <= 10_642, `${lines} lines in ${files.length} files`);
 });

@@ -4,7 +4,7 @@ import { beforeEach, mock, test } from 'node:test';
 
 import { t } from '../../web/strings.js';
 import { el } from '../../web/ui/dom.js';
-import { workshopPanel } from '../../web/ui/workshop.js';
+import { publishing, workshopPanel } from '../../web/ui/workshop.js';
 import { emptyDocument } from './elements.mjs';
 import { drained } from './stage.mjs';
 
@@ -72,8 +72,10 @@ class FakePage {
       things: async () => structuredClone(things),
       scripts: async () => things.flatMap(({ object, scripts }) => scripts.map((each) => ({ ...each, object }))),
       source: async (id) => ({ ...BELL, id }), publish: act('publish'),
+      values: async () => ({ values: [['publishers', 'admins'], ['seen_days', '3']], lands: [] }), person: async () => ({ admin: false, rights: [] }),
       build: { attach: act('attach'), upgrade: act('upgrade') },
     };
+    this.identity = { public: 'ada' };
     this.toasts = { say: (text) => this.said.push(text) };
     this.dock = { heading: { focus: () => {} } };
     this.panel = workshopPanel(this, async () => ({ create: (...all) => (this.editor = new PlainEditor(...all)) }));
@@ -286,6 +288,27 @@ test('a source imports a package of the sim, whose names are offered, and import
   assert.equal(other.area.value, EXAMPLE);
   await other.publish();
   assert.deepEqual(other.asked[0][1].imports, {});
+});
+
+test('who may publish is said before somebody tries, with the sim\u2019s own word', async () => {
+  const page = new FakePage();
+  await page.show({ object: 1 });
+  assert.ok(page.text.includes(t('publish.admins')) && page.text.includes(t('publish.not')), page.text);
+  const nobody = { admin: false, rights: [] };
+  const told = (rule, person = nobody, lands = []) => publishing({ values: [['publishers', rule], ['seen_days', '3']], lands }, person, 'ada');
+  for (const rule of ['seen', 'builders', 'admins']) {
+    assert.match(told(rule), new RegExp(`publishers = "${rule}"`));
+    for (const person of [{ admin: true, rights: [] }, { admin: false, rights: [{ right: 'script' }] }]) assert.ok(told(rule, person).endsWith(t('publish.lets')), rule);
+  }
+  assert.equal(told('anybody'), t('publish.anybody'));
+  assert.match(told('seen'), /seen_days = 3\)\. Whether you were/);
+  assert.ok(told('builders', nobody, [{ title: 'open' }, { title: 'bob' }]).endsWith(t('publish.not')));
+  assert.ok(told('builders', nobody, [{ title: 'ada' }]).endsWith(t('publish.lets')));
+  page.client.values = async () => {
+    throw new Error('gone');
+  };
+  await page.show({ object: 1 });
+  assert.ok(!page.text.includes(t('publish.admins')), 'what is not known is not said');
 });
 
 test('where the editor does not come the panel says so, and the next try asks for it again', async () => {

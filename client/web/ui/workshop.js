@@ -10,6 +10,7 @@ import { refusal, t, why } from '../strings.js';
 import { button, el, field, fill, options, put } from './dom.js';
 import * as drafts from './drafts.js';
 import { learn } from './highlight.js';
+import { may } from './moderate.js';
 import { choosing } from './own.js';
 import { trialOf } from './trial.js';
 import { versionsOf } from './versions.js';
@@ -19,6 +20,15 @@ const LOOK_MS = 250;
 
 /** Under which name a draft is kept. @param {Task} task */
 const slotOf = ({ object = null, script = null, fork }) => (fork ? `fork/${fork}` : `${object}/${script ?? 'new'}`);
+
+/** Who may publish in a sim, and whether that lets somebody: of whom it has seen for how long is not known. @param {{values: [string, string][], lands: {title: string}[]}} charter @param {{admin: boolean, rights: {right: string}[]}} person @param {string} key */
+export function publishing({ values, lands }, person, key) {
+  const { publishers, seen_days: days } = Object.fromEntries(values);
+  const who = t(`publish.${publishers}`, { days });
+  if (publishers === 'anybody') return who;
+  const lets = may(person, 'script') || (publishers === 'builders' && lands.some(({ title }) => title === key));
+  return `${who} ${t(lets ? 'publish.lets' : publishers === 'seen' ? 'publish.maybe' : 'publish.not')}`;
+}
 
 /** @param {import('../main.js').Page} page @param {() => Promise<typeof import('./editor.js')>} [editing] fetches the editor when it is first wanted, for it is large @returns {import('../../shapes.js').Panel} */
 export function workshopPanel(page, editing = () => import('./editor.js')) {
@@ -35,6 +45,7 @@ export function workshopPanel(page, editing = () => import('./editor.js')) {
   const instead = field(t('script.instead'), which);
   const go = button({ text: t('script.publish'), class: 'button primary', click: publish });
   const hold = el('div', { class: 'editor' });
+  const rule = el('p', { class: 'quiet' });
   const imports = el('p', { class: 'row' });
   const versions = versionsOf(page, () => draft, () => page.dock.show('script', task));
   const trial = trialOf(page, () => draft, (line, column) => editor.goTo(line, column));
@@ -63,7 +74,7 @@ export function workshopPanel(page, editing = () => import('./editor.js')) {
     hold, found, mistakes,
     el('div', { class: 'grid' }, field(t('script.name'), name), field(t('script.licence'), licence), field(t('script.on'), thing), instead), licences,
     el('p', { class: 'quiet' }, t('script.licence.how')),
-    el('p', { class: 'row' }, go, trial.button,
+    rule, el('p', { class: 'row' }, go, trial.button,
       button({ icon: 'undo', text: t('script.revert'), click: () => again(task) }),
       button({ text: t('script.fresh'), click: fresh })),
     state, trial.element, imports,
@@ -129,6 +140,13 @@ export function workshopPanel(page, editing = () => import('./editor.js')) {
     explain();
     versions.again();
     look();
+    rules();
+  }
+
+  /** Says who may publish here, before somebody tries. What cannot be asked is said by the refusal. */
+  async function rules() {
+    const told = await Promise.all([client.values(), client.person()]).catch(() => null);
+    put(rule, told ? publishing(...told, page.identity.public) : '');
   }
 
   /** Throws away what was typed. @param {Task} wanted */

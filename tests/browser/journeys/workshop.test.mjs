@@ -112,6 +112,7 @@ journey('a script with a mistake says where, and mended and published it runs on
   assert.equal(await fetched(), 1);
   // What one begins with works as it is.
   await panel.getByText(t('script.good'), { exact: true }).waitFor();
+  await panel.getByText(t('publish.anybody'), { exact: true }).waitFor();
 
   await pasted(source, showing('once', 'sya'));
   await panel.getByText(t('script.mistake'), { exact: true }).waitFor();
