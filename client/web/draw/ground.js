@@ -128,9 +128,7 @@ function paint(cx, cy, scale, palette, areas) {
 
 /** Calls for a chunk and those around it: what is larger than a chunk's rest crosses its border. */
 function around(/** @type {Area} */ all, /** @type {(west: number, south: number) => void} */ each) {
-  for (let y = -1; y <= 1; y++) {
-    for (let x = -1; x <= 1; x++) each(all.west + x * CHUNK, all.south + y * CHUNK);
-  }
+  for (let y = -1; y <= 1; y++) for (let x = -1; x <= 1; x++) each(all.west + x * CHUNK, all.south + y * CHUNK);
 }
 
 /** Grass with blades and a few flowers. @param {CanvasRenderingContext2D} ctx @param {Area} all @param {Palette} palette */

@@ -104,9 +104,7 @@ export const PARTS = {
   barrel({ ctx, thing, s, palette, drum, shade }) {
     const r = Math.min(thing.hx, thing.hy) * s;
     drum(1, 0.9);
-    for (const at of [0.14, 0.7]) {
-      arc(ctx, tone(IRON, 1, palette), Math.max(1.5, 0.07 * s), [0, -lift(at, s), r, 0, Math.PI]);
-    }
+    for (const at of [0.14, 0.7]) arc(ctx, tone(IRON, 1, palette), Math.max(1.5, 0.07 * s), [0, -lift(at, s), r, 0, Math.PI]);
     arc(ctx, shade(0.7), Math.max(1, 0.04 * s), [0, -lift(0.9, s), r * 0.82, 0, 7]);
   },
 

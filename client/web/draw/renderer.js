@@ -109,7 +109,12 @@ export class Renderer {
     this.castShadows(picture, now);
     if (picture.palette.glow) drawLamps(ctx, camera, this.lamps(picture));
     this.drawMarks(picture, now, own);
-    for (const placed of this.placed) this.drawPlaced(placed, picture, now);
+    for (const placed of this.placed) {
+      // What stands there and lets everything pass shows what is behind it; a carpet need not.
+      this.ctx.globalAlpha = placed.thing.sensor && kindOf(placed.thing).tall > FLAT_METRES ? SENSOR_ALPHA : 1;
+      this.drawPlaced(placed, picture, now);
+    }
+    this.ctx.globalAlpha = 1;
     drawJoints(ctx, camera, picture, now, (at) => this.rooms.shows(at));
     this.rooms.drawVeil(ctx, camera);
     this.drawLabels(picture, now);
@@ -236,14 +241,10 @@ export class Renderer {
     const big = Math.max(thing.hx, thing.hy) * 2 > SPRITE_METRES;
     const light = kind.lamp ? lit(palette) : palette;
     const sitting = { ctx, thing, s, angle: at.angle, palette: light, now, calm };
-    // What stands there and lets everything pass shows what is behind it; a carpet need not.
-    ctx.globalAlpha = thing.sensor && kind.tall > FLAT_METRES ? SENSOR_ALPHA : 1;
     if (big || kind.lively || camera.zooming || this.rests.get(id)?.resting === false) {
       // Long walls paint only the bricks that show.
       const cut = big ? { left: Math.max(0, -(x - thing.hx * s)), right: camera.width * camera.ratio - (x - thing.hx * s) } : null;
-      moved(ctx, x, y, () => kind.paint({ ...sitting, cut }));
-      ctx.globalAlpha = 1;
-      return;
+      return moved(ctx, x, y, () => kind.paint({ ...sitting, cut }));
     }
     const grain = kind.grain ? Math.abs(id) % 8 : 0;
     const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${thing.corners ?? ''}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
@@ -256,7 +257,6 @@ export class Renderer {
       return { canvas: made.canvas, ox: Math.round(reach), oy: Math.round(reach + up) };
     }, SPRITES_MAX);
     ctx.drawImage(sprite.canvas, Math.round(x) - sprite.ox, Math.round(y) - sprite.oy);
-    ctx.globalAlpha = 1;
   }
 
   drawLabels(/** @type {Picture} */ picture, /** @type {number} */ now) {
@@ -312,9 +312,7 @@ export class Renderer {
     for (let i = this.placed.length - 1; i >= 0; i--) {
       const { id, thing, at, x: cx, y: cy } = this.placed[i];
       const up = lift(thing.player ? stature(thing.look) : kindOf(thing).tall, s);
-      for (const share of [0, 0.33, 0.66, 1]) {
-        if (within(x - cx, y - cy + up * share, thing, at.angle, s, slack * camera.ratio)) return id;
-      }
+      for (const share of [0, 0.33, 0.66, 1]) if (within(x - cx, y - cy + up * share, thing, at.angle, s, slack * camera.ratio)) return id;
     }
     return null;
   }

@@ -12,9 +12,7 @@ export function qr(text, label) {
     Object.assign(canvas, { width: size * dot, height: size * dot, hidden: false });
     const ctx = canvas.getContext('2d');
     slab(ctx, '#ffffff', 0, 0, size * dot, size * dot);
-    for (let y = 0; y < size; y++) {
-      for (let x = 0; x < size; x++) if (data[y][x]) slab(ctx, '#000000', x * dot, y * dot, dot, dot);
-    }
+    for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) if (data[y][x]) slab(ctx, '#000000', x * dot, y * dot, dot, dot);
   }, () => canvas.remove());
   return canvas;
 }
