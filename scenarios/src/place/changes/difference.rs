@@ -22,6 +22,8 @@ pub enum ThingEdit {
     Rename(String),
     /// Has it show another text.
     Write(String),
+    /// Makes it a sensor, which everything passes through, or solid.
+    Sense(bool),
     /// Makes it somebody's.
     Give(PublicKey),
     /// Takes a script of this package off it.
@@ -50,6 +52,8 @@ impl ThingEdit {
             Self::Recolor(_) => "given its color",
             Self::Rename(_) => "renamed",
             Self::Write(_) => "given its text",
+            Self::Sense(true) => "made a sensor",
+            Self::Sense(false) => "made solid",
             Self::Give(_) => "given to its owner",
             Self::Detach(_) => "freed of a script",
             Self::Attach(_) => "given a script",
@@ -68,6 +72,7 @@ impl ThingEdit {
             Self::Recolor(_) => to.look.color = from.look.color,
             Self::Rename(_) => to.name.clone_from(&from.name),
             Self::Write(_) => to.text.clone_from(&from.text),
+            Self::Sense(_) => to.body.sensor = from.body.sensor,
             Self::Give(_) => to.owner = from.owner,
             Self::Detach(package) | Self::Attach(package) => {
                 let is_it = |script: &&ScriptSpec| script.package == *package;
@@ -135,7 +140,7 @@ impl ThingDifference {
         }
     }
 
-    /// Notes what people see and are told.
+    /// Notes what people see and are told, and whether they may pass.
     fn note_words(&mut self, before: &ObjectSpec, now: &ObjectSpec) {
         if before.look.color != now.look.color {
             self.edits.push(ThingEdit::Recolor(now.look.color));
@@ -145,6 +150,9 @@ impl ThingDifference {
         }
         if before.text != now.text {
             self.edits.push(ThingEdit::Write(now.text.clone()));
+        }
+        if before.body.sensor != now.body.sensor {
+            self.edits.push(ThingEdit::Sense(now.body.sensor));
         }
         match now.owner {
             owner if owner == before.owner => {}
@@ -173,7 +181,6 @@ impl ThingDifference {
             ("restitution_rule", before.restitution_rule != now.restitution_rule),
             ("damping", before.linear_damping != now.linear_damping),
             ("spin_damping", before.angular_damping != now.angular_damping),
-            ("sensor", before.sensor != now.sensor),
             ("upright", before.fixed_rotation != now.fixed_rotation),
             ("categories", before.filter.category != now.filter.category),
             ("passes", before.filter.mask != now.filter.mask),

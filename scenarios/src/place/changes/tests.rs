@@ -82,6 +82,19 @@ fn what_the_file_leaves_as_it_was_is_not_touched() {
 }
 
 #[test]
+fn a_thing_becomes_a_sensor_and_solid_again() {
+    let curtain = format!("{BELL}sensor = true\n");
+    let (solid, open) = (place(&[BELL]), place(&[&curtain]));
+    let becomes = |sensor| vec![(0, only(vec![ThingEdit::Sense(sensor)]))];
+    assert_eq!(changes(&solid, &open), (becomes(true), vec![], vec![]));
+    assert_eq!(changes(&open, &solid), (becomes(false), vec![], vec![]));
+    // One that is made new is solid at first: a second act opens it.
+    let thing = &open.objects()[0];
+    let missing = ThingDifference::between(&as_built(thing), thing, &BTreeMap::new());
+    assert_eq!(missing, only(vec![ThingEdit::Sense(true)]));
+}
+
+#[test]
 fn a_thing_that_only_gets_another_name_is_renamed() {
     let before = place(&[BELL, LAMP]);
     let gong = BELL.replace("name = \"bell\"", "name = \"gong\"");

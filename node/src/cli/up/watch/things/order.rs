@@ -86,6 +86,7 @@ fn edit_act(object: ObjectId, edit: &ThingEdit, scripts: &SimScripts) -> Option<
         ThingEdit::Recolor(color) => Build::Recolor { object, color: *color },
         ThingEdit::Rename(name) => Build::Rename { object, name: name.clone() },
         ThingEdit::Write(text) => Build::Write { object, text: text.clone() },
+        ThingEdit::Sense(sensor) => Build::MakeSensor { object, sensor: *sensor },
         ThingEdit::Give(to) => Build::Give { object, to: *to },
         ThingEdit::Attach(package) => Build::Attach { object, package: *package },
         ThingEdit::Detach(package) => {
