@@ -19,7 +19,7 @@ use metatopia_types::{
 use corners::spread;
 pub use corners::{CornersError, corners};
 pub use hint::{next, publishers, title};
-pub use joint::{JOINT_KINDS, JoinedThing, joined};
+pub use joint::{JOINT_KINDS, JoinedThing, is_frequency, joined};
 pub use lot::claim_around;
 pub use parse::{BuildError, parse};
 pub use parts::{around_the_first, outlines};

@@ -21,15 +21,21 @@ pub enum PolygonError {
     /// There are too few corners or too many.
     #[error("a polygon of {0} corners: it has 3..={CORNERS_MAX}")]
     Corners(usize),
-    /// A corner is too far from the others.
-    #[error("corner {0} is more than {STATIC_SIZE_MAX} m from the middle")]
+    /// A corner, counted from 0 here and from 1 in the text, is too far from the others.
+    #[error("corner {} is more than {STATIC_SIZE_MAX} m from the middle", .0 + 1)]
     Far(usize),
     /// The way around does not turn left at a corner: the polygon is not convex, runs clockwise, or has
     /// a corner twice or on a straight side.
-    #[error("the polygon does not turn left at corner {0}: corners run counter-clockwise, convex")]
+    #[error(
+        "the polygon does not turn left at corner {}: corners run counter-clockwise, convex",
+        .0 + 1
+    )]
     NotConvex(usize),
     /// The side that begins at a corner is too close to the centre of mass: the polygon is too thin.
-    #[error("the side from corner {0} is less than {SIZE_MIN} m from the centre of the polygon")]
+    #[error(
+        "the side from corner {} is less than {SIZE_MIN} m from the centre of the polygon",
+        .0 + 1
+    )]
     Thin(usize),
 }
 

@@ -123,7 +123,7 @@ fn what_speaks_against_parts_is_named_with_its_place() {
         ),
         (
             "parts = [{ disc = 1 }, { corners = [[0, 0], [1, 1], [1, 0]] }]",
-            "yard.toml:8:36: the polygon does not turn left at corner 1",
+            "yard.toml:8:36: the polygon does not turn left at corner 2",
         ),
         (
             "parts = [{ disc = 1 }, { disc = 1, at = [60, 0] }]\nmotion = \"dynamic\"",
@@ -178,7 +178,7 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
         ("at = [9, 2]\ndisc = 1\ncapsule = [1, 1]", "yard.toml:4:1: an object has only one"),
         (
             "at = [9, 2]\ncorners = [[0, 0], [1, 1], [1, 0]]",
-            "yard.toml:8:11: the polygon does not turn left at corner 1: corners run counter-clockwise, convex",
+            "yard.toml:8:11: the polygon does not turn left at corner 2: corners run counter-clockwise, convex",
         ),
         ("at = [9, 2]\ncorners = [[0, 0], [1, 0]]", "yard.toml:8:11: a polygon of 2 corners"),
         (
@@ -472,7 +472,7 @@ fn rooms_that_cannot_be_are_named_with_the_rule() {
     for (corners, complaint) in [
         (
             "corners = [[14, 8], [20, 8], [20, 12], [14, 12]]",
-            "yard.toml:8:1: it covers ground of sector 0, \"hall\"",
+            "yard.toml:8:1: it covers ground of sector 1, \"hall\"",
         ),
         ("corners = [[20, 0], [25, 0]]", "yard.toml:8:1: 2 corners where 3 to 8 are allowed"),
         (

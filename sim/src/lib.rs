@@ -119,7 +119,9 @@ pub use acts::{
     BuildHistory, CLUB, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
     SpokenLine, UndoEntry, UnitedPart, WHISPERED,
 };
-pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Polygon, PolygonError, Shape};
+pub use metatopia_physics::{
+    Body, JointKind, JointSpec, Motion, Polygon, PolygonError, Shape, limits::SPRING_FREQUENCY_MAX,
+};
 pub use rules::{
     ActFault, ActGround, ActTarget, Anchor, Basis, Border, BorderSummary, Club, ClubInvite,
     Crossing, DelayedChange, Denied, FiledReport, FirstLogins, ForgottenWords, FriendList,

@@ -1,6 +1,7 @@
 //! Joints that a builder asks for in a word: where they go.
 
 use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_sim::SPRING_FREQUENCY_MAX;
 use metatopia_types::{Build, BuiltJoint, ObjectId};
 
 /// The kinds of joints in the words of builders.
@@ -50,8 +51,14 @@ impl JoinedThing {
     }
 }
 
+/// Says whether a spring can swing so many times a second.
+#[must_use]
+pub fn is_frequency(rate: Fx) -> bool {
+    Fx::ZERO < rate && rate <= SPRING_FREQUENCY_MAX
+}
+
 /// Returns the step that joins a thing to another one, or to the ground, by a joint of this kind; nothing if
-/// there is no such kind.
+/// there is no such kind, or a spring cannot swing so.
 ///
 /// The joint is at the place of the other thing that is nearest to the thing's centre; a motor turns the thing about
 /// its own centre. A rod holds the two
@@ -72,6 +79,7 @@ pub fn joined(
             let kind = match kind {
                 "rod" => BuiltJoint::Rod,
                 "rope" => BuiltJoint::Rope,
+                _ if !is_frequency(rate) => return None,
                 _ => BuiltJoint::Spring { frequency: rate, damping: SPRING_DAMPING },
             };
             (to.map_or(here, |to| to.position), kind)

@@ -7,11 +7,12 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
+use metatopia_sim::SPRING_FREQUENCY_MAX;
 use metatopia_types::BuiltMaterial;
 
 use super::{
     BuildPlan, Building, CornersError, JOINT_KINDS, KINDS, PartForm, Way, after, color, corners,
-    spread,
+    is_frequency, spread,
 };
 use crate::text::direction;
 
@@ -45,6 +46,11 @@ pub enum BuildError {
          two with a number if you like: `by motor -3`"
     )]
     Joint(String),
+    /// A spring swings more than not at all, and no faster than physics can follow.
+    #[error(
+        "a spring swings up to {SPRING_FREQUENCY_MAX} times a second, and more than 0, not {0}"
+    )]
+    Frequency(Fx),
 }
 
 /// How things are joined.
@@ -197,6 +203,9 @@ fn laid(words: &[&str]) -> Option<Building> {
 fn joining(rest: &str) -> Result<Building, BuildError> {
     let (joined, is_kind_said) = join(rest).ok_or(BuildError::Form(JOIN))?;
     match &joined {
+        Building::Join(_, _, "spring", Some(rate)) if !is_frequency(*rate) => {
+            Err(BuildError::Frequency(*rate))
+        }
         Building::Join(_, Some(other), ..) if other == "to" => Err(BuildError::Form(JOIN)),
         // A thing whose name has such a word is joined by whoever says the kind as well.
         Building::Join(_, Some(other), ..) if !is_kind_said => match other.rsplit_once(" by ") {

@@ -247,6 +247,13 @@ fn lines_that_are_not_understood_say_how_they_are_meant() {
         let error = line(text).expect_err(text);
         assert!(matches!(error, BuildError::Form(_) | BuildError::Color(_)), "{text}: {error}");
     }
+    let error = line("join it to wall by spring -3").expect_err("no spring swings so");
+    let told = "a spring swings up to 60 times a second, and more than 0, not -3";
+    assert_eq!(error.to_string(), told);
+    for rate in ["0", "100000"] {
+        let error = line(&format!("join it to wall by spring {rate}")).expect_err(rate);
+        assert!(matches!(error, BuildError::Frequency(_)), "{rate}: {error}");
+    }
     let error = line("color it mauve").expect_err("no such colour");
     assert!(error.to_string().starts_with("unknown colour \"mauve\"; there are red"), "{error}");
 }

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use metatopia_client::{
-    build,
-    text::{find, printable},
-};
+use metatopia_client::{build, text::printable};
 use metatopia_protocol::{Answer, Question, ScriptEntry};
 use metatopia_scripting::{Package, PackageAuthor, limits::LINKED_PACKAGES_MAX};
 use metatopia_types::{Act, Blob, Build, ObjectId, Outcome, PackageId, Refusal, ScriptId};
@@ -14,6 +11,7 @@ use tokio::{task::spawn_blocking, time::sleep_until};
 use super::{
     builder::{self, Thing},
     charter, deeds,
+    pointing::pointed,
     room::{ActProgress, TextClient},
 };
 use crate::{DraftFolder, HEARTBEAT, LineKind, TextClientError};
@@ -213,13 +211,23 @@ async fn running_on(
     let Some(scene) = room.look_around().await? else {
         return Ok(None);
     };
-    let Some(object) = find(&scene, named).map(|thing| thing.id) else {
+    let Some(object) = pointed(&scene, room.it, named).map(|thing| thing.id) else {
         return Ok(None);
     };
-    match scripts_on(room, object).await?.first() {
-        Some(entry) => fetch(room, entry.package).await,
-        None => Ok(None),
+    let scripts = scripts_on(room, object).await?;
+    let Some(entry) = scripts.first() else { return Ok(None) };
+    if let [_, others @ ..] = &scripts[..]
+        && !others.is_empty()
+    {
+        let line = format!(
+            "{} scripts run there. This is script {}; `metatopia script list` tells the packages of all, and \
+             `metatopia script fork` fetches any of them.",
+            scripts.len(),
+            entry.script
+        );
+        room.tell(LineKind::Answer, &line)?;
     }
+    fetch(room, entry.package).await
 }
 
 /// Fetches what a package imports, as far as the node has it; a few, as no package imports more.

@@ -18,6 +18,7 @@ use metatopia_types::{
 
 use super::{
     charter, hands, joints, luggage, own_things,
+    pointing::{NO_LAST, is_last, numbered},
     room::{ActProgress, TextClient},
     unite,
 };
@@ -326,11 +327,6 @@ pub(super) async fn meant(
     meant_first(room, typed, |_, _| true).await
 }
 
-/// Returns the number of a thing that was typed as `object 17`.
-pub(super) fn numbered(typed: &str) -> Option<ObjectId> {
-    typed.strip_prefix("object ")?.trim().parse().ok().map(ObjectId)
-}
-
 /// The thing that was typed. Of several with this name one that is wanted is meant, if there is any.
 pub(super) async fn meant_first(
     room: &mut TextClient,
@@ -341,14 +337,11 @@ pub(super) async fn meant_first(
         room.tell(LineKind::Refused, "The node shows nothing.")?;
         return Ok(None);
     };
-    let id = match typed {
-        "it" | "that" => room.it,
-        _ => numbered(typed),
-    };
+    let id = if is_last(typed) { room.it } else { numbered(typed) };
     let found = match id {
         Some(id) => scene.objects.iter().find(|object| object.id == id),
-        None if matches!(typed, "it" | "that") => {
-            room.tell(LineKind::Refused, "Nothing is `it` yet; build something, or name a thing.")?;
+        None if is_last(typed) => {
+            room.tell(LineKind::Refused, NO_LAST)?;
             return Ok(None);
         }
         None => {

@@ -15,7 +15,9 @@ use tokio::time::{Instant, sleep};
 use super::{
     author::fetch,
     crossing::{LastSeen, WayOver},
-    forms, lots, profiles,
+    forms, lots,
+    pointing::{NO_LAST, is_last, pointed},
+    profiles,
     room::{ActProgress, TextClient},
     rules,
     walk::{AvatarWalk, Goal, WalkStep},
@@ -183,7 +185,7 @@ pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextC
             .collect(),
         ..scene.clone()
     };
-    let thing = match find(&movable, typed) {
+    let thing = match pointed(&movable, room.it, typed) {
         Some(thing) => thing.clone(),
         None => match seen(room, &scene, typed)? {
             Some(thing) => thing,
@@ -437,8 +439,10 @@ fn seen(
     scene: &Scene,
     typed: &str,
 ) -> Result<Option<SceneObject>, TextClientError> {
-    let found = find(scene, typed).cloned();
-    if found.is_none() {
+    let found = pointed(scene, room.it, typed).cloned();
+    if found.is_none() && is_last(typed) && room.it.is_none() {
+        room.tell(LineKind::Refused, NO_LAST)?;
+    } else if found.is_none() {
         let line = format!("There is no {} in sight.", printable(typed));
         room.tell(LineKind::Refused, &line)?;
     }

@@ -4,14 +4,15 @@ use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_client::{
     build::{JOINT_KINDS, joined},
-    text::{describe_thing, find, position, printable},
+    text::{describe_thing, position, printable},
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, JointEntry, Question};
 use metatopia_types::{Build, ObjectId};
 
 use super::{
-    builder::{meant, numbered, perform},
+    builder::{meant, perform},
+    pointing::pointed,
     room::TextClient,
     traces,
 };
@@ -33,16 +34,7 @@ pub(super) async fn look_at(room: &mut TextClient, typed: &str) -> Result<(), Te
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
-    let id = match typed {
-        "it" => room.it,
-        "me" | "myself" => scene.me,
-        _ => numbered(typed),
-    };
-    let named = id.map_or_else(
-        || find(&scene, typed),
-        |id| scene.objects.iter().find(|object| object.id == id),
-    );
-    let Some(thing) = named else {
+    let Some(thing) = pointed(&scene, room.it, typed) else {
         let line = format!("There is no {} in sight.", printable(typed));
         return room.tell(LineKind::Refused, &line);
     };

@@ -56,6 +56,7 @@ mod moderation;
 mod orders;
 mod output;
 mod own_things;
+mod pointing;
 mod private;
 mod profiles;
 mod reports;

@@ -5,9 +5,10 @@ use metatopia_protocol::{StowedThing, ThingEntry};
 use metatopia_types::{Build, ObjectId};
 
 use super::{
-    builder::{meant, numbered, perform, place_near, player},
+    builder::{meant, perform, place_near, player},
     charter,
     own_things::{things, things_of},
+    pointing::numbered,
     room::TextClient,
 };
 use crate::{LineKind, TextClientError};

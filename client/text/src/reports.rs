@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use metatopia_client::text::{ReportCommand, find, printable, report_line};
+use metatopia_client::text::{ReportCommand, printable, report_line};
 use metatopia_protocol::{Answer, Question, ReportEntry, take_page};
 use metatopia_types::{Act, GovernOrder, Outcome, Refusal, ReportSubject, RoleRight};
 
 use super::{
     builder::{key_digits, player},
     deeds::conclude,
+    pointing::pointed,
     room::{ActProgress, TextClient},
 };
 use crate::{LineKind, TextClientError};
@@ -41,7 +42,7 @@ pub(super) async fn obey(
 async fn file(room: &mut TextClient, name: &str, words: String) -> Result<(), TextClientError> {
     let scene = room.look_around().await?;
     let scene = scene.as_ref().filter(|_| key_digits(name).is_none());
-    let seen = scene.and_then(|scene| find(scene, name));
+    let seen = scene.and_then(|scene| pointed(scene, room.it, name));
     let meant = seen.map(|object| match &object.player {
         Some(player) => (ReportSubject::Person(player.key), object.name.clone()),
         None => (ReportSubject::Thing(object.id), object.name.clone()),

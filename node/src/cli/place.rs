@@ -34,7 +34,7 @@ pub(super) enum PlaceCommand {
     /// Write the present state of a running sim into a folder, as a place: its rules, lands,
     /// things, scripts with what they remember, and packages.
     #[command(after_help = "Example:\n  metatopia place export copy-of-plaza\n  \
-        metatopia up --place copy-of-plaza\n\nThe state is that after the \
+        metatopia up --place copy-of-plaza --data-dir copy-world\n\nThe state is that after the \
         newest decided turn. What the sim's servers signed last is checked against their signatures, and \
         the turns since then are computed. Players and what they said are no part of a place.")]
     Export(PlaceExportArgs),

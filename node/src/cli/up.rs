@@ -1,6 +1,7 @@
 //! `up`: a whole world on this machine, one process per server.
 
 pub(super) mod cluster;
+mod founded_from;
 pub(super) mod grid;
 mod guard;
 mod hangup;
@@ -182,7 +183,11 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let place = place_of(args.place.as_deref(), args.data_dir.as_deref())?;
     let path = match args.data_dir {
         Some(path) => path,
-        None => default_dir(place.name(), |name| env::var_os(name).map(PathBuf::from))?,
+        None => {
+            let path = default_dir(place.name(), |name| env::var_os(name).map(PathBuf::from))?;
+            args.place.as_ref().map_or(Ok(()), |folder| founded_from::check(&path, folder))?;
+            path
+        }
     };
     let reach = Reach::of(&args.reach)?;
     let servers = args.servers.map(|count| count as usize);
@@ -201,6 +206,9 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let count = servers.unwrap_or(SERVERS);
     let world = LocalWorld::open_or_found(&path, count, &place, founding)?;
     let is_founded = world.is_of(&place);
+    if let Some(folder) = args.place.as_ref().filter(|_| is_founded) {
+        founded_from::note(world.path(), folder)?;
+    }
     if args.place.is_some() && !is_founded {
         let goes_on = match args.watch {
             true => {

@@ -103,8 +103,9 @@ pub enum FloorPlanPart {
 impl fmt::Display for FloorPlanPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sector(n) => write!(f, "sector {n}"),
-            Self::Opening(n) => write!(f, "opening {n}"),
+            // People count from one.
+            Self::Sector(n) => write!(f, "sector {}", n + 1),
+            Self::Opening(n) => write!(f, "opening {}", n + 1),
         }
     }
 }
@@ -147,13 +148,13 @@ pub enum FloorPlanFault {
     #[error("light {0} where 0 to 100 percent are allowed")]
     Light(u8),
     /// Two rooms cover the same ground.
-    #[error("it covers ground of sector {0}, {1:?}")]
+    #[error("it covers ground of sector {number}, {1:?}", number = .0 + 1)]
     Overlaps(usize, String),
     /// An opening is hardly one.
     #[error("an opening of less than {NARROW} m")]
     Narrow,
     /// Two openings are the same gap, or parts of one.
-    #[error("it covers a part of opening {0}")]
+    #[error("it covers a part of opening {}", .0 + 1)]
     OpeningsOverlap(usize),
     /// An opening is on no edge.
     #[error("it is on no edge of a sector")]

@@ -180,7 +180,7 @@ fn a_room_that_cannot_be_is_named_with_its_number() {
         builder.genesis.floor_plan.sectors.push(room);
     });
     assert!(matches!(error, GenesisError::FloorPlan(_)));
-    assert!(error.to_string().starts_with("sector 0: the corners do not go around"), "{error}");
+    assert!(error.to_string().starts_with("sector 1: the corners do not go around"), "{error}");
 }
 
 #[test]
