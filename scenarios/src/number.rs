@@ -36,12 +36,12 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Writes a whole number as it is, and any other exactly, in quotes.
+/// Writes a whole number as it is, and any other in quotes, as the shortest text that is read as this very number.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.trunc_int() {
             whole if Fx::checked_from_int(whole) == Some(self.0) => serializer.serialize_i64(whole),
-            _ => serializer.collect_str(&self.0),
+            _ => serializer.collect_str(&self.0.shortest()),
         }
     }
 }

@@ -11,7 +11,7 @@ use fixed::types::I32F32;
 use serde::{Deserialize, Serialize};
 
 use crate::rounding;
-pub use text::ParseFxError;
+pub use text::{ParseFxError, ShortestFx};
 
 /// Fraction bits of an [`Fx`].
 pub(crate) const FRACTION_BITS: u32 = 32;

@@ -58,6 +58,6 @@ mod trig;
 mod vec2;
 
 pub use angle::Angle;
-pub use fx::{Fx, ParseFxError};
+pub use fx::{Fx, ParseFxError, ShortestFx};
 pub use stream::Stream;
 pub use vec2::Vec2;

@@ -151,7 +151,7 @@ pub enum FloorPlanFault {
     #[error("it covers ground of sector {number}, {1:?}", number = .0 + 1)]
     Overlaps(usize, String),
     /// An opening is hardly one.
-    #[error("an opening of less than {NARROW} m")]
+    #[error("an opening of less than {} m", NARROW.shortest())]
     Narrow,
     /// Two openings are the same gap, or parts of one.
     #[error("it covers a part of opening {}", .0 + 1)]

@@ -436,7 +436,10 @@ pub enum ParametersError {
     #[error("gravity is {0}, stronger than {GRAVITY_MAX} m/s^2")]
     Gravity(Vec2),
     /// A length, mass, speed or time that must be above zero and is not, or is too large.
-    #[error("{name} is {value}, outside of {low} to {high}")]
+    #[error(
+        "{name} is {}, outside of {} to {}",
+        value.shortest(), low.shortest(), high.shortest()
+    )]
     Range {
         /// The name of the parameter.
         name: &'static str,

@@ -12,6 +12,9 @@ const DECISIVE_DIGITS: u32 = 33;
 /// Fraction digits of the exact decimal form: 2^-32 has 32.
 const EXACT_DIGITS: usize = 32;
 
+/// Decimals after which no two numbers are read from one literal: 2^-32 is above 2 * 10^-10.
+const SHORTEST_DIGITS: usize = 10;
+
 /// Digits of 2^31.
 const INTEGER_DIGITS: usize = 10;
 
@@ -76,6 +79,13 @@ impl Fx {
 
         let magnitude = (integer_value(int) << FRACTION_BITS) + fraction_value(decimals);
         signed_value(text.starts_with('-'), magnitude).ok_or(ParseFxError::OutOfRange)
+    }
+
+    /// Returns the number as the shortest decimal literal that [`Fx::parse`] reads as this very number, for people
+    /// and for files: `0.1`, where [`Fx`] itself writes all 32 decimals of the multiple of 2^-32 next to it.
+    #[must_use]
+    pub const fn shortest(self) -> ShortestFx {
+        ShortestFx(self)
     }
 
     /// Returns `mantissa / 10^scale`, rounded to the nearest number, a tie to the even one. Returns
@@ -183,6 +193,24 @@ impl fmt::Display for Fx {
     }
 }
 
+/// A number as the shortest decimal literal from which [`Fx::parse`] reads it: see [`Fx::shortest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortestFx(Fx);
+
+impl fmt::Display for ShortestFx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let magnitude = self.0.to_bits().unsigned_abs();
+        let mut line = DecimalText::spell(magnitude, Some(0));
+        for decimals in 1..=SHORTEST_DIGITS {
+            if line.magnitude() == u128::from(magnitude) {
+                break;
+            }
+            line = DecimalText::spell(magnitude, Some(decimals));
+        }
+        f.pad_integral(!self.0.0.is_negative(), "", line.as_str())
+    }
+}
+
 /// `Fx(1.5)`: the exact decimal value.
 impl fmt::Debug for Fx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -245,6 +273,12 @@ impl DecimalText {
                 }
             }
         }
+    }
+
+    /// Returns what is read from it, in units of 2^-32.
+    fn magnitude(&self) -> u128 {
+        let (int, decimals) = self.as_str().split_once('.').unwrap_or((self.as_str(), ""));
+        (integer_value(int) << FRACTION_BITS) + fraction_value(decimals)
     }
 
     fn as_str(&self) -> &str {

@@ -48,6 +48,27 @@ proptest! {
         prop_assert_eq!(x.to_string().parse::<Fx>(), Ok(x));
     }
 
+    /// `place check` and exports wrote 0.1000000000931322574615478515625 where somebody had written 0.1.
+    #[test]
+    fn the_shortest_literal_is_read_as_the_number_and_no_shorter_one_is(x in any_fx()) {
+        let text = x.shortest().to_string();
+        prop_assert_eq!(Fx::parse(&text), Ok(x));
+        let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        prop_assert!(decimals <= 10, "written as {}", text);
+        if decimals > 0 {
+            let shorter = format!("{:.*}", decimals - 1, x);
+            prop_assert_ne!(Fx::parse(&shorter), Ok(x), "{} is as good as {}", shorter, text);
+        }
+    }
+
+    #[test]
+    fn two_decimals_are_written_as_they_were_read(hundredths in -999_999_i128..=999_999) {
+        let x = Fx::from_decimal(hundredths, 2).expect("in range");
+        let text = x.shortest().to_string();
+        prop_assert!(text.len() <= 8, "written as {}", text);
+        prop_assert_eq!(Fx::parse(&text), Ok(x));
+    }
+
     #[test]
     fn the_formatted_number_is_exact(x in any_fx()) {
         let text = x.to_string();
