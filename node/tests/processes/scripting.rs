@@ -299,6 +299,9 @@ fn what_a_thing_may_not_run_is_not_published() {
     };
     let already = format!("runs this package already, as script {script}");
     refused(&lamp, "lantern", &ada, &already);
+    let package = published["package"].as_str().expect("an id");
+    let twice = ["script", "attach", package, "lantern", "--key", &ada, "--node", node];
+    assert!(told(4, &twice).contains(&already));
     let made = json(&["script", "new", &other, "--author", "Bob", "--json"]);
     refused(&other, &object, &bob, "belongs to somebody else");
     let id = made["package"].as_str().expect("an id");

@@ -47,7 +47,7 @@ impl fmt::Display for AttachedScript {
 
 pub(super) async fn attach(args: ScriptAttachArgs, console: Console) -> Result<(), Failure> {
     let mut session = AuthorSession::begin(&args.player, console).await?;
-    let done = attached(&mut session, &args).await;
+    let done = attached(&mut session, &args, console).await;
     session.end().await;
     console.show(&done?)
 }
@@ -55,14 +55,16 @@ pub(super) async fn attach(args: ScriptAttachArgs, console: Console) -> Result<(
 async fn attached(
     session: &mut AuthorSession,
     args: &ScriptAttachArgs,
+    console: Console,
 ) -> Result<AttachedScript, Failure> {
-    let package = packages::named(session.driver(), &args.package).await?.id();
+    let package = packages::named(session.driver(), &args.package).await?;
     let object = session.thing(&args.thing).await?;
-    let (script, height) = session.attach(object, package).await?;
+    session.check_beside(object, &package, console).await?;
+    let (script, height) = session.attach(object, package.id()).await?;
     Ok(AttachedScript {
-        script: script.map(|script| script.0),
+        script: script.map(|entry| entry.script.0),
         object: object.0,
-        package: package.to_string(),
+        package: package.id().to_string(),
         attached: true,
         height: height.0,
     })

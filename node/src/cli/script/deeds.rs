@@ -2,7 +2,7 @@
 
 use metatopia_client::build::publishers;
 use metatopia_client_driver::ClientDriver;
-use metatopia_protocol::{Answer, Question, ScriptEntry};
+use metatopia_protocol::{Answer, PackageEntry, Question, ScriptEntry};
 use metatopia_scripting::Package;
 use metatopia_sim::limits::{BUILDS_PER_AUTHOR_MAX, SCRIPTS_PER_OBJECT_MAX};
 use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Refusal, ScriptId};
@@ -152,7 +152,7 @@ impl AuthorSession {
         }
     }
 
-    /// Checks that a thing may run a package, which the sim need not have yet, and does not do so already. Returns the
+    /// Checks that a thing may run a package, which the sim need not have yet, and does not do so already. Warns of
     /// scripts of the same name that it runs.
     ///
     /// # Errors
@@ -161,7 +161,8 @@ impl AuthorSession {
         &mut self,
         object: ObjectId,
         package: &Package,
-    ) -> Result<Vec<ScriptId>, Failure> {
+        console: Console,
+    ) -> Result<(), Failure> {
         let id = package.id();
         if packages::fetch(&mut self.driver, id).await?.is_none() {
             // The sim looks at the thing before it looks for the package.
@@ -177,19 +178,32 @@ impl AuthorSession {
                 }
             }
         }
-        let mut running = packages::running(&mut self.driver).await?;
-        running.retain(|entry| entry.object == object);
-        if let Some(same) = running.iter().find(|entry| entry.package == id) {
-            let message =
-                format!("thing {object} runs this package already, as script {}", same.script);
-            return Err(Failure::refused(message));
-        }
+        self.check_beside(object, package, console).await
+    }
+
+    /// Checks that a thing does not run a package already, and warns of scripts of the same name that it runs.
+    ///
+    /// # Errors
+    /// Fails when the thing runs this very package, or the node does not say.
+    pub(super) async fn check_beside(
+        &mut self,
+        object: ObjectId,
+        package: &Package,
+        console: Console,
+    ) -> Result<(), Failure> {
+        let running = packages::running(&mut self.driver).await?;
         let known = packages::known(&mut self.driver).await?;
-        let is_namesake = |entry: &ScriptEntry| {
-            let source = known.iter().find(|source| source.package == entry.package);
-            source.is_some_and(|source| source.name == package.manifest().name)
-        };
-        Ok(running.iter().filter(|entry| is_namesake(entry)).map(|entry| entry.script).collect())
+        let others = namesakes(object, package, &running, &known)?;
+        if !others.is_empty() {
+            let name = &package.manifest().name;
+            let numbers: Vec<String> = others.iter().map(ScriptId::to_string).collect();
+            console.warn(&format!(
+                "warning: thing {object} runs {name} already, as script {}, and runs both from now on; `metatopia \
+                 script upgrade` has a script run another package instead, `detach` takes one off",
+                numbers.join(", ")
+            ));
+        }
+        Ok(())
     }
 
     /// Has a thing run a package. Returns the new script and the height.
@@ -200,14 +214,14 @@ impl AuthorSession {
         &mut self,
         object: ObjectId,
         package: PackageId,
-    ) -> Result<(Option<ScriptId>, Height), Failure> {
+    ) -> Result<(Option<ScriptEntry>, Height), Failure> {
         let act = Act::Build(Build::Attach { object, package });
         let height =
             self.perform(&format!("the script on thing {object}"), act, Vec::new()).await?;
         // The newest script of this package on the thing is the one that was attached.
-        let running = packages::running(&mut self.driver).await?;
-        let own = running.iter().filter(|entry| entry.object == object && entry.package == package);
-        Ok((own.map(|entry| entry.script).max(), height))
+        let mut running = packages::running(&mut self.driver).await?;
+        running.retain(|entry| entry.object == object && entry.package == package);
+        Ok((running.into_iter().max_by_key(|entry| entry.script), height))
     }
 
     /// Has scripts run another package, as many in a turn as a builder may change. Returns the height of the
@@ -303,6 +317,29 @@ impl AuthorSession {
     }
 }
 
+/// Returns the scripts that a thing runs whose packages have the same name as this one.
+///
+/// # Errors
+/// Fails when the thing runs this very package.
+fn namesakes(
+    object: ObjectId,
+    package: &Package,
+    running: &[ScriptEntry],
+    known: &[PackageEntry],
+) -> Result<Vec<ScriptId>, Failure> {
+    let here = || running.iter().filter(|entry| entry.object == object);
+    if let Some(same) = here().find(|entry| entry.package == package.id()) {
+        let message =
+            format!("thing {object} runs this package already, as script {}", same.script);
+        return Err(Failure::refused(message));
+    }
+    let is_namesake = |entry: &&ScriptEntry| {
+        let source = known.iter().find(|source| source.package == entry.package);
+        source.is_some_and(|source| source.name == package.manifest().name)
+    };
+    Ok(here().filter(is_namesake).map(|entry| entry.script).collect())
+}
+
 /// Returns the failure of an act that a rule of the sim refuses, with advice where there is any.
 fn refused(what: &str, why: Refusal) -> Failure {
     let failure = Failure::refused(format!("{what} was refused: {why}"));
@@ -331,8 +368,37 @@ fn refused(what: &str, why: Refusal) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_scenarios::ExamplePackage;
+    use metatopia_types::Digest;
+
     use super::*;
     use crate::cli::exit::Exit;
+
+    /// A second `script attach` had a thing run a package twice, silently, where `publish --attach` refused that.
+    #[test]
+    fn no_thing_runs_a_package_twice_and_those_of_its_name_are_known() {
+        let bell = ExamplePackage::named("bell").expect("an example").package();
+        let older = PackageId(Digest([7; 32]));
+        let running = [packages::runs(3, "bench", older), packages::runs(4, "lantern", bell.id())];
+        let known = [PackageEntry {
+            package: older,
+            name: "bell".to_owned(),
+            version: "0.9.0".to_owned(),
+            licence: String::new(),
+            authors: String::new(),
+            publisher: None,
+            height: Height(0),
+            bytes: 0,
+            scripts: 1,
+            left: None,
+        }];
+        let on = |object| namesakes(ObjectId(object), &bell, &running, &known);
+        let failure = on(4).expect_err("it runs this very package");
+        assert_eq!(failure.exit, Exit::Refused);
+        assert!(failure.message.ends_with("runs this package already, as script 4"), "{failure}");
+        assert_eq!(on(3), Ok(vec![ScriptId(3)]));
+        assert_eq!(on(5), Ok(Vec::new()));
+    }
 
     #[test]
     fn a_refusal_quotes_the_rule_and_has_its_exit_code() {

@@ -3,7 +3,6 @@
 use std::{fmt, path::PathBuf};
 
 use clap::Args;
-use metatopia_types::{ObjectId, ScriptId};
 use serde::Serialize;
 
 use super::{
@@ -72,8 +71,7 @@ async fn publish(
     let object = match thing {
         Some(thing) => {
             let object = session.thing(thing).await?;
-            let others = session.check_attach(object, &package.package).await?;
-            (!others.is_empty()).then(|| warn_of_namesakes(object, &others, package, console));
+            session.check_attach(object, &package.package, console).await?;
             Some(object)
         }
         None => None,
@@ -98,22 +96,6 @@ async fn publish(
         licence: manifest.licence.chosen.clone(),
         height: height.map(|height| height.0),
         object: object.map(|object| object.0),
-        script: script.map(|script| script.0),
+        script: script.map(|entry| entry.script.0),
     })
-}
-
-/// Warns that a thing runs scripts of the same name, beside which the new one will run.
-fn warn_of_namesakes(
-    object: ObjectId,
-    scripts: &[ScriptId],
-    package: &PublishablePackage,
-    console: Console,
-) {
-    let name = &package.package.manifest().name;
-    let numbers: Vec<String> = scripts.iter().map(ScriptId::to_string).collect();
-    console.warn(&format!(
-        "warning: thing {object} runs {name} already, as script {}, and runs both from now on; `metatopia script \
-         upgrade` has a script run another package instead, `detach` takes one off",
-        numbers.join(", ")
-    ));
 }
