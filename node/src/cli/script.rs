@@ -60,7 +60,8 @@ pub(super) enum ScriptCommand {
         metatopia script publish lamp --key me.key\n  \
         metatopia script publish lamp --key me.key --attach bench\n\n\
         What is printed was proved by the signatures of more than two thirds of the servers. A rule of\n\
-        the sim that refuses it is quoted, and ends with exit code 4.")]
+        the sim that refuses it is quoted, and ends with exit code 4. A script that fails at once stays\n\
+        on the thing, and ends the command with exit code 1.")]
     Publish(publish::ScriptPublishArgs),
     /// Have a script run another package from now on. It keeps what it remembers.
     #[command(after_help = "Example:\n  \
@@ -70,7 +71,8 @@ pub(super) enum ScriptCommand {
         before, and the command ends with exit code 1.")]
     Upgrade(upgrade::ScriptUpgradeArgs),
     /// Have a thing of yours run a package of the sim.
-    #[command(after_help = "Example:\n  metatopia script attach PACKAGE bench --key me.key")]
+    #[command(after_help = "Example:\n  metatopia script attach PACKAGE bench --key me.key\n\n\
+        A script that fails at once stays on the thing, and ends the command with exit code 1.")]
     Attach(attach::ScriptAttachArgs),
     /// Take a script off a thing of yours. What it remembers is lost.
     #[command(after_help = "Example:\n  metatopia script detach 9 --key me.key")]

@@ -319,4 +319,11 @@ fn what_a_thing_may_not_run_is_not_published() {
     assert!(told(2, &by_name).contains(&format!("run the scripts {script}, ")));
     told(0, &["script", "detach", &script, "--key", &ada, "--node", node]);
     assert!(told(0, &by_name).contains("has not run since turn"));
+
+    // What fails at once was told as a script that runs.
+    fs::write(&source, "fn on_start() { loop {} }\n").expect("a file");
+    let output = attach(&lamp, "lantern", &ada);
+    let failed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{failed}");
+    assert!(failed.contains(" failed with the new lamp in turn "), "{failed}");
 }

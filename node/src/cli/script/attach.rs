@@ -5,7 +5,10 @@ use std::fmt;
 use clap::Args;
 use serde::Serialize;
 
-use super::{deeds::AuthorSession, packages};
+use super::{
+    deeds::{AuthorSession, failed_at_once},
+    packages,
+};
 use crate::cli::{console::Console, failure::Failure, session::PlayerArgs};
 
 #[derive(Debug, Args)]
@@ -49,25 +52,30 @@ pub(super) async fn attach(args: ScriptAttachArgs, console: Console) -> Result<(
     let mut session = AuthorSession::begin(&args.player, console).await?;
     let done = attached(&mut session, &args, console).await;
     session.end().await;
-    console.show(&done?)
+    let (attached, failure) = done?;
+    console.show(&attached)?;
+    failure.map_or(Ok(()), Err)
 }
 
+/// Has a thing run a package. Returns also the failure of its script, if its first event failed.
 async fn attached(
     session: &mut AuthorSession,
     args: &ScriptAttachArgs,
     console: Console,
-) -> Result<AttachedScript, Failure> {
+) -> Result<(AttachedScript, Option<Failure>), Failure> {
     let package = packages::named(session.driver(), &args.package).await?;
     let object = session.thing(&args.thing).await?;
     session.check_beside(object, &package, console).await?;
     let (script, height) = session.attach(object, package.id()).await?;
-    Ok(AttachedScript {
+    let failure = failed_at_once(script.as_ref(), &package, height);
+    let attached = AttachedScript {
         script: script.map(|entry| entry.script.0),
         object: object.0,
         package: package.id().to_string(),
         attached: true,
         height: height.0,
-    })
+    };
+    Ok((attached, failure))
 }
 
 pub(super) async fn detach(args: ScriptDetachArgs, console: Console) -> Result<(), Failure> {

@@ -340,6 +340,21 @@ fn namesakes(
     Ok(here().filter(is_namesake).map(|entry| entry.script).collect())
 }
 
+/// Returns the failure of a script that was attached, if a call of it has failed by now: its first event, as a
+/// rule. A later event may still fail.
+pub(super) fn failed_at_once(
+    script: Option<&ScriptEntry>,
+    package: &Package,
+    height: Height,
+) -> Option<Failure> {
+    let ScriptEntry { script, object, .. } = script.filter(|entry| entry.failures > 0)?;
+    let name = &package.manifest().name;
+    let message = format!(
+        "script {script} failed with the new {name} in turn {height}, and stays on thing {object}"
+    );
+    Some(Failure::failed(message).hint(&format!("`metatopia script logs {script}` tells why")))
+}
+
 /// Returns the failure of an act that a rule of the sim refuses, with advice where there is any.
 fn refused(what: &str, why: Refusal) -> Failure {
     let failure = Failure::refused(format!("{what} was refused: {why}"));
@@ -398,6 +413,21 @@ mod tests {
         assert!(failure.message.ends_with("runs this package already, as script 4"), "{failure}");
         assert_eq!(on(3), Ok(vec![ScriptId(3)]));
         assert_eq!(on(5), Ok(Vec::new()));
+    }
+
+    /// `publish --attach` told that a script runs whose `on_start` had failed at once.
+    #[test]
+    fn a_script_that_failed_at_once_is_a_failure_that_names_its_logs() {
+        let bell = ExamplePackage::named("bell").expect("an example").package();
+        let fine = packages::runs(17, "lantern", bell.id());
+        assert_eq!(failed_at_once(Some(&fine), &bell, Height(90)), None);
+        assert_eq!(failed_at_once(None, &bell, Height(90)), None);
+        let failed = ScriptEntry { failures: 1, ..fine };
+        let failure = failed_at_once(Some(&failed), &bell, Height(90)).expect("it failed");
+        assert_eq!(failure.exit, Exit::Failed);
+        let told = "script 17 failed with the new bell in turn 90, and stays on thing 17; ";
+        assert!(failure.message.starts_with(told), "{failure}");
+        assert!(failure.message.contains("`metatopia script logs 17`"), "{failure}");
     }
 
     #[test]

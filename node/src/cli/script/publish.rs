@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{
-    deeds::AuthorSession,
+    deeds::{AuthorSession, failed_at_once},
     packages::{PublishablePackage, to_publish},
 };
 use crate::cli::{console::Console, failure::Failure, session::PlayerArgs};
@@ -58,15 +58,19 @@ pub(super) async fn run(args: ScriptPublishArgs, console: Console) -> Result<(),
     let mut session = AuthorSession::begin(&args.player, console).await?;
     let done = publish(&mut session, &package, args.attach.as_deref(), console).await;
     session.end().await;
-    console.show(&done?)
+    let (published, failure) = done?;
+    console.show(&published)?;
+    failure.map_or(Ok(()), Err)
 }
 
+/// Brings a package into the sim, and has a thing run it. Returns also the failure of its script, if its first event
+/// failed.
 async fn publish(
     session: &mut AuthorSession,
     package: &PublishablePackage,
     thing: Option<&str>,
     console: Console,
-) -> Result<PublishedPackage, Failure> {
+) -> Result<(PublishedPackage, Option<Failure>), Failure> {
     // This comes first, so that nothing is published for a thing that may not run it.
     let object = match thing {
         Some(thing) => {
@@ -78,18 +82,19 @@ async fn publish(
     };
     let height = session.publish(package).await?;
     let package = &package.package;
-    let script = match object {
+    let (script, failure) = match object {
         Some(object) => {
             let attached = session.attach(object, package.id()).await;
-            let (script, _) = attached.map_err(|why| {
+            let (script, height) = attached.map_err(|why| {
                 why.hint(&format!("package {} is in the sim all the same", package.id()))
             })?;
-            script
+            let failure = failed_at_once(script.as_ref(), package, height);
+            (script, failure)
         }
-        None => None,
+        None => (None, None),
     };
     let manifest = package.manifest();
-    Ok(PublishedPackage {
+    let published = PublishedPackage {
         package: package.id().to_string(),
         name: manifest.name.clone(),
         version: manifest.version.to_string(),
@@ -97,5 +102,6 @@ async fn publish(
         height: height.map(|height| height.0),
         object: object.map(|object| object.0),
         script: script.map(|entry| entry.script.0),
-    })
+    };
+    Ok((published, failure))
 }
