@@ -302,6 +302,8 @@ fn what_a_thing_may_not_run_is_not_published() {
     let package = published["package"].as_str().expect("an id");
     let twice = ["script", "attach", package, "lantern", "--key", &ada, "--node", node];
     assert!(told(4, &twice).contains(&already));
+    let nowhere = ["script", "attach", package, "99999", "--key", &ada, "--node", node];
+    assert!(told(3, &nowhere).contains("there is no such object"));
     let made = json(&["script", "new", &other, "--author", "Bob", "--json"]);
     refused(&other, &object, &bob, "belongs to somebody else");
     let id = made["package"].as_str().expect("an id");

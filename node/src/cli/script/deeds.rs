@@ -10,6 +10,7 @@ use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Re
 use super::packages::{self, PublishablePackage};
 use crate::cli::{
     console::Console,
+    exit::Exit,
     failure::Failure,
     say::{decide_in_time, leave_again, prove},
     session::{ANSWER, PlayerArgs},
@@ -357,7 +358,11 @@ pub(super) fn failed_at_once(
 
 /// Returns the failure of an act that a rule of the sim refuses, with advice where there is any.
 fn refused(what: &str, why: Refusal) -> Failure {
-    let failure = Failure::refused(format!("{what} was refused: {why}"));
+    let exit = match why {
+        Refusal::NoObject | Refusal::NoScript | Refusal::NoPackage => Exit::NotFound,
+        _ => Exit::Refused,
+    };
+    let failure = Failure::new(exit, format!("{what} was refused: {why}"));
     match why {
         Refusal::OutOfReach => failure.hint("walk to the thing in `metatopia client` first"),
         Refusal::NotPublisher => {
@@ -387,7 +392,6 @@ mod tests {
     use metatopia_types::Digest;
 
     use super::*;
-    use crate::cli::exit::Exit;
 
     /// A second `script attach` had a thing run a package twice, silently, where `publish --attach` refused that.
     #[test]
@@ -436,5 +440,14 @@ mod tests {
         assert_eq!(failure.exit, Exit::Refused);
         let told = "the package was refused: the sim does not let this author publish source; ";
         assert!(failure.message.starts_with(told), "{failure}");
+    }
+
+    /// An act on a thing that is not there ended with code 4, where the docs have 3 for what is missing.
+    #[test]
+    fn what_is_missing_is_not_found_and_no_refusal() {
+        for why in [Refusal::NoObject, Refusal::NoScript, Refusal::NoPackage] {
+            assert_eq!(refused("the script", why).exit, Exit::NotFound, "{why}");
+        }
+        assert_eq!(refused("the script", Refusal::OutOfReach).exit, Exit::Refused);
     }
 }
