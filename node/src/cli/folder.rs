@@ -156,6 +156,15 @@ pub(super) fn entries(dir: &Path) -> Result<Vec<FolderEntry>, Failure> {
     Ok(found)
 }
 
+/// Returns the name of a folder, which need not be there. One such as `.` or `..` is named as the folder that it means.
+pub(super) fn folder_name(dir: &Path) -> Option<String> {
+    let full = match dir.file_name() {
+        Some(_) => dir.to_owned(),
+        None => fs::canonicalize(dir).ok()?,
+    };
+    full.file_name()?.to_str().map(str::to_owned)
+}
+
 /// Checks that a folder is not there yet, or is empty.
 ///
 /// # Errors
@@ -188,4 +197,22 @@ pub(super) fn write_folder(dir: &Path, files: &BTreeMap<String, String>) -> Resu
 /// Returns the failure of a disk.
 pub(super) fn disk(path: &Path, error: &io::Error) -> Failure {
     Failure::failed(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// `place new .` said that "" is no name for a place.
+    #[test]
+    fn a_folder_that_is_meant_by_dots_has_its_name() {
+        let scratch = Scratch::made("folder-name");
+        let named = scratch.0.file_name().and_then(|name| name.to_str());
+        fs::create_dir(scratch.0.join("below")).expect("a folder of ours");
+        assert_eq!(folder_name(&scratch.0.join("below/..")).as_deref(), named);
+        assert!(folder_name(Path::new(".")).is_some_and(|name| !name.is_empty()));
+        assert_eq!(folder_name(Path::new("not/there")).as_deref(), Some("there"));
+        assert_eq!(folder_name(Path::new("/")), None);
+    }
 }

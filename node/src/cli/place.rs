@@ -15,7 +15,11 @@ use serde::Serialize;
 
 use self::{export::PlaceExportArgs, folder::PlaceFolder};
 use super::{
-    console::Console, exit::Exit, failure::Failure, folder::write_folder, numbers::number_of,
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    folder::{folder_name, write_folder},
+    numbers::number_of,
     script::lines::quoted,
 };
 
@@ -119,8 +123,8 @@ pub(super) fn run(command: PlaceCommand, console: Console) -> Result<(), Failure
 }
 
 fn new(args: &PlaceNewArgs, console: Console) -> Result<(), Failure> {
-    let folder = args.dir.file_name().and_then(|name| name.to_str());
-    let name = args.name.as_deref().or(folder).unwrap_or_default();
+    let folder = folder_name(&args.dir);
+    let name = args.name.as_deref().or(folder.as_deref()).unwrap_or_default();
     if !is_name(name) {
         return Err(Failure::usage(format!("{name:?} is no name for a place"))
             .hint("give one by --name: one line of at most 32 bytes"));

@@ -8,7 +8,7 @@ use metatopia_scripting::{APIS, Draft, Licence, Package, PackageAuthor};
 use metatopia_types::PublicKey;
 
 use super::{check::CheckedPackage, fork::fork, lines::quoted, packages};
-use crate::cli::{console::Console, failure::Failure};
+use crate::cli::{console::Console, failure::Failure, folder::folder_name};
 
 /// The script to begin with.
 const SCRIPT: &str = include_str!("template/script.rhai");
@@ -73,8 +73,8 @@ fn imports(args: &ScriptNewArgs) -> Vec<Package> {
 
 /// Returns the package to begin with.
 fn package(args: &ScriptNewArgs) -> Result<Package, Failure> {
-    let folder = args.dir.file_name().and_then(|name| name.to_str());
-    let name = args.name.as_deref().or(folder).unwrap_or_default();
+    let folder = folder_name(&args.dir);
+    let name = args.name.as_deref().or(folder.as_deref()).unwrap_or_default();
     let author = PackageAuthor { name: args.author.clone(), key: args.author_key };
     if let Some(example) = args.example.as_deref().and_then(ExamplePackage::named) {
         return fork(&example.package(), Some(name.to_owned()), Some(author));

@@ -16,6 +16,7 @@ use super::square::{WrittenSquare, around, side};
 use crate::cli::{
     console::Console,
     failure::Failure,
+    folder::folder_name,
     place::folder::PlaceFolder,
     up::{
         self,
@@ -79,9 +80,9 @@ impl FoundingArgs {
         if let Some(servers) = self.things_from_servers {
             genesis.parameters.things_from_servers = servers;
         }
-        let folder = dir.file_name().and_then(|name| name.to_str());
+        let folder = folder_name(dir);
         let folder = folder.filter(|name| self.place.is_none() && is_name(name));
-        if let Some(name) = self.name.as_deref().or(folder) {
+        if let Some(name) = self.name.as_deref().or(folder.as_deref()) {
             name.clone_into(&mut genesis.name);
         }
         if self.place.is_none() {
