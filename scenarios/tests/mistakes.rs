@@ -170,6 +170,10 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
     for (text, complaint) in [
         ("disc = 1", "yard.toml:4:1: an object needs `at` or `places`"),
         (
+            "places = []\ndisc = 1",
+            "yard.toml:7:10: `places` is empty: write the centre of each thing",
+        ),
+        (
             "at = [9, 2]\nplaces = [[9, 2]]\ndisc = 1",
             "yard.toml:4:1: an object has `at` or `places`, not both",
         ),
@@ -221,6 +225,19 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
     assert!(object(&long).contains("257 bytes"));
 }
 
+/// A name of 40 bytes was told as no name, without the bound.
+#[test]
+fn what_is_no_name_is_told_with_the_bound_of_names() {
+    let long = "a".repeat(40);
+    let told =
+        place(&format!("[[object]]\nkind = \"thing\"\nname = \"{long}\"\nat = [9, 2]\ndisc = 1"));
+    let bound = "write one line of 1 to 32 bytes";
+    assert_eq!(told, format!("yard.toml:4:1: \"{long}\" is no name: {bound}"));
+    let sector = "corners = [[9, 4], [12, 4], [12, 7], [9, 7]]\nfloor = \"7d6b58\"";
+    let told = place(&format!("[[sector]]\nname = \"{long}\"\n{sector}"));
+    assert!(told.ends_with(&format!("is no name for a sector: {bound}")), "{told}");
+}
+
 #[test]
 fn lands_and_rules_of_building_that_cannot_be_are_named() {
     let land = |rest: &str| place(&format!("[[land]]\nname = \"yard\"\n{rest}"));
@@ -240,7 +257,8 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
         assert!(land(&rest).starts_with(complaint), "{}", land(&rest));
     }
     let nameless = place("[[land]]\nname = \"\"\nfrom = [1, 1]\nto = [2, 2]\nowner = \"sim\"");
-    assert_eq!(nameless, "yard.toml:5:8: \"\" is no name for a land");
+    let bound = "write one line of 1 to 32 bytes";
+    assert_eq!(nameless, format!("yard.toml:5:8: \"\" is no name for a land: {bound}"));
     let many = "[[land]]\nname = \"x\"\nfrom = [1, 1]\nto = [2, 2]\nowner = \"sim\"\n".repeat(65);
     assert_eq!(place(&many), "yard.toml:324:1: at most 64 lands can be named");
 

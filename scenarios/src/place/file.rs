@@ -167,8 +167,7 @@ pub(super) struct ObjectFile {
     /// How states of scripts in this file name it.
     pub(super) mark: Option<Spanned<String>>,
     pub(super) at: Option<NumberPair>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) places: Vec<NumberPair>,
+    pub(super) places: Option<Spanned<Vec<NumberPair>>>,
     pub(super) degrees: Option<Spanned<Number>>,
     /// The angle as a share of a whole turn, which is exact.
     pub(super) turn: Option<Spanned<Number>>,

@@ -15,7 +15,12 @@ impl ObjectFile {
     pub(super) fn count(&self) -> u64 {
         let points = self.line.as_ref().map_or(0, |line| line.get_ref().len());
         let pieces = if self.closed { points } else { points.saturating_sub(1) };
-        self.places.len().max(pieces).max(1) as u64
+        self.centres().len().max(pieces).max(1) as u64
+    }
+
+    /// Returns the centres of the things that the table describes by `places`.
+    pub(super) fn centres(&self) -> &[NumberPair] {
+        self.places.as_ref().map_or(&[], |places| places.get_ref().as_slice())
     }
 }
 
@@ -52,7 +57,7 @@ impl TomlSource<'_> {
     ) -> Result<(), Mistake> {
         let ObjectFile { closed, before, after, motion, velocity, spin, .. } = described;
         let is_outline = described.outline().span().is_some() || described.parts.is_some();
-        let is_placed = described.at.is_some() || !described.places.is_empty();
+        let is_placed = described.at.is_some() || !described.centres().is_empty();
         let moves = *motion != MotionFile::Static || velocity.is_some() || spin.is_some();
         let is_part = before.is_some() || after.is_some();
         let is_single = line.get_ref().len() == 2;

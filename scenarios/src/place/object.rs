@@ -53,7 +53,7 @@ impl TomlSource<'_> {
         for object in objects {
             let described = object.get_ref();
             if let Some(mark) = &described.mark {
-                if described.count() != 1 || !described.places.is_empty() {
+                if described.count() != 1 || !described.centres().is_empty() {
                     let told = "a mark names one thing: write `at`, or a `line` of two points";
                     mistakes.push(self.mistake(mark, told));
                 }
@@ -87,7 +87,7 @@ impl TomlSource<'_> {
         let (Some(licence), Some(bodies), Some(filter)) = (licence, bodies, filter) else {
             return Vec::new();
         };
-        let numbered = !described.places.is_empty() || bodies.len() > 1;
+        let numbered = !described.centres().is_empty() || bodies.len() > 1;
         let owner = owner.flatten();
         let mut specs = Vec::new();
         for (n, body) in (1..).zip(bodies) {
@@ -152,11 +152,14 @@ impl TomlSource<'_> {
 
     fn object_places(&self, object: &Spanned<ObjectFile>) -> Result<Vec<Vec2>, Mistake> {
         let described = object.get_ref();
-        match (described.at, described.places.as_slice()) {
-            (Some(at), []) => Ok(vec![at.vec2()]),
-            (None, [_, ..]) => Ok(described.places.iter().map(|at| at.vec2()).collect()),
-            (None, []) => Err(self.mistake(object, "an object needs `at` or `places`")),
-            (Some(_), _) => Err(self.mistake(object, "an object has `at` or `places`, not both")),
+        match (described.at, described.centres(), &described.places) {
+            (Some(at), [], _) => Ok(vec![at.vec2()]),
+            (None, [], Some(none)) => {
+                Err(self.mistake(none, "`places` is empty: write the centre of each thing"))
+            }
+            (None, [], None) => Err(self.mistake(object, "an object needs `at` or `places`")),
+            (None, all, _) => Ok(all.iter().map(|at| at.vec2()).collect()),
+            (Some(_), ..) => Err(self.mistake(object, "an object has `at` or `places`, not both")),
         }
     }
 
@@ -386,7 +389,7 @@ impl ObjectFile {
             mark: mark.cloned().map(written),
             // The points of a piece say where it is.
             at: (!is_piece).then(|| body.pose.position.into()),
-            places: Vec::new(),
+            places: None,
             degrees: degrees.map(|whole| written(Number(whole))),
             turn: turn.map(|turn| written(Number(turn))),
             shape: (look.shape != usual_shape(shown.disc.is_some())).then_some(look.shape),

@@ -15,6 +15,9 @@ use super::{
 };
 use crate::{Mistake, TomlSource, package::licence_mistake};
 
+/// What a name must be.
+const NAME_RULE: &str = "write one line of 1 to 32 bytes";
+
 impl Place {
     /// Reads the description of a place. `file` is how messages name it; `packages` are those that
     /// its objects may run, by the names of their manifests.
@@ -124,8 +127,8 @@ impl TomlSource<'_> {
     fn names(&self, file: &PlaceFile, mistakes: &mut Vec<Mistake>) {
         let name = file.name.get_ref();
         if !is_name(name) {
-            let told = "is no name for a place: write one line of 1 to 32 bytes";
-            mistakes.push(self.mistake(&file.name, format!("{name:?} {told}")));
+            let told = format!("{name:?} is no name for a place: {NAME_RULE}");
+            mistakes.push(self.mistake(&file.name, told));
         }
         for licence in [&file.licence, &file.asset_licence] {
             let is_of_things = licence.get_ref().parse::<AssetLicence>().is_ok();
@@ -150,7 +153,7 @@ impl TomlSource<'_> {
     fn land(&self, land: &Spanned<LandFile>) -> Result<Land, Mistake> {
         let LandFile { name, from, to, owner } = land.get_ref();
         if !is_name(name.get_ref()) {
-            let message = format!("{:?} is no name for a land", name.get_ref());
+            let message = format!("{:?} is no name for a land: {NAME_RULE}", name.get_ref());
             return Err(self.mistake(name, message));
         }
         let area = Area::between(from.vec2(), to.vec2());

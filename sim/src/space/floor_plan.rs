@@ -7,6 +7,7 @@ use core::fmt;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
+use metatopia_types::limits::NAME_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -130,7 +131,7 @@ pub enum FloorPlanFault {
     #[error("there are more than {SECTOR_OPENINGS_MAX} openings")]
     TooManyOpenings,
     /// A name is no short line.
-    #[error("{0:?} is no name for a sector")]
+    #[error("{0:?} is no name for a sector: write one line of 1 to {NAME_BYTES_MAX} bytes")]
     Name(String),
     /// A room has too few or too many corners.
     #[error("{0} corners where 3 to {SECTOR_CORNERS_MAX} are allowed")]

@@ -2,6 +2,7 @@
 
 use metatopia_math::Vec2;
 use metatopia_scripting::limits::SEAT_REACH;
+use metatopia_types::limits::NAME_BYTES_MAX;
 
 use crate::limits::SCRIPTS_PER_OBJECT_MAX;
 
@@ -12,7 +13,7 @@ pub enum ObjectSpecError {
     #[error("{0:?} is no kind for an object")]
     Kind(String),
     /// A name is one short line.
-    #[error("{0:?} is no name")]
+    #[error("{0:?} is no name: write one line of 1 to {NAME_BYTES_MAX} bytes")]
     Name(String),
     /// The text it shows is too long.
     #[error("a text of {0} bytes is too long to be shown")]
