@@ -298,7 +298,14 @@ impl PackageReader<'_> {
                 M::Name(_) => self.source.mistake(&described.name, wrong),
                 M::Version(_) => self.source.mistake(&described.version, wrong),
                 M::Api { .. } => self.source.mistake(&described.api, wrong),
-                M::Entry(_) => self.source.mistake(&described.entry, wrong),
+                // A file of another name is no script. One of this name is not there.
+                M::Entry(entry) if !entry.ends_with(".rhai") => {
+                    self.source.mistake(&described.entry, wrong)
+                }
+                M::Entry(entry) => self.source.mistake(&described.entry, no_entry(entry)),
+                M::Files(0) => {
+                    self.source.mistake(&described.entry, no_entry(described.entry.get_ref()))
+                }
                 M::Authors(_) | M::Author(_) => self.source.mistake(&described.authors, wrong),
                 M::Path(path) | M::Taken(path) => Mistake::in_file(&here(path), wrong),
                 M::Import { name } => match described.imports.get(name) {
@@ -316,6 +323,11 @@ impl PackageReader<'_> {
     fn licence(&self, error: &LicenceError, described: &PackageFile) -> Mistake {
         licence_mistake(&self.source, &described.licence, error)
     }
+}
+
+/// Returns what is wrong with a package whose entry is not among its files.
+fn no_entry(entry: &str) -> String {
+    format!("there is no {entry}, the entry of the package")
 }
 
 /// Returns the mistake of a licence that is written there, at the column of its expression if that is known.

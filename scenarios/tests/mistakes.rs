@@ -420,6 +420,20 @@ fn mistakes_in_packages_name_the_file_and_line() {
     assert_eq!(missing.to_string(), "it: package.toml is missing");
 }
 
+/// A package without its source was told to have 0 files where 1 to 32 are allowed.
+#[test]
+fn a_package_without_its_entry_is_told_with_the_name_of_the_entry() {
+    let manifest = "name = \"it\"\nversion = \"1.0.0\"\napi = 1\nentry = \"it.rhai\"\n\
+                    licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n";
+    let told = "it/package.toml:4:9: there is no it.rhai, the entry of the package";
+    let mut files = BTreeMap::from([("package.toml", manifest)]);
+    let mistake = parse_package("it", &files).expect_err("there is no source");
+    assert_eq!(mistake.to_string(), told);
+    files.insert("other.rhai", "fn on_start() {}\n");
+    let mistake = parse_package("it", &files).expect_err("the source has another name");
+    assert_eq!(mistake.to_string(), told);
+}
+
 #[test]
 fn all_mistakes_of_a_package_are_told_at_their_places() {
     let manifest = "name = \"It\"\nversion = \"1.0.0\"\napi = 1\nentry = \"it.rhai\"\n\
