@@ -1,6 +1,7 @@
 //! `place export` writes the present state of a running sim as the folder of a place.
 
 use std::{
+    fmt,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -9,6 +10,7 @@ use clap::Args;
 use metatopia_client_driver::{ClientDriver, FetchStateError};
 use metatopia_scenarios::{PLACE_FILE, Place};
 use metatopia_sim::Course;
+use serde::Serialize;
 
 use super::{PlaceReport, folder::write_place};
 use crate::cli::{
@@ -28,6 +30,22 @@ pub(in crate::cli) struct PlaceExportArgs {
     dir: PathBuf,
     #[command(flatten)]
     at: NodeArgs,
+}
+
+/// A place that was exported, and what it is a copy of.
+#[derive(Debug, Serialize)]
+struct ExportReport {
+    #[serde(flatten)]
+    report: PlaceReport,
+    sim: String,
+    /// The turn after which the sim had this state.
+    height: u64,
+}
+
+impl fmt::Display for ExportReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.report, f)
+    }
 }
 
 /// Fetches the state, checks it, and writes it as a place.
@@ -62,7 +80,11 @@ pub(super) async fn run(args: PlaceExportArgs, console: Console) -> Result<(), F
         ));
     }
     console.note(&format!("sim {} after turn {}", world.sim(), world.height()));
-    console.show(&PlaceReport::of(&args.dir, &place))
+    console.show(&ExportReport {
+        report: PlaceReport::of(&args.dir, &place),
+        sim: world.sim().to_string(),
+        height: world.height().0,
+    })
 }
 
 /// Fetches the newest state that the servers signed, which may be half a minute old, and computes the turns
@@ -110,5 +132,31 @@ impl From<FetchStateError> for Failure {
             FetchStateError::Proof(error) => error.into(),
             FetchStateError::Download(_) => Self::unverified(message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// People were told of which sim and turn the place is a copy, and programs were not.
+    #[test]
+    fn programs_read_of_which_sim_and_turn_a_place_is_a_copy() {
+        let report = PlaceReport {
+            place: "copy".to_owned(),
+            name: "yard".to_owned(),
+            objects: 2,
+            scripts: 1,
+            packages: 1,
+            lands: 0,
+        };
+        let words = report.to_string();
+        let exported = ExportReport { report, sim: "ab".repeat(32), height: 90 };
+        assert_eq!(exported.to_string(), words);
+        let json = serde_json::to_value(&exported).expect("JSON");
+        assert_eq!(json["place"], "copy");
+        assert_eq!(json["objects"], 2);
+        assert_eq!(json["sim"], "ab".repeat(32));
+        assert_eq!(json["height"], 90);
     }
 }
