@@ -52,8 +52,12 @@ pub(super) enum ScriptCommand {
         metatopia script test lamp\n  \
         metatopia script test lamp --only test_it_shines\n\n\
         Tests are functions `test_...` in the file tests.rhai of the package. They can use what scripts\n\
-        can, and: touch(), chat(text), wait(seconds), said(), logged(), shown(), color(), position(),\n\
-        kept(name), expect(fact), expect_eq(found, wanted). A test that fails ends with exit code 1.")]
+        can, and:\n  \
+        touch() chat(text) walk(x, y) ball(x, y) touch_thing(name) visitor(name)\n  \
+        reply(choice, text) accept() decline() wait(seconds)\n  \
+        said() logged() sounds() asked() shown() color() position()\n  \
+        things() count(name) kept(name) expect(fact) expect_eq(found, wanted)\n\
+        docs/scripting.md says what they do. A test that fails ends with exit code 1.")]
     Test(test::ScriptTestArgs),
     /// Bring a package into a sim, where everybody can read, run and fork it.
     #[command(after_help = "Examples:\n  \

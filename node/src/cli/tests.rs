@@ -181,3 +181,20 @@ fn a_second_point_is_a_fault_of_the_command_line() {
         assert_eq!((fault.kind(), fault.exit_code()), (ErrorKind::ArgumentConflict, 2), "{line}");
     }
 }
+
+/// The help of `script test` listed half of what tests can do, as if that were all.
+#[test]
+fn the_help_of_tests_lists_all_that_they_can_do() {
+    let mut command = Cli::command();
+    let script = command.find_subcommand_mut("script").expect("a command");
+    let test = script.find_subcommand_mut("test").expect("a command");
+    let help = test.render_long_help().to_string();
+    let prelude = include_str!("../../../scenarios/src/rehearsal/prelude.rhai");
+    let names = prelude.lines().filter_map(|line| line.strip_prefix("fn ")?.split('(').next());
+    let own = ["in_quotes", "is_same", "ask"];
+    let names: Vec<&str> = names.filter(|name| !own.contains(name)).collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(help.contains(&format!(" {name}(")), "{name}: {help}");
+    }
+}
