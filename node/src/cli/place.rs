@@ -144,7 +144,9 @@ fn new(args: &PlaceNewArgs, console: Console) -> Result<(), Failure> {
 }
 
 fn check(args: &PlaceCheckArgs, console: Console) -> Result<(), Failure> {
-    match PlaceFolder::read(&args.dir)?.place() {
+    let folder = PlaceFolder::read(&args.dir)?;
+    folder.warn_of_skipped(console);
+    match folder.place() {
         Ok(place) => {
             let report = PlaceReport::of(&args.dir, &place);
             if console.is_json() {

@@ -180,7 +180,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         let reach = Reach::of(&args.reach)?;
         return grid::run(size, args, reach, stop, console).await;
     }
-    let place = place_of(args.place.as_deref(), args.data_dir.as_deref())?;
+    let place = place_of(args.place.as_deref(), args.data_dir.as_deref(), console)?;
     let path = match args.data_dir {
         Some(path) => path,
         None => {
@@ -268,10 +268,15 @@ pub(super) fn first_login(text: &str) -> Result<FirstLogin, String> {
 ///
 /// # Errors
 /// Fails when the folder is not there or has mistakes. A sim that is in the directory goes on without it.
-fn place_of(folder: Option<&Path>, data_dir: Option<&Path>) -> Result<Place, Failure> {
+fn place_of(
+    folder: Option<&Path>,
+    data_dir: Option<&Path>,
+    console: Console,
+) -> Result<Place, Failure> {
     let Some(folder) = folder.map(PlaceFolder::read).transpose()? else {
         return Ok(plaza::place());
     };
+    folder.warn_of_skipped(console);
     folder.place().map_err(|mistakes| {
         let genesis = |dir: &&Path| dir.join("server-0").join(world::GENESIS).exists();
         let hint = data_dir.filter(genesis).map(|dir| {

@@ -11,6 +11,7 @@ use metatopia_types::{Height, NodeContact, Sign as _, SigningKey};
 use crate::{
     atomic_file::replace,
     cli::{
+        console::Console,
         failure::Failure,
         folder::{FolderBounds, FolderEntry, TextFolder, disk, entries, write_folder},
         script::packages::{licence_texts, texts_of},
@@ -29,6 +30,8 @@ pub(in crate::cli) struct PlaceFolder {
     texts: TextFolder,
     /// The name and the bytes of each file that may be the picture.
     pictures: Vec<(String, Vec<u8>)>,
+    /// What lies among the folders of packages and is none of them, by path in the folder.
+    pub(super) skipped: Vec<String>,
 }
 
 impl PlaceFolder {
@@ -50,7 +53,7 @@ impl PlaceFolder {
         }
         let bounds = FolderBounds { files: PLACE_FILES_MAX, bytes: PLACE_BYTES_MAX };
         let texts = TextFolder::new(dir.display().to_string(), bounds);
-        let mut read = Self { texts, pictures: Vec::new() };
+        let mut read = Self { texts, pictures: Vec::new(), skipped: Vec::new() };
         for entry in entries(dir)? {
             match entry.name.as_str() {
                 PLACE_FILE if entry.is_file => read.texts.file(&entry.path, entry.name)?,
@@ -96,12 +99,28 @@ impl PlaceFolder {
         place.set_picture(bytes.clone()).map_err(|error| in_file(name, error.to_string()))
     }
 
-    /// Reads the folders of packages. A file beside them belongs to none.
+    /// Reads the folders of packages. A file or a link beside them belongs to none, and a folder without files is
+    /// none.
     fn packages(&mut self, all: &FolderEntry) -> Result<(), Failure> {
-        for entry in entries(&all.path)?.into_iter().filter(|entry| entry.is_dir) {
-            self.texts.below(&entry.path, &format!("{}/{}/", all.name, entry.name))?;
+        for entry in entries(&all.path)? {
+            let (path, before) = (format!("{}/{}", all.name, entry.name), self.texts.files.len());
+            if entry.is_dir {
+                self.texts.below(&entry.path, &format!("{path}/"))?;
+            }
+            if self.texts.files.len() == before {
+                self.skipped.push(path);
+            }
         }
         Ok(())
+    }
+
+    /// Warns of what lies among the folders of packages and is none of them.
+    pub(in crate::cli) fn warn_of_skipped(&self, console: Console) {
+        for path in &self.skipped {
+            console.warn(&format!(
+                "warning: {path:?} is passed over: a package is a folder of files in {PACKAGES_FOLDER}"
+            ));
+        }
     }
 }
 

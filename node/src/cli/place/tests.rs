@@ -54,6 +54,22 @@ fn what_is_hidden_and_what_belongs_to_no_place_is_not_read() {
     assert!(PlaceFolder::read(&scratch.0).expect("readable").place().is_ok());
 }
 
+/// What lay among the packages and was none of them was passed over without a word.
+#[test]
+fn what_is_no_package_among_packages_is_known_by_its_path() {
+    let scratch = written("place-stray", "house");
+    let read = || PlaceFolder::read(&scratch.0).expect("readable");
+    assert!(read().skipped.is_empty());
+    let packages = scratch.0.join("packages");
+    fs::write(packages.join("stray.rhai"), "fn on_start() {}\n").expect("a file");
+    fs::create_dir(packages.join("La mp")).expect("a folder");
+    fs::write(packages.join(".hidden"), "").expect("a file");
+    std::os::unix::fs::symlink("door", packages.join("gate")).expect("a link");
+    let skipped = ["packages/La mp", "packages/gate", "packages/stray.rhai"];
+    assert_eq!(read().skipped, skipped);
+    assert!(read().place().is_ok());
+}
+
 #[test]
 fn a_package_may_have_folders_and_no_link_is_followed() {
     let scratch = written("place-folders", "house");
