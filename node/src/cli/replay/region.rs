@@ -11,6 +11,9 @@ pub(super) fn run(path: &Path, console: Console) -> Result<(), Failure> {
     let name = path.display();
     let recording = fs::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Failure::not_found(format!("there is no {name}")),
+        ErrorKind::IsADirectory => {
+            Failure::usage(format!("{name} is a folder")).hint("a recording of a region is a file")
+        }
         _ => Failure::failed(format!("cannot read {name}: {error}")),
     })?;
     let mut unprinted = None;
@@ -62,5 +65,20 @@ const fn exit(error: &RecordingError) -> Exit {
             RegionSnapshotError::Format(_) | RegionSnapshotError::Tier { .. },
         ) => Exit::OtherEngine,
         _ => Exit::Unverified,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder ended with code 1 and the words of the system.
+    #[test]
+    fn a_folder_is_no_recording() {
+        let failure = run(Path::new("."), Console::quiet()).expect_err("a folder");
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.starts_with(". is a folder"), "{failure}");
+        let failure = run(Path::new("/nowhere/at/all"), Console::quiet()).expect_err("nothing");
+        assert_eq!(failure.exit, Exit::NotFound);
     }
 }

@@ -148,7 +148,7 @@ fn file(path: &Path, console: Console) -> Result<(), Failure> {
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     let name = path.display();
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::not_found(format!("there is no file {name}")),
+        io::ErrorKind::NotFound => Failure::not_found(format!("there is no folder or file {name}")),
         _ => Failure::failed(format!("cannot read {name}: {error}")),
     };
     let mut bytes = Vec::new();
@@ -160,4 +160,18 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
         return Err(Failure::failed(message));
     }
     text_of_file(&name.to_string(), bytes).map_err(|mistake| Failure::failed(mistake.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    /// Whoever mistyped the folder of a package was told of a file.
+    #[test]
+    fn what_is_not_there_may_be_meant_as_a_folder_or_a_file() {
+        let failure = read(Path::new("/nowhere/lamp")).expect_err("it is not there");
+        assert_eq!(failure.exit, Exit::NotFound);
+        assert_eq!(failure.message, "there is no folder or file /nowhere/lamp");
+    }
 }

@@ -10,7 +10,9 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
 use super::packages::{DIGITS_MIN, known, running};
-use crate::cli::{arguments, console::Console, failure::Failure, session::NodeArgs};
+use crate::cli::{
+    arguments, console::Console, failure::Failure, numbers::number_of, session::NodeArgs,
+};
 
 #[derive(Debug, Serialize)]
 struct RunningLine {
@@ -51,7 +53,11 @@ impl fmt::Display for RunningLine {
         let name = printable(name);
         write!(f, "{script:>5}  on {name} (object {object}), package {package}, {gas} gas")?;
         if let Some((tick, kind)) = &self.last_failure {
-            write!(f, "; {failures} calls failed, the last at tick {tick}: {}", printable(kind))?;
+            let failed = match failures {
+                1 => "1 call failed, at tick".to_owned(),
+                _ => format!("{failures} calls failed, the last at tick"),
+            };
+            write!(f, "; {failed} {tick}: {}", printable(kind))?;
         }
         if self.suspended.is_some() {
             write!(
@@ -61,7 +67,8 @@ impl fmt::Display for RunningLine {
             )?;
         }
         if *dropped > 0 {
-            write!(f, "; {dropped} events, timers or lines dropped")?;
+            let what = number_of(*dropped, "event, timer or line", "events, timers or lines");
+            write!(f, "; {what} dropped")?;
         }
         Ok(())
     }
@@ -211,7 +218,7 @@ impl fmt::Display for ScriptCost {
             &package[..8]
         )?;
         if *failures > 0 {
-            write!(f, ", {failures} failures")?;
+            write!(f, ", {}", number_of(*failures, "failure", "failures"))?;
         }
         Ok(())
     }
@@ -258,7 +265,7 @@ fn costs(before: &[ScriptEntry], after: Vec<ScriptEntry>, watched: Duration) -> 
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Digest, Height, PackageId, PublicKey};
+    use metatopia_types::{Digest, Height, PackageId, PublicKey, Tick};
 
     use super::*;
     use crate::cli::script::packages::runs;
@@ -278,6 +285,29 @@ mod tests {
         let line = costs[0].to_string();
         assert!(line.contains("2000 gas a second") && line.contains("abababab.."), "{line}");
         assert!(!line.contains('\u{1b}'));
+    }
+
+    /// One failure was told as "1 calls failed" and as "1 failures".
+    #[test]
+    fn one_failure_is_told_as_one() {
+        let failed = |failures| ScriptEntry {
+            failures,
+            last_failure: Some((Tick(9), "out of gas".to_owned())),
+            dropped: failures,
+            ..entry(1, 1_000)
+        };
+        let told = |failures| RunningLine::from(failed(failures)).to_string();
+        let (one, two) = (told(1), told(2));
+        assert!(one.contains("; 1 call failed, at tick 9: out of gas"), "{one}");
+        assert!(one.ends_with("; 1 event, timer or line dropped"), "{one}");
+        assert!(two.contains("; 2 calls failed, the last at tick 9: out of gas"), "{two}");
+        assert!(two.ends_with("; 2 events, timers or lines dropped"), "{two}");
+        let cost = |failures| {
+            let costs = costs(&[], vec![failed(failures)], Duration::from_secs(1));
+            costs[0].to_string()
+        };
+        assert!(cost(1).ends_with(", 1 failure"), "{}", cost(1));
+        assert!(cost(2).ends_with(", 2 failures"), "{}", cost(2));
     }
 
     fn listed(byte: u8, left: Option<u64>) -> ListedPackage {
