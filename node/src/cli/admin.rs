@@ -7,6 +7,7 @@ mod flag;
 mod house_rules;
 mod land;
 mod log;
+mod meanings;
 mod orders;
 mod reports;
 mod set;

@@ -31,8 +31,8 @@ pub(super) enum PlaceCommand {
     /// Read the folder of a place, and show all mistakes with line and column. Nothing is run.
     #[command(
         after_help = "Example:\n  metatopia place check my-place\n\nA file that is no TOML, or has \
-        a key that is not known, shows the first such mistake alone. A place with mistakes ends with \
-        exit code 1."
+        a key or a kind of value that does not\nbelong there, shows the first such mistake alone. A place with \
+        mistakes ends with exit code 1."
     )]
     Check(PlaceCheckArgs),
     /// Write the present state of a running sim into a folder, as a place: its rules, lands,

@@ -13,7 +13,7 @@ use metatopia_sim::{
 use metatopia_types::{Act, Blob, Height, SimId};
 use serde::Serialize;
 
-use super::orders::refused_as;
+use super::{meanings, orders::refused_as};
 use crate::cli::{
     console::Console,
     failure::Failure,
@@ -39,17 +39,7 @@ pub(in crate::cli) struct SetArgs {
 
 /// Returns the values that can be changed, for `--help`.
 pub(super) fn names() -> String {
-    let mut text = "Values:".to_owned();
-    let mut width = 0;
-    for (n, name) in AMENDABLE.into_iter().enumerate() {
-        if n == 0 || width + name.len() > 90 {
-            text.push_str("\n ");
-            width = 0;
-        }
-        text.push(' ');
-        text.push_str(name);
-        width += name.len() + 1;
-    }
+    let mut text = format!("Values:{}", meanings::lines());
     text.push_str(
         "\n\nExamples:\n  metatopia admin set first_login invite --key admin.key\n  \
          metatopia admin set objects_max 4000 --key admin.key --dry-run\n  \
