@@ -533,7 +533,7 @@ fn rooms_that_cannot_be_are_named_with_the_rule() {
         &[
             "yard.toml:4:1: 2 corners where 3 to 8 are allowed",
             "yard.toml:16:9: \"loud\" is no sound",
-            "yard.toml:17:1: it covers ground of sector 1, \"hall\"",
+            "yard.toml:17:1: it covers ground of sector 2, \"hall\"",
         ],
     );
     let twice = "[[opening]]\nfrom = [6, 1]\nto = [8, 1]\n".repeat(2);

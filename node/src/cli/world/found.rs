@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(name_of(Some("Eden"), None, "worlds/garden"), "Eden");
         // A folder of a place has a name of its own, and some directories have none.
         assert_eq!(name_of(None, Some("house"), "worlds/garden"), place.name());
-        assert_eq!(name_of(None, None, ".."), place.name());
+        assert_eq!(name_of(None, None, "/"), place.name());
         assert_eq!(name_of(None, None, &"x".repeat(33)), place.name());
     }
 }
