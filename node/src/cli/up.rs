@@ -206,20 +206,8 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let count = servers.unwrap_or(SERVERS);
     let world = LocalWorld::open_or_found(&path, count, &place, founding)?;
     let is_founded = world.is_of(&place);
-    if let Some(folder) = args.place.as_ref().filter(|_| is_founded) {
-        founded_from::note(world.path(), folder)?;
-    }
-    if args.place.is_some() && !is_founded {
-        let goes_on = match args.watch {
-            true => {
-                "only its packages, and what changes in its things from now on, follow the folder"
-            }
-            false => "it goes on as it is",
-        };
-        console.warn(&format!(
-            "warning: the sim was founded from another place, or from another text of this one; \
-             {goes_on}. To found a new one, name another directory by --data-dir",
-        ));
+    if let Some(folder) = &args.place {
+        tell_origin((&world, is_founded), folder, args.watch, console)?;
     }
     world.check_count(servers)?;
     check_rule(&world, args.first_login, alone)?;
@@ -247,6 +235,27 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     console.note("stopping");
     let stopped = cluster.stop().await;
     outcome.and(stopped)
+}
+
+/// Notes the folder that a world was founded from, or warns that it was founded from another text.
+fn tell_origin(
+    (world, is_founded): (&LocalWorld, bool),
+    folder: &Path,
+    is_watched: bool,
+    console: Console,
+) -> Result<(), Failure> {
+    if is_founded {
+        return founded_from::note(world.path(), folder);
+    }
+    let goes_on = match is_watched {
+        true => "only its packages, and what changes in its things from now on, follow the folder",
+        false => "it goes on as it is",
+    };
+    console.warn(&format!(
+        "warning: the sim was founded from another place, or from another text of this one; \
+         {goes_on}. To found a new one, name another directory by --data-dir",
+    ));
+    Ok(())
 }
 
 /// Says what starts, and what is wrong with this program.
