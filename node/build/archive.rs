@@ -47,7 +47,7 @@ const ENDINGS: [&str; 21] = [
 ];
 
 /// Files of the source whose names have no end.
-const UNENDED: [&str; 18] = [
+const UNENDED: [&str; 20] = [
     ".ci/aarch64",
     ".ci/advisories",
     ".ci/browser",
@@ -56,6 +56,8 @@ const UNENDED: [&str; 18] = [
     ".ci/mutants",
     ".ci/mutants-equal.txt",
     ".ci/network",
+    ".ci/pace",
+    ".ci/profile",
     ".ci/run",
     ".ci/test-runner",
     ".ci/wasm",

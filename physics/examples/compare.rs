@@ -10,46 +10,17 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Motion, Pose, Region, Shape};
-use metatopia_types::ObjectId;
-use rapier2d::prelude::{
-    ColliderBuilder, PhysicsWorld, RigidBodyBuilder, RigidBodyHandle, Vector as RapierVector,
-};
+use metatopia_math::Fx;
+use metatopia_physics::{Motion, Pose, Region};
+use rapier2d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder, Vector as RapierVector};
 use rustix::time::{ClockId, clock_gettime};
 
+#[path = "compare/scenes.rs"]
+mod scenes;
 #[path = "compare/states.rs"]
 mod states;
 
-/// A scene that both engines play.
-struct Contest {
-    name: &'static str,
-    /// The greatest ratio of our time to the other one that we promise.
-    bound: f64,
-    steps: usize,
-    build: fn() -> Pair,
-    /// Whether the bodies are crates that must stand where they began.
-    stands: bool,
-}
-
-const CONTESTS: [Contest; 4] = [
-    Contest { name: "sparse_10000", bound: 0.5, steps: 400, build: sparse, stands: false },
-    Contest {
-        name: "balls_5000",
-        bound: 1.5,
-        steps: 600,
-        build: || falling(5_000, |_| true),
-        stands: false,
-    },
-    Contest {
-        name: "mix_5000",
-        bound: 1.5,
-        steps: 600,
-        build: || falling(5_000, |n| n % 2 == 0),
-        stands: false,
-    },
-    Contest { name: "pyramid_100", bound: 1.75, steps: 500, build: pyramid, stands: true },
-];
+use scenes::{CONTESTS, Contest, Form, Plan, Surface};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -82,7 +53,7 @@ fn main() -> ExitCode {
 
 /// Plays a scene in this engine alone. What falls must have fallen before a profile counts; what stands, stands.
 fn play_own(contest: &Contest) {
-    let mut ours = (contest.build)().ours;
+    let mut ours = (contest.plan)().region();
     for _ in 0..if contest.stands { 30 } else { contest.steps / 2 } {
         ours.step();
     }
@@ -99,7 +70,8 @@ fn counted_steps(ours: &mut Region) {
 
 /// Plays a scene in both engines, in turns, and prints a row. Returns whether what must stand still does.
 fn measure(contest: &Contest, json: bool) -> bool {
-    let Pair { mut ours, mut theirs, .. } = (contest.build)();
+    let plan = (contest.plan)();
+    let (mut ours, mut theirs) = (plan.region(), world(&plan));
     let began = ours.clone();
     let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
     for _ in 0..contest.steps {
@@ -172,152 +144,25 @@ fn stands(began: &Region, now: &Region) -> bool {
     })
 }
 
-/// The same scene in both engines.
-struct Pair {
-    ours: Region,
-    theirs: PhysicsWorld,
-    next: u64,
-}
-
-/// A shape of both engines.
-#[derive(Clone, Copy)]
-enum Form {
-    Ball(f64),
-    Block(f64, f64),
-}
-
-/// The surface of a body: its friction and its restitution.
-#[derive(Clone, Copy)]
-struct Surface(f64, f64);
-
-const ROUGH: Surface = Surface(0.6, 0.0);
-const BOUNCY: Surface = Surface(0.0, 1.0);
-
-impl Pair {
-    fn new(gravity: f64) -> Self {
-        let mut theirs = PhysicsWorld::new();
-        theirs.gravity = RapierVector::new(0.0, gravity as f32);
-        let ours = Region::new().with_gravity(vector(0.0, gravity)).with_sleeping(false);
-        Self { ours, theirs, next: 0 }
-    }
-
-    /// Inserts a wall with this centre and these half widths.
-    fn wall(&mut self, at: (f64, f64), half: (f64, f64), surface: Surface) {
-        let body = RigidBodyBuilder::fixed();
-        self.add(body, Motion::Static, at, (0.0, 0.0), Form::Block(half.0, half.1), surface);
-    }
-
-    /// Inserts a body that moves.
-    fn mover(&mut self, at: (f64, f64), velocity: (f64, f64), form: Form, surface: Surface) {
-        let body = RigidBodyBuilder::dynamic().can_sleep(false);
-        self.add(body, Motion::Dynamic, at, velocity, form, surface);
-    }
-
-    fn add(
-        &mut self,
-        body: RigidBodyBuilder,
-        motion: Motion,
-        (x, y): (f64, f64),
-        (vx, vy): (f64, f64),
-        form: Form,
-        Surface(friction, restitution): Surface,
-    ) -> RigidBodyHandle {
-        let (shape, collider) = match form {
-            Form::Ball(radius) => {
-                (Shape::Circle { radius: fx(radius) }, ColliderBuilder::ball(radius as f32))
-            }
-            Form::Block(w, h) => {
-                (Shape::Rect { half: vector(w, h) }, ColliderBuilder::cuboid(w as f32, h as f32))
-            }
+/// Builds a scene in rapier.
+fn world(plan: &Plan) -> PhysicsWorld {
+    let vector = |(x, y): (f64, f64)| RapierVector::new(x as f32, y as f32);
+    let mut world = PhysicsWorld::new();
+    world.gravity = vector((0.0, plan.gravity));
+    for planned in &plan.bodies {
+        let body = if planned.moves {
+            RigidBodyBuilder::dynamic().can_sleep(false)
+        } else {
+            RigidBodyBuilder::fixed()
         };
-        let spec = BodySpec {
-            velocity: vector(vx, vy),
-            friction: fx(friction),
-            restitution: fx(restitution),
-            ..BodySpec::new(shape, motion, vector(x, y))
+        let collider = match planned.form {
+            Form::Ball(radius) => ColliderBuilder::ball(radius as f32),
+            Form::Block(w, h) => ColliderBuilder::cuboid(w as f32, h as f32),
         };
-        self.ours.insert(ObjectId(self.next), &spec).expect("a scene's bodies fit");
-        self.next += 1;
-        let body = body
-            .translation(RapierVector::new(x as f32, y as f32))
-            .linvel(RapierVector::new(vx as f32, vy as f32));
+        let Surface(friction, restitution) = planned.surface;
+        let body = body.translation(vector(planned.at)).linvel(vector(planned.velocity));
         let collider = collider.friction(friction as f32).restitution(restitution as f32);
-        self.theirs.insert(body, collider).0
+        world.insert(body, collider);
     }
-}
-
-fn fx(value: f64) -> Fx {
-    Fx::from_bits((value * 4_294_967_296.0).round() as i64)
-}
-
-fn vector(x: f64, y: f64) -> Vec2 {
-    Vec2::new(fx(x), fx(y))
-}
-
-/// A generator of numbers from 0 to 1 that both engines' scenes begin with.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 40) as f64 / f64::from(1 << 24)
-    }
-
-    /// Returns a number from -1/2 to 1/2.
-    fn around_zero(&mut self) -> f64 {
-        self.next() - 0.5
-    }
-}
-
-const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Builds 10,000 balls that move over a square kilometre, seen from above, and lose no speed.
-fn sparse() -> Pair {
-    let (mut pair, mut dice, half) = (Pair::new(0.0), Dice(SEED), 500.0);
-    for side in [-half - 5.0, half + 5.0] {
-        for part in [-255.0, 255.0] {
-            pair.wall((part, side), (255.0, 5.0), BOUNCY);
-            pair.wall((side, part), (5.0, 255.0), BOUNCY);
-        }
-    }
-    for n in 0..10_000 {
-        let along = |cell: i32| (f64::from(cell) + 0.5) * 10.0 - half;
-        let at = |cell: i32, dice: &mut Dice| along(cell) + dice.around_zero() * 0.3;
-        let at = (at(n % 100, &mut dice), at(n / 100, &mut dice));
-        let velocity = (dice.around_zero() * 10.0, dice.around_zero() * 10.0);
-        pair.mover(at, velocity, Form::Ball(0.5), BOUNCY);
-    }
-    pair
-}
-
-/// Builds bodies that fall into a walled arena and come to rest in a pile.
-fn falling(count: i32, is_ball: fn(i32) -> bool) -> Pair {
-    let (mut pair, mut dice) = (Pair::new(-10.0), Dice(SEED));
-    let half = 61.0;
-    pair.wall((0.0, -5.0), (half + 10.0, 5.0), ROUGH);
-    for side in [-half - 5.0, half + 5.0] {
-        pair.wall((side, 240.0), (5.0, 250.0), ROUGH);
-    }
-    for n in 0..count {
-        let (column, row) = (f64::from(n % 100), f64::from(n / 100));
-        let x = (column + 0.5) * 1.2 - 60.0 + dice.around_zero() * 0.1;
-        let form = if is_ball(n) { Form::Ball(0.5) } else { Form::Block(0.5, 0.5) };
-        pair.mover((x, 1.0 + row * 1.2), (0.0, 0.0), form, ROUGH);
-    }
-    pair
-}
-
-/// Builds a pyramid of a hundred rows of crates.
-fn pyramid() -> Pair {
-    let mut pair = Pair::new(-10.0);
-    pair.wall((0.0, -1.0), (200.0, 1.0), ROUGH);
-    for row in 0..100 {
-        for column in row..100 {
-            let x = (f64::from(row) + 1.0) * 0.5 + f64::from(column - row) - 50.0;
-            pair.mover((x, f64::from(row) + 0.5), (0.0, 0.0), Form::Block(0.5, 0.5), ROUGH);
-        }
-    }
-    pair
+    world
 }

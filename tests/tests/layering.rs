@@ -59,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "scenarios",
         ],
     ),
+    ("pace", &["math", "types", "physics"]),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios", "client"]),
     ("network", &["math"]),
     ("oracle", &["types", "consensus"]),

@@ -5,7 +5,8 @@ use metatopia_physics::{BodySpec, Motion, Region, Shape};
 use metatopia_types::ObjectId;
 use rapier2d::prelude::PhysicsWorld;
 
-use super::{Pair, falling, median, sparse, timed};
+use super::scenes::{Plan, falling, sparse};
+use super::{median, timed, world};
 
 /// The bodies of these scenes.
 const BODIES: i32 = 10_000;
@@ -20,7 +21,7 @@ const BYTES_RATIO: f64 = 0.2;
 const RESTORE_MS: f64 = 5.0;
 
 /// A scene whose state is written, after so many steps.
-type Written = (&'static str, usize, fn() -> Pair);
+type Written = (&'static str, usize, fn() -> Plan);
 
 const WRITTEN: [Written; 2] =
     [("sparse_10000", 60, sparse), ("mix_10000", 400, || falling(BODIES, |n| n % 2 == 0))];
@@ -46,7 +47,8 @@ pub(crate) fn measure(is_wanted: impl Fn(&str) -> bool, json: bool) {
     }
     for (name, count, build) in WRITTEN {
         if is_wanted(name) {
-            let Pair { mut ours, mut theirs, .. } = build();
+            let plan = build();
+            let (mut ours, mut theirs) = (plan.region(), world(&plan));
             for _ in 0..count {
                 ours.step();
                 theirs.step();
