@@ -18,15 +18,15 @@ const POINT_FRICTION_MAX: Q20 = Q20::constant(Fx::from_int(4));
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConstraintRow {
     /// The cross product of the anchor and the direction: the lever arm of the impulse.
-    arm_a: Q20,
-    arm_b: Q20,
+    pub(crate) arm_a: Q20,
+    pub(crate) arm_b: Q20,
     /// The change of the body's own velocity per change of relative speed: the direction, times the
     /// body's share.
-    linear_a: Unit,
-    linear_b: Unit,
+    pub(crate) linear_a: Unit,
+    pub(crate) linear_b: Unit,
     /// The change of spin per change of relative speed.
-    angular_a: Q24,
-    angular_b: Q24,
+    pub(crate) angular_a: Q24,
+    pub(crate) angular_b: Q24,
 }
 
 /// One point of the contact constraint.
@@ -60,11 +60,11 @@ pub(crate) struct ConstraintPoint {
 /// speeds, with 24 fraction bits. On the diagonal, that matrix has ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Coupling {
-    own: i32,
+    pub(crate) own: i32,
     /// What the second point's speed adds to the first one's impulse.
-    first: i32,
+    pub(crate) first: i32,
     /// What the first point's speed adds to the second one's impulse.
-    second: i32,
+    pub(crate) second: i32,
 }
 
 impl Coupling {

@@ -17,7 +17,7 @@ use crate::touch::{Hit, Touch};
 
 const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
 /// How far bodies may move against each other, in metres, before they are looked at again.
-const SLACK: Q20 = Q20::constant(Fx::from_ratio(1, 64));
+pub(crate) const SLACK: Q20 = Q20::constant(Fx::from_ratio(1, 64));
 /// The points of a pair.
 const POINTS_MAX: usize = 2;
 
@@ -74,7 +74,7 @@ pub(crate) struct ContactPair {
     /// How many points it has.
     pub(crate) count: u8,
     /// How many points it has room for in that list.
-    room: u8,
+    pub(crate) room: u8,
     /// How many points its manifold has at most.
     points_max: u8,
     /// The place of its constraint in the solver's list of constraints, if it has one.
@@ -166,19 +166,16 @@ impl ContactPair {
         first..first + usize::from(self.count)
     }
 
-    /// Returns whether this substep finds nothing new about the pair: what was found before in this step still holds,
-    /// its constraint has taken that over if it has one, and nobody asks how fast its points approach. Cheaper than
-    /// [`Self::refresh`], which most pairs of a pile need but once in a step.
+    /// Returns whether substeps find nothing new about the pair for as long as its bodies have moved by no more than
+    /// [`SLACK`] in sum: it was looked at in this step, its constraint has taken over what is known, if it has one, and
+    /// nobody asks how fast its points approach. Most pairs of a pile need [`Self::refresh`] but once in a step.
     #[inline]
-    pub(crate) fn is_known(&self, shifts: [&BodyShift; 2]) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         let taken_over = match self.listed {
             Some(_) => !self.renewed,
             None => self.count == 0 || !self.has_response,
         };
-        self.detected
-            && taken_over
-            && self.restitution.is_zero()
-            && BodyShift::summed_reach(shifts) <= SLACK
+        self.detected && taken_over && self.restitution.is_zero()
     }
 
     /// Finds where the two meet, unless what was found before in this step still holds. Returns

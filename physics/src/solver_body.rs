@@ -22,7 +22,7 @@ const TRAVEL_MARGIN: Q20 = Q20::constant(Fx::from_ratio(1, 16));
 const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
 /// The greatest velocity inside the solver, per axis: room for a heap's exchange of impulses before
 /// the end of the step clamps the velocity to the body's own bound.
-const SOLVER_SPEED_MAX: Q20 = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(4)));
+pub(crate) const SOLVER_SPEED_MAX: Q20 = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(4)));
 // One comparison of two coordinates at once needs it, see `is_within_solver_speed`.
 const _: () = assert!(SOLVER_SPEED_MAX.0.cast_unsigned().is_power_of_two());
 

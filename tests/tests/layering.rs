@@ -149,6 +149,10 @@ const FOREIGN: &[(&str, &str)] = &[
     ("imagesize", "first bytes of pictures, which only clients read; no servers compute it"),
     ("fixed", "the type behind Fx; its operators stay inside sim/math"),
     ("postcard", "the one encoding"),
+    (
+        "safe_arch",
+        "instructions on four integers as safe functions; the same bits, by golden digests",
+    ),
     ("serde", "shapes for the encoding"),
     ("thiserror", "error enums"),
     ("unicode-security", "tables of what looks alike, and no more; pinned with the engine"),

@@ -1,5 +1,7 @@
 //! What the solver does with one contact in one iteration.
 
+use core::ops::Range;
+
 use metatopia_math::Fx;
 
 use crate::constraint::{ConstraintPoint, Coupling};
@@ -15,12 +17,12 @@ pub(crate) const NORMAL_IMPULSE_MAX: Q20 = Q20::constant(Fx::from_int(128));
 /// The greatest impulse of friction, in the same measure: four times the greatest normal impulse.
 pub(crate) const TANGENT_IMPULSE_MAX: Q20 = Q20::constant(Fx::from_int(512));
 /// The greatest speed of the push out of penetration.
-const PUSHOUT_SPEED_MAX: Q20 = Q20::constant(Fx::from_int(3));
+pub(super) const PUSHOUT_SPEED_MAX: Q20 = Q20::constant(Fx::from_int(3));
 /// Deeper penetration than this pushes no harder, so that products stay small.
-const PENETRATION_MAX: Q20 = Q20::constant(Fx::ONE);
+pub(super) const PENETRATION_MAX: Q20 = Q20::constant(Fx::ONE);
 /// The greatest gap that a substep closes, more than bodies travel in one; so that products stay small.
-const GAP_MAX: Q20 = Q20::constant(Fx::from_int(2));
-const SLOP: Q20 = Q20::constant(LINEAR_SLOP);
+pub(super) const GAP_MAX: Q20 = Q20::constant(Fx::from_int(2));
+pub(super) const SLOP: Q20 = Q20::constant(LINEAR_SLOP);
 const RESTITUTION_SPEED: Q20 = Q20::constant(RESTITUTION_SPEED_MIN);
 
 /// What the solver reads of a pair in every iteration.
@@ -30,11 +32,13 @@ pub(super) struct ContactConstraint {
     pub(super) b: u32,
     pub(super) first: u32,
     pub(super) count: u8,
+    /// How many points there is room for.
+    pub(super) room: u8,
     pub(super) infinite_mass: bool,
     restitution: Q20,
-    coupling: Coupling,
+    pub(super) coupling: Coupling,
     /// The unit vector from the first body to the second.
-    normal: Unit,
+    pub(super) normal: Unit,
 }
 
 impl ContactConstraint {
@@ -45,11 +49,23 @@ impl ContactConstraint {
             b: pair.b,
             first: pair.first,
             count: pair.count,
+            room: pair.room,
             infinite_mass: pair.infinite_mass,
             restitution: pair.restitution,
             coupling: pair.coupling,
             normal: pair.normal,
         }
+    }
+
+    /// Returns where its points are in the solver's list.
+    pub(super) fn range(&self) -> Range<usize> {
+        let first = self.first as usize;
+        first..first + usize::from(self.count)
+    }
+
+    /// Returns whether it has restitution.
+    pub(super) fn bounces(&self) -> bool {
+        !self.restitution.is_zero()
     }
 
     /// Takes over where a pair meets now.
@@ -247,9 +263,6 @@ pub(super) fn apply_restitution(
     points: &mut [ConstraintPoint],
     motion: &mut PairMotion,
 ) {
-    if constraint.restitution.is_zero() {
-        return;
-    }
     let (normal, PairMotion { a, b }) = (constraint.normal, motion);
     for point in points {
         if point.normal_impulse > Q20::ZERO && point.relative_speed < -RESTITUTION_SPEED {
