@@ -119,7 +119,8 @@ impl Blocks {
         if home != NONE {
             self.set(constraint, home, points);
         } else if constraint.count > 0 {
-            // It has no place among those before and after it, so the next substep looks for places again.
+            // It had nothing to solve, and has no place among those before and after it. With nothing in blocks any
+            // more, this substep takes all contacts in anew before it solves them.
             self.give_back(constraints, points);
         }
     }

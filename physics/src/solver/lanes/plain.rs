@@ -105,7 +105,7 @@ impl PlainProducts {
         PlainLanes(self.0.map(|product| rounded(product, DOWN) as i32))
     }
 
-    /// Returns each product over 2^24, rounded, and cut to -2^30 and 2^30 - 1. PlainProducts are below 2^62.
+    /// Returns each product over 2^24, rounded, and cut to -2^30 and 2^30 - 1. The products are below 2^62.
     pub(in crate::solver) fn cut24(self) -> PlainLanes {
         let cut = |product| rounded(product, 24).clamp(-1 << 30, (1 << 30) - 1) as i32;
         PlainLanes(self.0.map(cut))

@@ -140,7 +140,7 @@ impl SseProducts {
         join(shr_imm_u64_m128i::<DOWN>(even), shl_imm_u64_m128i::<UP>(odd))
     }
 
-    /// Returns each product over 2^24, rounded, and cut to -2^30 and 2^30 - 1. SseProducts are below 2^62.
+    /// Returns each product over 2^24, rounded, and cut to -2^30 and 2^30 - 1. The products are below 2^62.
     #[inline(always)]
     pub(in crate::solver) fn cut24(self) -> SseLanes {
         let low = self.rounded::<24, 8>();
