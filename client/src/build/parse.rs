@@ -48,7 +48,8 @@ pub enum BuildError {
     Joint(String),
     /// A spring swings more than not at all, and no faster than physics can follow.
     #[error(
-        "a spring swings up to {SPRING_FREQUENCY_MAX} times a second, and more than 0, not {0}"
+        "a spring swings up to {SPRING_FREQUENCY_MAX} times a second, and more than 0, not {}",
+        .0.shortest()
     )]
     Frequency(Fx),
 }

@@ -250,6 +250,8 @@ fn lines_that_are_not_understood_say_how_they_are_meant() {
     let error = line("join it to wall by spring -3").expect_err("no spring swings so");
     let told = "a spring swings up to 60 times a second, and more than 0, not -3";
     assert_eq!(error.to_string(), told);
+    let error = line("join it to wall by spring 60.1").expect_err("no spring swings so");
+    assert!(error.to_string().ends_with("not 60.1"), "{error}");
     for rate in ["0", "100000"] {
         let error = line(&format!("join it to wall by spring {rate}")).expect_err(rate);
         assert!(matches!(error, BuildError::Frequency(_)), "{rate}: {error}");

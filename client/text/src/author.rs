@@ -216,9 +216,7 @@ async fn running_on(
     };
     let scripts = scripts_on(room, object).await?;
     let Some(entry) = scripts.first() else { return Ok(None) };
-    if let [_, others @ ..] = &scripts[..]
-        && !others.is_empty()
-    {
+    if scripts.len() > 1 {
         let line = format!(
             "{} scripts run there. This is script {}; `metatopia script list` tells the packages of all, and \
              `metatopia script fork` fetches any of them.",

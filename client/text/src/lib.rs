@@ -43,6 +43,8 @@ mod clubs;
 mod crossing;
 mod deeds;
 mod desk;
+#[cfg(test)]
+mod fixture;
 mod forms;
 mod friends;
 mod hands;

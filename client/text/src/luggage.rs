@@ -8,7 +8,7 @@ use super::{
     builder::{meant, perform, place_near, player},
     charter,
     own_things::{things, things_of},
-    pointing::numbered,
+    pointing::{is_last, numbered},
     room::TextClient,
 };
 use crate::{LineKind, TextClientError};
@@ -94,10 +94,7 @@ fn meant_in_luggage<'a>(
     typed: &str,
     it: Option<ObjectId>,
 ) -> Option<(&'a ThingEntry, &'a StowedThing)> {
-    let id = match typed {
-        "it" | "that" => it,
-        _ => numbered(typed),
-    };
+    let id = if is_last(typed) { it } else { numbered(typed) };
     let is_meant = |thing: &ThingEntry| match id {
         Some(id) => thing.object == id,
         None => thing.name.to_lowercase() == typed.to_lowercase(),

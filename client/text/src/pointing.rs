@@ -37,37 +37,10 @@ pub(super) fn pointed<'s>(
 
 #[cfg(test)]
 mod tests {
-    use metatopia_math::{Angle, Vec2};
-    use metatopia_sim::Shape;
-    use metatopia_types::{Height, Look, Tick};
+    use metatopia_types::{Height, Tick};
 
     use super::*;
-
-    fn thing(id: u64, name: &str) -> SceneObject {
-        SceneObject {
-            id: ObjectId(id),
-            kind: "box".into(),
-            name: name.into(),
-            owner: None,
-            author: None,
-            changed: None,
-            shape: Shape::Rect { half: Vec2::ZERO },
-            position: Vec2::ZERO,
-            angle: Angle::default(),
-            velocity: Vec2::ZERO,
-            half: Vec2::ZERO,
-            look: Look::default(),
-            text: String::new(),
-            movable: true,
-            player: None,
-            scripts: Vec::new(),
-            held: None,
-            material: None,
-            sensor: false,
-            travels: false,
-            guest: None,
-        }
-    }
+    use crate::fixture::thing;
 
     /// Who built a box and typed `touch it` touched an itbox that stood beside it.
     #[test]

@@ -148,9 +148,10 @@ pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
 mod tests {
     use metatopia_math::Angle;
     use metatopia_sim::Shape;
-    use metatopia_types::{Height, Look, Tick};
+    use metatopia_types::{Height, Tick};
 
     use super::*;
+    use crate::fixture::thing;
 
     const ME: ObjectId = ObjectId(1);
     const BOX: ObjectId = ObjectId(2);
@@ -161,32 +162,11 @@ mod tests {
     }
 
     fn object(id: ObjectId, position: Vec2, half: Vec2) -> SceneObject {
-        SceneObject {
-            id,
-            kind: "thing".into(),
-            name: "thing".into(),
-            owner: None,
-            author: None,
-            changed: None,
-            shape: match half.x == half.y {
-                true => Shape::Circle { radius: half.x },
-                false => Shape::Rect { half },
-            },
-            position,
-            angle: Angle::default(),
-            velocity: Vec2::ZERO,
-            half,
-            look: Look::default(),
-            text: String::new(),
-            movable: true,
-            player: None,
-            scripts: Vec::new(),
-            held: None,
-            material: None,
-            sensor: false,
-            travels: false,
-            guest: None,
-        }
+        let shape = match half.x == half.y {
+            true => Shape::Circle { radius: half.x },
+            false => Shape::Rect { half },
+        };
+        SceneObject { shape, position, half, ..thing(id.0, "thing") }
     }
 
     fn scene(here: Vec2, others: Vec<SceneObject>) -> Scene {

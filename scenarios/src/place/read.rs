@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_physics::Bounds;
 use metatopia_scripting::{Licence, LicenceError, Package};
 use metatopia_sim::{Area, FloorPlan, Land, is_name, limits::LANDS_MAX};
-use metatopia_types::{AssetLicence, ObjectId};
+use metatopia_types::{AssetLicence, ObjectId, limits::NAME_BYTES_MAX};
 use toml::Spanned;
 
 use super::{
@@ -15,8 +15,10 @@ use super::{
 };
 use crate::{Mistake, TomlSource, package::licence_mistake};
 
-/// What a name must be.
-const NAME_RULE: &str = "write one line of 1 to 32 bytes";
+/// Returns what is wrong with a name that breaks the rule of names.
+fn no_name(name: &str, of: &str) -> String {
+    format!("{name:?} is no name for a {of}: write one line of 1 to {NAME_BYTES_MAX} bytes")
+}
 
 impl Place {
     /// Reads the description of a place. `file` is how messages name it; `packages` are those that
@@ -127,8 +129,7 @@ impl TomlSource<'_> {
     fn names(&self, file: &PlaceFile, mistakes: &mut Vec<Mistake>) {
         let name = file.name.get_ref();
         if !is_name(name) {
-            let told = format!("{name:?} is no name for a place: {NAME_RULE}");
-            mistakes.push(self.mistake(&file.name, told));
+            mistakes.push(self.mistake(&file.name, no_name(name, "place")));
         }
         for licence in [&file.licence, &file.asset_licence] {
             let is_of_things = licence.get_ref().parse::<AssetLicence>().is_ok();
@@ -153,7 +154,7 @@ impl TomlSource<'_> {
     fn land(&self, land: &Spanned<LandFile>) -> Result<Land, Mistake> {
         let LandFile { name, from, to, owner } = land.get_ref();
         if !is_name(name.get_ref()) {
-            let message = format!("{:?} is no name for a land: {NAME_RULE}", name.get_ref());
+            let message = no_name(name.get_ref(), "land");
             return Err(self.mistake(name, message));
         }
         let area = Area::between(from.vec2(), to.vec2());

@@ -48,6 +48,20 @@ pub trait PeerEngine: Sized {
     fn told(left: &Self::Left) -> String;
 }
 
+/// Returns the source of a handler in the language of our scripts.
+///
+/// # Errors
+/// When there is no such handler.
+pub fn source(handler: &str) -> Result<&'static str, PeerFailure> {
+    Ok(match handler {
+        "tick" => include_str!("../../src/port/samples/tick.rhai"),
+        "chatty" => include_str!("../../examples/handlers/chatty.rhai"),
+        "map-heavy" => include_str!("../../examples/handlers/map-heavy.rhai"),
+        "idle" => include_str!("../../examples/handlers/idle.rhai"),
+        _ => return Err("there is no such handler".into()),
+    })
+}
+
 /// Answers requests until there are none.
 pub fn serve<P: PeerEngine>() -> ExitCode {
     println!("ready");

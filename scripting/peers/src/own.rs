@@ -4,15 +4,10 @@
 use std::process::ExitCode;
 
 use metatopia_peers::{
-    PeerEngine, PeerFailure, serve,
+    PeerEngine, PeerFailure, serve, source,
     stage::{self, PeerStage},
 };
 use metatopia_scripting::{Handler as _, ScriptHandler, ScriptOutput};
-
-const TICK: &str = include_str!("../../src/port/samples/tick.rhai");
-const CHATTY: &str = include_str!("../../examples/handlers/chatty.rhai");
-const MAP_HEAVY: &str = include_str!("../../examples/handlers/map-heavy.rhai");
-const IDLE: &str = include_str!("../../examples/handlers/idle.rhai");
 
 struct OwnPeer {
     stage: PeerStage,
@@ -23,14 +18,7 @@ impl PeerEngine for OwnPeer {
     type Left = ScriptOutput;
 
     fn load(handler: &str) -> Result<Self, PeerFailure> {
-        let source = match handler {
-            "tick" => TICK,
-            "chatty" => CHATTY,
-            "map-heavy" => MAP_HEAVY,
-            "idle" => IDLE,
-            _ => return Err("there is no such handler".into()),
-        };
-        let handler = ScriptHandler::new(&stage::package(source))?;
+        let handler = ScriptHandler::new(&stage::package(source(handler)?))?;
         Ok(Self { stage: PeerStage::new(), handler })
     }
 

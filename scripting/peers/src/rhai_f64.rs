@@ -8,7 +8,7 @@ mod crowd;
 
 use std::{cell::RefCell, fmt::Write as _, process::ExitCode};
 
-use metatopia_peers::{METERED_MAX, PeerEngine, PeerFailure, serve};
+use metatopia_peers::{METERED_MAX, PeerEngine, PeerFailure, serve, source};
 use rhai::{
     AST, Array, CallFnOptions, Dynamic, Engine, EvalAltResult, FuncRegistration, INT,
     ImmutableString, Map, Scope,
@@ -165,15 +165,8 @@ impl PeerEngine for RhaiPeer {
     type Left = RhaiLeft;
 
     fn load(handler: &str) -> Result<Self, PeerFailure> {
-        let source = match handler {
-            "tick" => include_str!("../../src/port/samples/tick.rhai"),
-            "chatty" => include_str!("../../examples/handlers/chatty.rhai"),
-            "map-heavy" => include_str!("../../examples/handlers/map-heavy.rhai"),
-            "idle" => include_str!("../../examples/handlers/idle.rhai"),
-            _ => return Err("there is no such handler".into()),
-        };
         let engine = engine();
-        let ast = engine.compile(source)?;
+        let ast = engine.compile(source(handler)?)?;
         Ok(Self { engine, ast })
     }
 
