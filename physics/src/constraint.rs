@@ -3,7 +3,7 @@
 use metatopia_math::Fx;
 
 use crate::contact::ContactPoint;
-use crate::fixed::{Q20, Q24, Q30, Unit, narrow, rounded};
+use crate::fixed::{Q20, Q24, Q30, Unit, narrow, product, rounded};
 use crate::narrow_phase::ManifoldPoint;
 use crate::solver_body::{BodyShift, BodyVelocity, SolverBody};
 
@@ -109,7 +109,7 @@ impl ConstraintPoint {
         let (tangent, tangent_inverse) = ConstraintRow::new(direction.right_perp(), found, a, b);
         // The same newton seconds change the relative speed by another amount along the tangent
         // than along the normal, so the friction is scaled by the ratio.
-        let friction = i64::from(friction.0) * tangent_inverse / normal_inverse;
+        let friction = product(i64::from(friction.0), tangent_inverse) / normal_inverse;
         Self {
             normal,
             tangent,
@@ -160,10 +160,11 @@ impl ConstraintRow {
         let effective_mass = (1_i64 << 60) / inverse_effective_mass;
         // A body's share is at most one, so these products stay below 2^60.
         let linear = |body: &SolverBody| {
-            Q30(narrow(rounded(body.mass_props.inverse_mass * effective_mass, 30)))
+            Q30(narrow(rounded(product(body.mass_props.inverse_mass, effective_mass), 30)))
         };
         let (linear_a, linear_b) = (linear(a), linear(b));
-        let angular = |linear: Q30, turn: i64| Q24(narrow(rounded(i64::from(linear.0) * turn, 26)));
+        let angular =
+            |linear: Q30, turn: i64| Q24(narrow(rounded(product(i64::from(linear.0), turn), 26)));
         let row = Self {
             arm_a,
             arm_b,
@@ -228,7 +229,7 @@ fn response(body: &SolverBody, arm: Q20) -> (i64, i64) {
     }
     let arm = i64::from(arm.0);
     // Below 2^26 * 2^33: arms of the shapes with the smallest gyration are short.
-    let turn = rounded(arm * body.mass_props.inverse_gyration, 24);
-    let angular = rounded(arm * turn, 20);
-    (turn, inverse_mass + rounded(inverse_mass * angular, 20))
+    let turn = rounded(product(arm, body.mass_props.inverse_gyration), 24);
+    let angular = rounded(product(arm, turn), 20);
+    (turn, inverse_mass + rounded(product(inverse_mass, angular), 20))
 }

@@ -2,7 +2,7 @@
 
 use metatopia_math::Fx;
 
-use crate::fixed::{Q20, Unit, Vector, narrow, rounded};
+use crate::fixed::{Q20, Unit, Vector, narrow, product, rounded};
 use crate::outline::BodyOutline;
 use crate::solver_body::SolverBody;
 
@@ -133,6 +133,6 @@ fn nearest_side(local: Vector, half: Vector, radius: Q20) -> (Unit, Vector, Q20)
 /// Returns `vector * part / whole`, for a part of zero to one whole.
 fn scaled_by_ratio(vector: Vector, part: Q20, whole: Q20) -> Vector {
     let ratio = (i64::from(part.0) << 30) / i64::from(whole.0);
-    let scaled = |side: Q20| Q20(narrow(rounded(i64::from(side.0) * ratio, 30)));
+    let scaled = |side: Q20| Q20(narrow(rounded(product(i64::from(side.0), ratio), 30)));
     Vector::new(scaled(vector.x), scaled(vector.y))
 }

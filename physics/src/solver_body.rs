@@ -4,7 +4,7 @@ use metatopia_math::Fx;
 
 use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
-use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
+use crate::fixed::{Q20, Q30, Unit, Vector, narrow, product, rounded};
 use crate::limits::{
     SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, SUBSTEPS, TOUCH_MARGIN,
 };
@@ -397,8 +397,8 @@ fn substep_rotation(spin: Q20) -> Unit {
     // Cosine and sine by their series up to the third power: below 1/7 radian, so wrong by less
     // than 2^-20 of the angle.
     let angle = rounded(i64::from(spin.0) * SUBSTEP, 22);
-    let half_square = rounded(angle * angle, 31);
-    let sixth_cube = rounded(half_square * angle, 30) / 3;
+    let half_square = rounded(product(angle, angle), 31);
+    let sixth_cube = rounded(product(half_square, angle), 30) / 3;
     Unit { x: Q30(narrow((1 << 30) - half_square)), y: Q30(narrow(angle - sixth_cube)) }
 }
 

@@ -176,12 +176,17 @@ fn split<'a>(
 }
 
 /// Merges two lists of contacts, each in order.
-fn merged(mut all: Vec<Contact>, more: Vec<Contact>) -> Vec<Contact> {
-    if !more.is_empty() {
-        all.extend(more);
-        // Two runs that are in order already: this sort takes them as they are.
-        all.sort_by_key(Contact::pair);
+fn merged(some: Vec<Contact>, more: Vec<Contact>) -> Vec<Contact> {
+    if some.is_empty() || more.is_empty() {
+        return if some.is_empty() { more } else { some };
     }
+    let mut all = Vec::with_capacity(some.len() + more.len());
+    let (mut some, mut more) = (some.into_iter().peekable(), more.into_iter().peekable());
+    while let (Some(one), Some(other)) = (some.peek(), more.peek()) {
+        all.extend(if other.pair() < one.pair() { more.next() } else { some.next() });
+    }
+    all.extend(some);
+    all.extend(more);
     all
 }
 

@@ -143,6 +143,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const FOREIGN: &[(&str, &str)] = &[
     ("argon2", "seals keys by a passphrase; integers only, and no servers compute it"),
     ("blake3", "hashing: integers only"),
+    ("bytemuck", "four integers as a vector of wasm32; the same bits, by golden digests"),
     ("chacha20poly1305", "seals private words; integers only, and no servers compute it"),
     ("data-encoding", "base 32 of invites, base 64 of profiles"),
     ("ed25519-dalek", "signatures: strict, and the same on every CPU"),

@@ -1,22 +1,27 @@
 //! Four numbers of 32 bits beside each other, with the roundings of `fixed.rs`.
 //!
-//! Where every processor of a build has SSE 4.1, an instruction computes two products or four sums. For all others
-//! plain loops compute the same bits; they take longer than one number after the other, so only tests use them.
+//! Where every processor of a build has SSE 4.1, and on wasm32 with `simd128`, an instruction computes two products or
+//! four sums. For all others plain loops compute the same bits; they take longer than one number after the other, so
+//! only tests use them.
 
-#[cfg(not(target_feature = "sse4.1"))]
+#[cfg(not(any(target_feature = "sse4.1", target_feature = "simd128")))]
 mod plain;
 #[cfg(target_feature = "sse4.1")]
 mod sse;
 #[cfg(test)]
 mod tests;
+#[cfg(target_feature = "simd128")]
+mod wasm;
 
-#[cfg(not(target_feature = "sse4.1"))]
+#[cfg(not(any(target_feature = "sse4.1", target_feature = "simd128")))]
 pub(super) use plain::{PlainLanes as Lanes, PlainProducts as Products};
 #[cfg(target_feature = "sse4.1")]
 pub(super) use sse::{SseLanes as Lanes, SseProducts as Products};
+#[cfg(target_feature = "simd128")]
+pub(super) use wasm::{WasmLanes as Lanes, WasmProducts as Products};
 
 /// Whether lanes take less time than one number after the other.
-pub(super) const PAY: bool = cfg!(target_feature = "sse4.1");
+pub(super) const PAY: bool = cfg!(any(target_feature = "sse4.1", target_feature = "simd128"));
 
 /// Four numbers in memory.
 #[derive(Clone, Copy, Debug, Default)]

@@ -19,19 +19,19 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// The name of its program, and of the feature that builds it.
     program: &'static str,
-    /// What the compiler is told beside, if anything.
-    flags: Option<&'static str>,
+    /// A name that the compiler is to set, beside what all builds here have, if any.
+    cfg: Option<&'static str>,
     /// How much a number of its may differ.
     tolerance: u64,
 }
 
 impl Peer {
     const fn of_others(name: &'static str, tolerance: u64) -> Self {
-        Self { name, program: name, flags: None, tolerance }
+        Self { name, program: name, cfg: None, tolerance }
     }
 
-    const fn own(name: &'static str, flags: Option<&'static str>) -> Self {
-        Self { name, program: "own", flags, tolerance: 0 }
+    const fn own(name: &'static str, cfg: Option<&'static str>) -> Self {
+        Self { name, program: "own", cfg, tolerance: 0 }
     }
 }
 
@@ -39,7 +39,7 @@ impl Peer {
 /// nothing else.
 pub(crate) const PEERS: [Peer; 6] = [
     Peer::own("metered", None),
-    Peer::own("unmetered", Some("--cfg metatopia_unmetered")),
+    Peer::own("unmetered", Some("metatopia_unmetered")),
     Peer::of_others("rhai-f64", ROUNDING),
     Peer::of_others("luau-userdata", ROUNDING),
     Peer::of_others("wasmtime-fuel", 0),
@@ -57,7 +57,7 @@ pub(crate) struct PeerProcess {
 impl PeerProcess {
     /// Builds a peer and starts it; what the build says goes to the standard error.
     pub(crate) fn start(peer: &Peer) -> Result<Self, String> {
-        let Peer { name, program, flags, tolerance } = *peer;
+        let Peer { name, program, cfg, tolerance } = *peer;
         eprintln!("{name}: is built, and started");
         let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
         let mut command = Command::new(variable("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -65,8 +65,9 @@ impl PeerProcess {
         command.arg("--manifest-path").arg(peers.join("Cargo.toml"));
         // Other flags would build all others anew, so what has some has a folder of its own.
         let mut built = target();
-        if let Some(flags) = flags {
-            command.env("RUSTFLAGS", flags);
+        if let Some(cfg) = cfg {
+            let flags = format!("target.'cfg(all())'.rustflags=['--cfg', '{cfg}']");
+            command.args(["--config", &flags]);
             built.push(name);
         }
         command.arg("--target-dir").arg(built);
