@@ -10,7 +10,7 @@ use crate::fixed::{Q20, Q30, Unit, Vector};
 use crate::limits::{COMPOUND_PARTS_MAX, STATIC_SIZE_MAX};
 use crate::motion::Motion;
 use crate::polygon::{Polygon, PolygonError};
-use crate::shape::{Geometry, Shape, ShapeError, SizeError, size_max};
+use crate::shape::{Geometry, Shape, ShapeError, SizeError, joined, size_max};
 
 /// Two to [`COMPOUND_PARTS_MAX`] shapes around the body's position, which is their centre of mass. They may
 /// overlap; each part has a mass in proportion to its own area then, so what overlaps counts twice.
@@ -263,6 +263,16 @@ impl Compound {
             .iter()
             .map(of_part)
             .fold(Vec2::ZERO, |most, half| Vec2::new(most.x.max(half.x), most.y.max(half.y)))
+    }
+
+    /// Returns what [`Shape::corners_around`] does.
+    pub(crate) fn corners_around(&self, angle: Angle) -> [Vec2; 2] {
+        let of_part = |part: &FixedPart| {
+            let centre = part.offset.vec2().rotate(angle);
+            let corners = part.geometry.shape().corners_around(angle.wrapping_add(part.angle));
+            corners.map(|corner| corner.saturating_add(centre))
+        };
+        self.0.iter().map(of_part).reduce(joined).unwrap_or_default()
     }
 }
 

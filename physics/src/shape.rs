@@ -140,6 +140,35 @@ impl Shape {
             Self::Compound(compound) => compound.half_extents(angle),
         }
     }
+
+    /// Returns the lower and the upper corner, in metres from the position, of the smallest box with its sides along
+    /// the axes that holds the shape turned by an angle.
+    #[must_use]
+    pub fn corners_around(&self, angle: Angle) -> [Vec2; 2] {
+        match self {
+            Self::Circle { .. } | Self::Rect { .. } | Self::Capsule { .. } => {
+                let half = self.half_extents(angle);
+                [Vec2::ZERO.saturating_sub(half), half]
+            }
+            Self::Polygon(polygon) => around(polygon.corners(), angle),
+            Self::Segment(segment) => around(segment.ends(), angle),
+            Self::Compound(compound) => compound.corners_around(angle),
+        }
+    }
+}
+
+/// Returns the corners of the box around points that are turned by an angle.
+fn around(points: impl IntoIterator<Item = Vec2>, angle: Angle) -> [Vec2; 2] {
+    let points = points.into_iter().map(|point| [point.rotate(angle); 2]);
+    points.reduce(joined).unwrap_or_default()
+}
+
+/// Returns the corners of the smallest box that holds two boxes.
+pub(crate) fn joined([low, high]: [Vec2; 2], [other_low, other_high]: [Vec2; 2]) -> [Vec2; 2] {
+    [
+        Vec2::new(low.x.min(other_low.x), low.y.min(other_low.y)),
+        Vec2::new(high.x.max(other_high.x), high.y.max(other_high.y)),
+    ]
 }
 
 /// Returns the point of a disc that is nearest to a point; the point itself if it is inside.

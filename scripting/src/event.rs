@@ -137,6 +137,11 @@ pub enum Event {
         /// How fast they met, in metres a second.
         speed: Fx,
     },
+    /// A body that touched the object does so no longer, or is gone; or a player's hand, at once.
+    TouchEnd {
+        /// The object that touched; it may be gone.
+        other: ObjectId,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -184,11 +189,13 @@ pub enum EventKind {
     Undelivered,
     /// It calls `on_hit_beyond`.
     HitBeyond,
+    /// It calls `on_touch_end`.
+    TouchEnd,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -210,6 +217,7 @@ impl EventKind {
         Self::Depart,
         Self::Undelivered,
         Self::HitBeyond,
+        Self::TouchEnd,
     ];
 
     /// The name of the function that handles it.
@@ -237,6 +245,7 @@ impl EventKind {
             Self::Depart => "on_depart",
             Self::Undelivered => "on_undelivered",
             Self::HitBeyond => "on_hit_beyond",
+            Self::TouchEnd => "on_touch_end",
         }
     }
 
@@ -252,7 +261,7 @@ impl EventKind {
             Self::Timer => &["name"],
             Self::Spawn => &["thing", "tag"],
             Self::Ui => &["who", "tag", "choice", "text"],
-            Self::Enter | Self::Leave => &["other"],
+            Self::Enter | Self::Leave | Self::TouchEnd => &["other"],
             Self::Answer => &["who", "tag", "accepted"],
             Self::Hit => &["other", "speed"],
             Self::Break => &["other"],
@@ -277,7 +286,7 @@ impl EventKind {
             Self::Timer => &[K::Text],
             Self::Spawn => &[K::Any, K::Text],
             Self::Ui => &[K::Object, K::Text, K::Int, K::Text],
-            Self::Enter | Self::Leave | Self::Sit | Self::Stand => &[K::Object],
+            Self::Enter | Self::Leave | Self::Sit | Self::Stand | Self::TouchEnd => &[K::Object],
             Self::Answer => &[K::Object, K::Text, K::Bool],
             Self::Hit => &[K::Object, K::Fixed],
             Self::Break => &[K::Any],
@@ -314,6 +323,7 @@ impl Event {
             Self::Depart { .. } => EventKind::Depart,
             Self::Undelivered { .. } => EventKind::Undelivered,
             Self::HitBeyond { .. } => EventKind::HitBeyond,
+            Self::TouchEnd { .. } => EventKind::TouchEnd,
         }
     }
 }

@@ -340,6 +340,10 @@ test('a page without its module is told why', async () => {
   globalThis.fetch = async () => ({ ok: false, status: 404 });
   await assert.rejects(loadModule('/m.wasm'), { code: 'wasm-failed' });
   globalThis.fetch = async () => ({ ok: true });
+  WebAssembly.compileStreaming = async () => {
+    throw new WebAssembly.CompileError('invalid opcode 0xfd');
+  };
+  await assert.rejects(loadModule('/m.wasm'), { code: 'wasm-old' });
   WebAssembly.compileStreaming = async () => 'compiled';
   for (const [exports, code] of [[{}, 'wasm-other'], [{ core_new: () => 1 }, null]]) {
     WebAssembly.instantiate = async () => ({ exports });

@@ -6,7 +6,7 @@ import { CoreError } from './port.js';
  * Loads the module for the page; workers get the compiled form.
  * @param {string|null} wasm its address at the page's own server
  * @returns {Promise<{module: Module, compiled: WebAssembly.Module}>} rejects with the code 'no-wasm',
- *   'wasm-failed' or 'wasm-other'
+ *   'wasm-failed', 'wasm-old' or 'wasm-other'
  */
 export async function loadModule(wasm) {
   if (wasm === null || typeof WebAssembly === 'undefined') throw new CoreError('no-wasm');
@@ -17,7 +17,7 @@ export async function loadModule(wasm) {
     const compiled = await WebAssembly.compileStreaming(response);
     loaded = { compiled, module: await Module.compiled(compiled) };
   } catch (error) {
-    throw new CoreError('wasm-failed', String(error));
+    throw new CoreError(error instanceof WebAssembly.CompileError ? 'wasm-old' : 'wasm-failed', String(error));
   }
   // Older modules have no client core.
   if (typeof loaded.module.exports.core_new !== 'function') throw new CoreError('wasm-other');

@@ -17,10 +17,10 @@ const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/source.tar.gz")
 /// Where it is served.
 pub(super) const ARCHIVE_PATH: &str = "/source.tar.gz";
 
-/// Largest archive that a program should carry: it has 3.4 MB of sources, tests and documents, and the
-/// module of the page twice, the second time as browsers fetch it.
+/// Largest archive that a program should carry: it has 4.8 MB of sources, tests and documents, and the module of the
+/// page twice, in 2.1 MB and, as browsers fetch it, in 1.5 MB.
 #[cfg(test)]
-const ARCHIVE_BYTES_MAX: usize = 8 * 1024 * 1024;
+const ARCHIVE_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// Which program this is, under which licence, and where its source is. Section 13 of the licence
 /// asks that everybody who uses a server over a network is offered the source of that very program.

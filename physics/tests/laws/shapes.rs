@@ -211,6 +211,35 @@ fn a_ray_meets_each_shape_where_it_begins() {
 }
 
 #[test]
+fn the_box_around_a_shape_holds_it_and_no_more_of_the_ground() {
+    for (n, shape) in all_shapes().into_iter().enumerate() {
+        for turn in 0..7_i64 {
+            let angle = Angle::from_radians(Fx::from_ratio(turn * 9, 10));
+            let [low, high] = shape.corners_around(angle);
+            // From so far away the nearest point of the shape is one that is furthest out.
+            let side = |way: Vec2| {
+                let from = way.scale(Fx::from_int(500));
+                shape.nearest(from.rotate(angle.wrapping_neg())).rotate(angle)
+            };
+            let found = [
+                (side(Vec2::X.scale(Fx::from_int(-1))).x, low.x),
+                (side(Vec2::Y.scale(Fx::from_int(-1))).y, low.y),
+                (side(Vec2::X).x, high.x),
+                (side(Vec2::Y).y, high.y),
+            ];
+            for (side, (found, told)) in found.into_iter().enumerate() {
+                let off = found.saturating_sub(told).saturating_abs();
+                assert!(off < cm(1), "shape {n}, turn {turn}, side {side}: {found}, not {told}");
+            }
+            let half = shape.half_extents(angle);
+            let most =
+                Vec2::new(high.x.max(low.x.saturating_neg()), high.y.max(low.y.saturating_neg()));
+            assert!(most.x <= half.x && most.y <= half.y, "shape {n}, turn {turn}");
+        }
+    }
+}
+
+#[test]
 fn the_nearest_point_and_the_area_agree_with_what_a_shape_contains() {
     for (n, shape) in all_shapes().into_iter().enumerate() {
         let mut region = Region::new();
@@ -252,6 +281,7 @@ fn a_shape_that_no_body_can_have_answers_without_a_panic() {
                 let _answer = shape.nearest(point);
             }
             let _answers = (shape.area(), shape.reach(), shape.half_extents(Angle::EIGHTH));
+            let _corners = shape.corners_around(Angle::EIGHTH);
             let spec = moving(shape, Vec2::ZERO);
             spec.check().expect_err("no body has such a size");
         }

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "8ea6f1719469749be264d82dff5c627eefa28b6902bdad06ce4495c788e08cc9"),
-    (Height(1), "f332414d38fb6da4c3c0abd487ac2f20b23c97c4bf2375981cdebc11b84a0a05"),
-    (Height(2), "bd13284d8db3b3d457013d450f80942410240b302acaef99b23027e336efde47"),
-    (Height(10), "55b2e4ede3ba3245eeb3e3939df7d7f11764d55b665b93394b6a997d0ceb5613"),
-    (Height(50), "349906b2a73abe319eed2e9db757d5d720297dec022d54db64bd5f6b4f4daf4a"),
-    (Height(100), "1cf1108450ea78d94c50e078b50239795a9d61f535cfb718af201fe413805cdd"),
-    (Height(200), "ad00c106e8b4ac27d30b8310605a8df65277c2abb09556cb38342ac133c3bb68"),
-    (Height(300), "b4b92c4c1b2ad77d2d52bf8aa56f7ad03d6a0ea379f3fcae8c2bc8f487234754"),
-    (Height(499), "bf4a96a45a52478b96c581be1536e6d0edd39d865b0972c36153e700530bdd26"),
-    (Height(500), "48abf9e958c573105a67d2029797a37be8797ac2b49a611b7ed8148382d5b6c4"),
+    (Height(0), "7e641936aa8459f28b8e9ef13780e59163c734d8b44c6c1e6af609122e082897"),
+    (Height(1), "1ef10da525a49efa59ced58ffcd2f53738ced8f6306857ae4837b41728970fbc"),
+    (Height(2), "b70e676070df2915d98ee847a2dbdbc3d5052f490601886670f8c0f7110de93d"),
+    (Height(10), "394fde21b7f7d05abee5b35a76ed512d389985cbd05b400f45242b110b5f9147"),
+    (Height(50), "3ce3dfe44671ee98f23cffb93c65bf06a91fa14dbda77fb83d2904dd63981412"),
+    (Height(100), "ff8f193447e0bf2d1ffd8b445be33cc08f5583f84816a4c45ae48eda46cc5394"),
+    (Height(200), "5874b853cfecb47a31e86ddb87ebdec142cd22cdf09f3646475d5bc8117cef90"),
+    (Height(300), "c23cf9e1da8e3c1773ec1909cd1cd0e840f86b0f95fc84094c49add54ee7e113"),
+    (Height(499), "152f1d2c0a193c250d641f7e3002fcfec692ddf5f986c66d64e7b7c4dcb1f4ef"),
+    (Height(500), "3c114755ed4837070b7b09abdc0a3ec0913ffa36c4e94e126aa152564778a63f"),
 ];

@@ -248,7 +248,9 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
             let thing = thing.map_or(Datum::Unit, Datum::Object);
             stack.extend([thing, Datum::text(tag.as_str())]);
         }
-        Event::Enter { other } | Event::Leave { other } => stack.push(Datum::Object(*other)),
+        Event::Enter { other } | Event::Leave { other } | Event::TouchEnd { other } => {
+            stack.push(Datum::Object(*other));
+        }
         Event::Ui { who, tag, choice, text } => {
             let (tag, text) = (Datum::text(tag.as_str()), Datum::text(text.as_str()));
             stack.extend([Datum::Object(*who), tag, Datum::Int((*choice).into()), text]);

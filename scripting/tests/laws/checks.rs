@@ -35,7 +35,7 @@ fn syntax_errors_have_line_and_column() {
 fn unknown_handlers_are_errors_with_a_suggestion() {
     let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer, on_upgrade, \
                on_spawn, on_ui, on_enter, on_leave, on_answer, on_hit, on_break, on_arrive, \
-               on_refused, on_sit, on_stand, on_depart, on_undelivered, on_hit_beyond";
+               on_refused, on_sit, on_stand, on_depart, on_undelivered, on_hit_beyond, on_touch_end";
     let expected = "1:4: there is no event for on_tuch: did you mean on_touch?";
     assert_eq!(first("fn on_tuch(who) {}"), expected);
     assert_eq!(first("fn on_xyzzy() {}"), format!("1:4: there is no event for on_xyzzy; {all}"));

@@ -40,16 +40,19 @@ impl ActContext<'_> {
         Ok(changes)
     }
 
-    /// Decides a touch, which the scripts on the object learn of.
+    /// Decides a touch by hand, which the scripts on the object learn of. It ends at once, so that each touch has an end.
     pub(super) fn touch(&self, object: ObjectId) -> ActResult {
         let player = self.renewed_player()?;
         let (avatar, target) = self.in_reach(object)?;
         let at = nearest_point(target, avatar.position());
-        let event = Event::Touch { other: avatar.id(), at, impulse: Fx::ZERO };
+        let other = avatar.id();
         let mut changes = vec![StateChange::Player(self.author(), player)];
         let scripts = self.state.objects.get(&object).map_or(&[][..], |object| &object.scripts);
-        let heard = self.executor.programs.listening(EventKind::Touch, scripts);
-        changes.push(StateChange::Raise(heard.collect(), event));
+        let begun = Event::Touch { other, at, impulse: Fx::ZERO };
+        for event in [begun, Event::TouchEnd { other }] {
+            let heard = self.executor.programs.listening(event.kind(), scripts);
+            changes.push(StateChange::Raise(heard.collect(), event));
+        }
         Ok(changes)
     }
 

@@ -33,9 +33,9 @@ impl Footprint {
 
     /// Returns the smallest area that holds it.
     pub(crate) fn area(&self) -> Area {
-        let half = self.shape.half_extents(self.pose.angle);
-        let center = self.pose.position;
-        Area { low: center.saturating_sub(half), high: center.saturating_add(half) }
+        let corners = self.shape.corners_around(self.pose.angle);
+        let [low, high] = corners.map(|corner| self.pose.position.saturating_add(corner));
+        Area { low, high }
     }
 }
 

@@ -55,29 +55,15 @@ pub(crate) fn framed(body: &Body, traveller: Traveller) -> Option<FrameBody> {
     })
 }
 
-/// Returns a circle, rectangle or capsule in place of a shape, and where its middle is in the body's own frame: a
-/// polygon or a segment has the rectangle around it.
+/// Returns a circle, rectangle or capsule in place of a shape, and where its middle is in the body's own frame: any
+/// other shape has the rectangle around it.
 fn simple_outline(shape: &Shape) -> (Shape, Vec2) {
-    let corners: Vec<Vec2> = match shape {
-        Shape::Circle { .. } | Shape::Rect { .. } | Shape::Capsule { .. } => {
-            return (shape.clone(), Vec2::ZERO);
-        }
-        Shape::Compound(_) => {
-            return (Shape::Rect { half: shape.half_extents(Angle::ZERO) }, Vec2::ZERO);
-        }
-        Shape::Polygon(polygon) => polygon.corners().collect(),
-        Shape::Segment(segment) => segment.ends().to_vec(),
-    };
-    let ends = |part: fn(&Vec2) -> Fx| {
-        let parts = || corners.iter().map(part);
-        let (low, high) = (parts().min().unwrap_or_default(), parts().max().unwrap_or_default());
-        (
-            low.saturating_add(high).saturating_mul(Fx::HALF),
-            high.saturating_sub(low).saturating_mul(Fx::HALF),
-        )
-    };
-    let ((x, width), (y, height)) = (ends(|corner| corner.x), ends(|corner| corner.y));
-    (Shape::Rect { half: Vec2::new(width, height) }, Vec2::new(x, y))
+    if matches!(shape, Shape::Circle { .. } | Shape::Rect { .. } | Shape::Capsule { .. }) {
+        return (shape.clone(), Vec2::ZERO);
+    }
+    let [low, high] = shape.corners_around(Angle::ZERO);
+    let half = high.saturating_sub(low).scale(Fx::HALF);
+    (Shape::Rect { half }, low.saturating_add(high).scale(Fx::HALF))
 }
 
 /// A body of a frame as it would stand on one of the two grounds.

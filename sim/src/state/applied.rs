@@ -103,7 +103,9 @@ pub(crate) fn object_of(state: &State, sender: &Sender, event: &Event) -> Object
         Sender::Player(player) => state.present.get(player).copied(),
         Sender::Script(script) => state.scripts.get(script).map(|script| script.object),
         Sender::Physics => match event {
-            Event::Touch { other, .. } | Event::Hit { other, .. } => Some(*other),
+            Event::Touch { other, .. } | Event::Hit { other, .. } | Event::TouchEnd { other } => {
+                Some(*other)
+            }
             Event::Break { other } => *other,
             Event::Sit { who } | Event::Stand { who } => Some(*who),
             _ => None,
@@ -119,6 +121,7 @@ pub fn describe(event: &Event) -> String {
         Event::Start => "start".to_owned(),
         Event::Tick { .. } => "tick".to_owned(),
         Event::Touch { other, impulse, .. } => format!("touch by {other}, impulse {impulse}"),
+        Event::TouchEnd { other } => format!("{other} touches no more"),
         Event::Chat { text, .. } => format!("chat {text:?}"),
         Event::Message { topic, .. } => format!("message {topic:?}"),
         Event::Timer { name } => format!("timer {name:?}"),

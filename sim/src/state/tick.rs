@@ -136,15 +136,15 @@ fn deliver(
         }
     }
     for (index, touch) in (0..).zip(&happened.touches) {
-        let Touch::Began { a, b, point, impulse } = *touch else {
-            continue;
-        };
+        let (a, b) = touch.pair();
         for (object, other) in [(a, b), (b, a)] {
+            let event = match *touch {
+                Touch::Began { point, impulse, .. } => Event::Touch { other, at: point, impulse },
+                Touch::Ended { .. } => Event::TouchEnd { other },
+            };
             let scripts = state.objects.get(&object).map(|object| object.scripts.clone());
-            let scripts = scripts.unwrap_or_default();
-            for script in programs.listening(EventKind::Touch, &scripts) {
-                let event = Event::Touch { other, at: point, impulse };
-                put(state, script, Sender::Physics, index, event);
+            for script in programs.listening(event.kind(), &scripts.unwrap_or_default()) {
+                put(state, script, Sender::Physics, index, event.clone());
             }
         }
     }

@@ -85,6 +85,27 @@ fn made(outcome: Outcome) -> ObjectId {
     object
 }
 
+/// Ada united a wall and a rail that both stood on her lot, and was told that the land beside it is closed: the room of a
+/// thing was a box whose middle was its centre of mass.
+#[test]
+fn a_thing_takes_no_more_room_than_its_parts() {
+    let mut yard = yard(&mut Builder::new(), &[ADA, BOB]);
+    assert_eq!(yard.try_act(ADA, claim(ground(10, 10, 8))), Outcome::Ok);
+    assert_eq!(yard.try_act(BOB, claim(ground(2, 10, 8))), Outcome::Ok);
+    let rail = |place: Act| match place {
+        Act::Build(Build::Place(plan)) => {
+            let half = Vec2::new(Fx::ONE, Fx::from_ratio(1, 10));
+            Act::Build(Build::Place(Blueprint { outline: Outline::Box { half }, ..plan }))
+        }
+        other => panic!("{other:?}"),
+    };
+    let wall_made = made(yard.try_act(ADA, wall((12, 14), (1, 1))));
+    let rail_made = made(yard.try_act(ADA, rail(wall((14, 14), (1, 1)))));
+    let unite = Act::Build(Build::Unite { objects: vec![wall_made, rail_made] });
+    made(yard.try_act(ADA, unite));
+    yard.check_leaves();
+}
+
 #[test]
 fn on_a_lot_its_holder_and_friends_build_and_nobody_else() {
     let mut yard = yard(&mut Builder::new(), &[ADMIN, ADA, BOB, EVE]);

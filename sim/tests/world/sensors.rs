@@ -10,6 +10,7 @@ use crate::{
     byte_budget::script,
     materials::body,
     undo_of::{MODERATOR, PEST, Scene, build, scene, scene_with, undo},
+    undoing::restored,
     yard::{Builder, Yard, public, vec2},
 };
 
@@ -112,6 +113,7 @@ fn a_moderator_takes_back_what_a_pest_made_a_sensor_and_what_a_pest_made_solid()
     build(&mut scene.yard, PEST, make(carpet, false));
     build(&mut scene.yard, PEST, Build::Delete { object: carpet });
     // Nobody keeps a carpet from coming back by standing where it lay.
+    scene.yard.walk_to(PEST, vec2(9, -3));
     scene.yard.walk_to(PEST, vec2(11, 0));
     assert_eq!(undo(&mut scene.yard, MODERATOR, 3_600), Outcome::Ok);
     assert!(body(&scene.yard, carpet).sensor);
@@ -156,5 +158,54 @@ fn a_door_of_a_script_lets_people_through_while_it_is_open_and_hears_of_each() {
     let specs = yard.world.specs();
     let mist = specs.into_iter().find(|(_, spec)| spec.name == "mist").expect("it was spawned").1;
     assert!(mist.body.sensor);
+    yard.check_leaves();
+}
+
+/// A plate that is pressed as long as somebody stands on it.
+const PLATE: &str = r#"
+fn on_start() { state.came = []; state.left = []; }
+fn on_touch(other) { state.came.push(other.name); }
+fn on_touch_end(other) { state.left.push(if exists(other) { other.name } else { "nobody" }); }
+"#;
+
+#[test]
+fn a_script_is_told_who_touches_its_thing_no_more() {
+    let mut builder = Builder::new();
+    let package = builder.package("plate", PLATE);
+    builder.thing(Motion::Static, (3, 0), &[package]);
+    builder.genesis.objects[0].body.sensor = true;
+    let mut yard = site(&mut builder);
+    let noted = |yard: &Yard| {
+        let state = &script(&yard.world, 1).state.0;
+        ["came", "left"].map(|list| state.get(list).map(ToString::to_string).expect("it is noted"))
+    };
+    assert!(reaches(&mut yard, 1, 3, 0));
+    assert_eq!(noted(&yard), ["[\"player 1\"]", "[]"]);
+    // A server that restored the state knows who stands on it.
+    yard.world = restored(&builder, &yard.world);
+    assert!(reaches(&mut yard, 1, 8, 0));
+    assert_eq!(noted(&yard), ["[\"player 1\"]", "[\"player 1\"]"]);
+    assert!(reaches(&mut yard, 2, 3, 0));
+    yard.act(2, Act::Leave);
+    yard.idle(3);
+    assert_eq!(noted(&yard), ["[\"player 1\", \"player 2\"]", "[\"player 1\", \"nobody\"]"]);
+    yard.check_leaves();
+}
+
+#[test]
+fn a_touch_by_hand_ends_at_once_after_it_began() {
+    let mut builder = Builder::new();
+    let package = builder.package(
+        "bell",
+        "fn on_touch(other) { state.told = `${state.told} began`; }
+         fn on_touch_end(other) { state.told = `${state.told} ended`; }
+         fn on_start() { state.told = \"it\"; }",
+    );
+    let object = builder.thing(Motion::Static, (1, 1), &[package]);
+    let mut yard = site(&mut builder);
+    assert_eq!(yard.try_act(1, Act::Touch { object }), Outcome::Ok);
+    yard.idle(2);
+    let told = script(&yard.world, 1).state.0.get("told").map(ToString::to_string);
+    assert_eq!(told.as_deref(), Some("it began ended"));
     yard.check_leaves();
 }
