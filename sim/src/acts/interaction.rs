@@ -40,7 +40,7 @@ impl ActContext<'_> {
         Ok(changes)
     }
 
-    /// Decides a touch by hand, which the scripts on the object learn of. It ends at once, so that each touch has an end.
+    /// Decides a touch by hand, which the scripts on the object learn of. It ends at once: each touch has an end.
     pub(super) fn touch(&self, object: ObjectId) -> ActResult {
         let player = self.renewed_player()?;
         let (avatar, target) = self.in_reach(object)?;

@@ -85,8 +85,8 @@ fn made(outcome: Outcome) -> ObjectId {
     object
 }
 
-/// Ada united a wall and a rail that both stood on her lot, and was told that the land beside it is closed: the room of a
-/// thing was a box whose middle was its centre of mass.
+/// Ada united a wall and a rail that both stood on her lot, and was told that the land beside it is closed: the room of
+/// a thing was a box whose middle was its centre of mass.
 #[test]
 fn a_thing_takes_no_more_room_than_its_parts() {
     let mut yard = yard(&mut Builder::new(), &[ADA, BOB]);
