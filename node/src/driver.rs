@@ -29,7 +29,7 @@ use metatopia_transport::{
     http::Allowed,
     peers::{PeerEvent, PeerEvents, PeersHandle},
 };
-use metatopia_types::{ActId, Height, NodeContact, PublicKey, SimId};
+use metatopia_types::{ActId, Blob, Height, NodeContact, PublicKey, SimId};
 use tokio::{
     sync::{mpsc, watch},
     time::MissedTickBehavior,
@@ -41,6 +41,7 @@ use self::{
     sending::{Followup, after},
 };
 use crate::{
+    ahead::CompileQueue,
     clock::SystemClock,
     courier::{CourierNews, Couriers},
     diagnostics::Diagnostics,
@@ -114,6 +115,8 @@ pub struct Driver {
     pub jobs: mpsc::Sender<executor::Job>,
     /// Receives the world back from the executor.
     pub applied: mpsc::Receiver<executor::AppliedWorld>,
+    /// Has packages compiled before their turns.
+    pub ahead: CompileQueue,
     /// Receives questions that came by HTTP.
     pub queries: mpsc::Receiver<Query>,
     /// The certificates that clients are shown. The loop renews them in time.
@@ -322,6 +325,7 @@ impl Driver {
                     order(&self.orders, Order::Snapshot(Snapshot { height, root, bytes })).await?;
                 }
                 Effect::Apply { world, decision } => self.apply((world, decision)).await?,
+                Effect::CompileAhead(package) => self.compile_ahead(&package),
                 Effect::ToPeer { to, frame } => self.to_peers(state, to, Bytes::from(frame)),
                 Effect::ToClient { client, delivery, frame } => {
                     self.to_client(client, delivery, Bytes::from(frame));
@@ -382,6 +386,14 @@ impl Driver {
             return Err(DriverError::MissingPort(missing));
         }
         self.jobs.send(job).await.map_err(|_| DriverError::Thread("world"))
+    }
+
+    /// Has a package compiled before its turn. What finds no room is compiled by its turn.
+    fn compile_ahead(&self, package: &Blob) {
+        let Some(world) = self.replica.world() else { return };
+        if !self.ahead.compile(package, world) {
+            tracing::debug!(package = %package.id(), "not compiled ahead");
+        }
     }
 
     /// Keeps connections with the sim's servers and with followers, and with no other node.

@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 mod atomic_file;
 pub mod authority_files;
 pub mod certificate_file;

@@ -36,6 +36,7 @@ use tokio::sync::{mpsc, watch};
 use self::data_dir::DataDir;
 pub use self::error::ServerError;
 use crate::{
+    ahead::{AheadExecutor, CompileQueue},
     certificate_file::CertificateFile,
     clock::SystemClock,
     config::{PeerConfig, Settings},
@@ -172,12 +173,12 @@ pub(crate) async fn start(
     let (sim, server, clock) = (genesis.id(), signer.public(), shared.clock);
     let repairs = RepairLog::at(&settings.data_dir);
     let config = replica_config(genesis, encoded.clone(), signer, settings, repairs.read());
-    let damage = data_dir.damage.clone();
+    let (damage, compiled) = (data_dir.damage.clone(), Arc::clone(&data_dir.compiled));
     let (replica, store) = data_dir.replica(config.clone(), genesis, settings, clock.now())?;
     let height = replica.world().map(World::height).unwrap_or_default();
     tracing::info!(%sim, %server, %height, "starting");
-    let Threads { orders, stored, jobs, applied, disk } =
-        start_threads(store, history(settings), Arc::clone(&shared.pool), meddle)?;
+    let Threads { orders, stored, jobs, applied, disk, ahead } =
+        start_threads(store, history(settings), Arc::clone(&shared.pool), compiled, meddle)?;
     let (transport, published) = (&figures.transport, Arc::clone(&figures.overlay));
     let (peers, peer_events) = start_peers(settings, &node_key, transport).await?;
     let listen_config = listen_config(settings, shared, allowed.clone())?;
@@ -219,6 +220,7 @@ pub(crate) async fn start(
         stored,
         jobs,
         applied,
+        ahead,
         queries,
         certificates,
         allowed,
@@ -389,12 +391,14 @@ struct Threads {
     jobs: mpsc::Sender<executor::Job>,
     applied: mpsc::Receiver<executor::AppliedWorld>,
     disk: thread::JoinHandle<()>,
+    ahead: CompileQueue,
 }
 
 fn start_threads(
     store: Store<RealDisk>,
     history: History,
     pool: Arc<Pool>,
+    compiled: Arc<AheadExecutor>,
     meddle: Option<Meddle>,
 ) -> Result<Threads, ServerError> {
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
@@ -405,7 +409,8 @@ fn start_threads(
     let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
     let disk = disk_thread::start(store, history, ordered, done).map_err(no_thread)?;
     executor::start(pool, jobbed, finished, meddle).map_err(no_thread)?;
-    Ok(Threads { orders, stored, jobs, applied, disk })
+    let ahead = CompileQueue::start(compiled).map_err(no_thread)?;
+    Ok(Threads { orders, stored, jobs, applied, disk, ahead })
 }
 
 fn read_genesis(settings: &Settings) -> Result<(Genesis, Vec<u8>), ServerError> {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use metatopia_consensus::{Decision, Halt, RecordPosition};
 use metatopia_protocol::{Answer, Goodbye, Question, SignedAnnouncement, SubmitRefusal};
 use metatopia_sim::World;
-use metatopia_types::{ActId, Height, Millis, NodeContact, Outcome, PublicKey, Root, SimId};
+use metatopia_types::{ActId, Blob, Height, Millis, NodeContact, Outcome, PublicKey, Root, SimId};
 
 use crate::{
     ClientId, Delivery, FetchEvent, Followers, Gaps, OwnEndpoint, RepairReport, Replacement,
@@ -195,6 +195,9 @@ pub enum Effect {
         /// The decided turn.
         decision: Arc<Decision>,
     },
+    /// Compile a package on a thread of its own, if there is room: the act that publishes it waits for a turn. Its turn
+    /// looks up what became of it, or compiles it itself.
+    CompileAhead(Blob),
     /// Send a frame to one peer, or to all connected peers.
     ToPeer {
         /// The peer that receives it; none means all.

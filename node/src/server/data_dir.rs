@@ -5,20 +5,21 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use metatopia_audit::tools;
 use metatopia_consensus::Base;
 use metatopia_replica::{
     Config, RecordsError, Replica, base_of,
     keeper::{Log, StartError, StorageError, begin_log, newest_state, open_log, open_replica},
 };
-use metatopia_sim::{Genesis, World};
+use metatopia_sim::{Genesis, Tools, World};
 use metatopia_store::{Identity, Opening, Quarantine, Store, TailReport};
 use metatopia_types::{Now, PublicKey, SimId};
 
 use super::ServerError;
 use crate::{
+    ahead::AheadExecutor,
     atomic_file::{folder_of, sync_folder},
     config::Settings,
     disk::RealDisk,
@@ -30,6 +31,8 @@ use crate::{
 pub(super) struct DataDir {
     pub(super) store: Store<RealDisk>,
     state: (Base, World),
+    /// The executor of the state, which looks up what was compiled ahead.
+    pub(super) compiled: Arc<AheadExecutor>,
     /// The damage that was found, and where the damaged files were put.
     pub(super) damage: Option<String>,
 }
@@ -45,7 +48,8 @@ impl DataDir {
         let disk = RealDisk::open(&settings.data_dir)?;
         // This comes before any repair, because files of another program must stay as they are.
         engine::check_files(&settings.data_dir, &disk)?;
-        let (state, passed_over) = newest_state(&disk, &tools());
+        let compiled = Arc::<AheadExecutor>::default();
+        let (state, passed_over) = newest_state(&disk, &compiled.tools());
         engine::check_states(&settings.data_dir, &passed_over)?;
         let opened = open_log(disk, Opening::new(Identity { sim, server }));
         let Log { store, tail, aside, unmarked } =
@@ -64,12 +68,12 @@ impl DataDir {
         let state = match state {
             Some(state) => state,
             None => {
-                let world = first_world(genesis, settings)?;
+                let world = first_world(genesis, settings, &compiled.tools())?;
                 (base_of(&world), world)
             }
         };
         let damage = (!damages.is_empty()).then(|| damages.join("; "));
-        Ok(Self { store, state, damage })
+        Ok(Self { store, state, compiled, damage })
     }
 
     /// Lets a server with a new key sign. The log says so durably before the key is marked as used,
@@ -93,7 +97,7 @@ impl DataDir {
         settings: &Settings,
         now: Now,
     ) -> Result<(Replica, Store<RealDisk>), ServerError> {
-        let Self { store, state, .. } = self;
+        let Self { store, state, compiled, .. } = self;
         let path = settings.data_dir.clone();
         let why = match open_replica(&store, config.clone(), state, now) {
             Ok((replica, unread)) => {
@@ -110,7 +114,7 @@ impl DataDir {
         }
         tracing::error!(%why, "this server has no state to begin with: it asks the others for one");
         let least = why.least(store.index());
-        let world = first_world(genesis, settings)?;
+        let world = first_world(genesis, settings, &compiled.tools())?;
         Ok((Replica::stateless(config, world, least, now), store))
     }
 }
@@ -131,8 +135,12 @@ fn unreadable(path: PathBuf, source: RecordsError) -> ServerError {
 }
 
 /// Returns the world before the first turn.
-fn first_world(genesis: &Genesis, settings: &Settings) -> Result<World, ServerError> {
-    first_state(genesis, &settings.genesis, &tools()).map_err(|source| ServerError::FirstState {
+fn first_world(
+    genesis: &Genesis,
+    settings: &Settings,
+    tools: &Tools,
+) -> Result<World, ServerError> {
+    first_state(genesis, &settings.genesis, tools).map_err(|source| ServerError::FirstState {
         path: settings.genesis.clone(),
         source: Box::new(source),
     })

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use metatopia_protocol::{Question, Submission, SubmitRefusal};
-use metatopia_sim::{Register, Standing};
-use metatopia_types::{Act, ActId, Envelope, PublicKey, Sign, Verify};
+use metatopia_sim::{ActTarget, Register, Right, Standing, World};
+use metatopia_types::{Act, ActId, Blob, Envelope, PublicKey, Sign, Verify};
 
 use super::{
     Ingress,
@@ -69,7 +69,7 @@ impl Ingress {
         // An act that came from another server is handed on again: that server may have died before all
         // had it. Later acts of the lane would shut it out.
         let handed_on = matches!(source, Some(ActSource::Client(_)));
-        let stage = match self.admit(ctx.config, submission, ActSource::Client(client)) {
+        let stage = match self.admit(ctx, submission, ActSource::Client(client)) {
             Ok(()) => {
                 if !handed_on {
                     self.relay(ctx, &act);
@@ -95,8 +95,12 @@ impl Ingress {
 
     /// Takes an act that another server handed on. A refusal is normal: the act may have been decided
     /// meanwhile.
-    pub(crate) fn submission_of_peer(&mut self, ctx: &ReplicaContext<'_>, submission: Submission) {
-        let _refused = self.admit(ctx.config, submission, ActSource::Server);
+    pub(crate) fn submission_of_peer(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        submission: Submission,
+    ) {
+        let _refused = self.admit(ctx, submission, ActSource::Server);
     }
 
     /// Hands a client's act on to the other servers, now or after a turn.
@@ -131,6 +135,20 @@ impl Ingress {
     }
 
     fn admit(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        submission: Submission,
+        source: ActSource,
+    ) -> Result<(), SubmitRefusal> {
+        let package = published(ctx, &submission);
+        self.take_in(ctx.config, submission, source)?;
+        if let Some(package) = package {
+            ctx.emit(Effect::CompileAhead(package));
+        }
+        Ok(())
+    }
+
+    fn take_in(
         &mut self,
         config: &Config,
         submission: Submission,
@@ -169,7 +187,7 @@ impl Ingress {
         };
         self.own_seq = self.own_seq.plus(1);
         let submission = Submission { act: envelope.sign(signer), blobs: Vec::new() };
-        let taken = self.admit(ctx.config, submission.clone(), ActSource::Server).is_ok();
+        let taken = self.take_in(ctx.config, submission.clone(), ActSource::Server).is_ok();
         if taken {
             emit_act(ctx, None, submission);
         }
@@ -184,6 +202,15 @@ fn time_of_one(ctx: &ReplicaContext<'_>) -> Duration {
         false => FOLLOWER_RELAYED_PER_SECOND,
     };
     Duration::from_secs(1) / per_second
+}
+
+/// Returns the package that an act publishes, if its author may publish. Nothing is known of that while a turn is
+/// applied.
+fn published(ctx: &ReplicaContext<'_>, submission: &Submission) -> Option<Blob> {
+    let Envelope { author, act, .. } = &submission.act.envelope;
+    let may = |world: &World| world.may(author, Right::Publish, &ActTarget::SIM).is_ok();
+    let is_published = matches!(act, Act::Publish { .. }) && ctx.execution.world().is_some_and(may);
+    submission.blobs.first().filter(|_| is_published).cloned()
 }
 
 fn emit_act(ctx: &mut ReplicaContext<'_>, to: Option<PublicKey>, act: Submission) {

@@ -14,7 +14,7 @@ use metatopia_replica::{
 };
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
 use metatopia_types::{
-    Ed25519, Height, Millis, NodeContact, Now, PublicKey, Sign, SigningKey, SimId,
+    Blob, Ed25519, Height, Millis, NodeContact, Now, PublicKey, Sign, SigningKey, SimId,
 };
 
 /// Turns between snapshots here.
@@ -46,6 +46,8 @@ pub(crate) struct Alone {
     told: Vec<(ClientId, Vec<u8>)>,
     clients: u64,
     /// Which clients count as known, or no longer, as it said.
+    /// The packages that were to be compiled before their turns.
+    pub(crate) compiled_ahead: Vec<Blob>,
     pub(crate) known: Vec<(ClientId, bool)>,
     /// It loses its power when it is to write down who was let in.
     pub(crate) dies_of_guests: bool,
@@ -144,6 +146,7 @@ impl Alone {
             told,
             clients: 0,
             known: Vec::new(),
+            compiled_ahead: Vec::new(),
             dies_of_guests: false,
             watched: Vec::new(),
             unheard: Vec::new(),
@@ -294,6 +297,7 @@ impl Alone {
             Effect::Borders(watched) => self.watched = watched,
             Effect::DispatchRefused { why, .. } => self.unheard.push(why),
             Effect::KnownClient { client, known } => self.known.push((client, known)),
+            Effect::CompileAhead(package) => self.compiled_ahead.push(package),
             Effect::Answer { token, answer } => drop(self.answers.insert(token, answer)),
             _ => {}
         }

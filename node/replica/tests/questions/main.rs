@@ -13,6 +13,7 @@ mod joints;
 mod land;
 mod people;
 mod profiles;
+mod publishing;
 mod repair;
 mod snapshots;
 mod state_sync;

@@ -269,6 +269,8 @@ impl ReplicaServer {
                 let moved = self.gateway.send(client, delivery, frame);
                 self.move_line(now, client, moved);
             }
+            // Turns take no time here, so each compiles what it publishes.
+            Wish::CompileAhead(_) => {}
             // Its people send no faster than they are answered.
             Wish::SlowClient { .. } | Wish::KnownClient { .. } => {}
             Wish::CloseClient { client, why } => {

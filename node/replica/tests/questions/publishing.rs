@@ -1,0 +1,45 @@
+//! Packages are compiled before the turn of the act that publishes them.
+
+use metatopia_sim::Publishers;
+use metatopia_types::{Act, Blob, Look};
+
+use super::{
+    alone::{Alone, genesis},
+    author_class::Person,
+};
+
+/// Returns a server of a sim where these may publish, and a player there.
+fn server(publishers: Publishers) -> (Alone, Person) {
+    let mut founded = genesis();
+    founded.parameters.publishers = publishers;
+    let mut server = Alone::found(&founded);
+    server.run_to(3);
+    let mut player = Person::comes(&mut server, 10);
+    player.acts(&mut server, Act::login("ann".to_owned(), Look::default()), 100);
+    server.run_to(8);
+    (server, player)
+}
+
+/// The sim looks at what the bytes are in the turn of the act alone.
+fn package() -> (Act, Blob) {
+    let blob = Blob(b"some package".to_vec());
+    (Act::Publish { source: blob.id() }, blob)
+}
+
+#[test]
+fn a_package_is_compiled_ahead_once_a_client_has_handed_it_in() {
+    let (mut server, mut player) = server(Publishers::Anybody);
+    let (act, blob) = package();
+    player.acts_with(&mut server, act, vec![blob.clone()], 100);
+    assert_eq!(server.compiled_ahead, [blob]);
+    server.run_to(20);
+    assert_eq!(server.compiled_ahead.len(), 1, "once");
+}
+
+#[test]
+fn a_package_of_somebody_who_may_not_publish_is_not_compiled_ahead() {
+    let (mut server, mut player) = server(Publishers::Admins);
+    let (act, blob) = package();
+    player.acts_with(&mut server, act, vec![blob], 100);
+    assert_eq!(server.compiled_ahead, []);
+}

@@ -1,0 +1,121 @@
+use std::collections::BTreeMap;
+
+use metatopia_audit::fixture;
+use metatopia_scripting::{Draft, PackageAuthor};
+use metatopia_types::Digest;
+
+use super::*;
+
+/// Returns a package of this source, which nobody has looked at, and of these imports.
+fn importing(source: &str, imports: BTreeMap<String, PackageId>) -> Package {
+    let draft = Draft {
+        name: "lamp".to_owned(),
+        version: "1.0.0".to_owned(),
+        api: 1,
+        entry: "main.rhai".to_owned(),
+        files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
+        imports,
+        licence: "AGPL-3.0-or-later".to_owned(),
+        authors: vec![PackageAuthor { name: "Ada".to_owned(), key: None }],
+        ..Draft::default()
+    };
+    Package::build(draft).expect("a package")
+}
+
+fn package(source: &str) -> Package {
+    importing(source, BTreeMap::new())
+}
+
+/// Returns a package that says this.
+fn lamp(words: &str) -> Package {
+    package(&format!("fn on_touch(other) {{ say(\"{words}\"); }}"))
+}
+
+fn world() -> World {
+    World::genesis(&fixture::genesis(), &metatopia_audit::tools()).expect("the plaza")
+}
+
+fn blob(package: &Package) -> Blob {
+    Blob(package.encode())
+}
+
+/// Compiles packages as the thread does, and then one of them as a turn does.
+fn compiled(executor: &AheadExecutor, ahead: &[&Package], wanted: &Package) -> Compiled {
+    let world = world();
+    for package in ahead {
+        let sources = PackageSources::new(&blob(package), &world).expect("the sim lacks it");
+        executor.compile_ahead(&sources);
+    }
+    executor.compile(&LinkedPackage::new(wanted, &|_| None).expect("it imports nothing"))
+}
+
+fn is_kept(executor: &AheadExecutor, package: &Package) -> bool {
+    executor.0.lock().expect("no thread failed").iter().any(|(id, _)| *id == package.id())
+}
+
+#[test]
+fn a_turn_looks_up_what_was_compiled_ahead() {
+    let executor = AheadExecutor::default();
+    let on = lamp("on");
+    let first = compiled(&executor, &[&on], &on).expect("it compiles");
+    let again = compiled(&executor, &[], &on).expect("it compiles");
+    assert!(Arc::ptr_eq(&first, &again), "it was compiled once");
+    let off = lamp("off");
+    assert_eq!(compiled(&executor, &[], &off).expect("it compiles").package(), off.id());
+    assert!(!is_kept(&executor, &off), "only what was compiled ahead is kept");
+}
+
+#[test]
+fn what_does_not_compile_has_the_same_error_ahead_and_in_its_turn() {
+    let wrong = package("fn on_touch(other) { say(; }");
+    let told = |ahead: &[&Package]| match compiled(&AheadExecutor::default(), ahead, &wrong) {
+        Err(error) => error,
+        Ok(_) => panic!("it has a mistake"),
+    };
+    assert_eq!(told(&[&wrong]), told(&[]));
+}
+
+#[test]
+fn what_a_sim_has_or_will_refuse_is_not_compiled_ahead() {
+    let world = world();
+    let known = world.packages().next().expect("the plaza has packages");
+    assert!(PackageSources::new(&blob(known), &world).is_none());
+    assert!(PackageSources::new(&Blob(b"no package".to_vec()), &world).is_none());
+    let lost = BTreeMap::from([("lost".to_owned(), PackageId(Digest::ZERO))]);
+    let importing = importing("fn on_start() { lost::go(); }", lost);
+    assert!(PackageSources::new(&blob(&importing), &world).is_none());
+}
+
+#[test]
+fn the_oldest_of_what_was_compiled_ahead_goes_first() {
+    let executor = AheadExecutor::default();
+    let all: Vec<Package> = (0..=COMPILED_MAX).map(|n| lamp(&n.to_string())).collect();
+    let _last = compiled(&executor, &all.iter().collect::<Vec<_>>(), &all[COMPILED_MAX]);
+    let kept: Vec<bool> = all.iter().map(|package| is_kept(&executor, package)).collect();
+    assert_eq!(kept.iter().filter(|kept| **kept).count(), COMPILED_MAX);
+    assert!(!kept[0], "the oldest one is gone");
+}
+
+#[test]
+fn the_thread_compiles_all_that_it_was_sent() {
+    let executor = AheadExecutor::default();
+    let on = lamp("on");
+    let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
+    assert!(CompileQueue(sender).compile(&blob(&on), &world()));
+    executor.compile_all(&packages);
+    assert!(is_kept(&executor, &on));
+}
+
+#[test]
+fn what_finds_no_room_is_left_to_its_turn() {
+    let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
+    let (queue, world) = (CompileQueue(sender), world());
+    for n in 0..COMPILES_WAITING_MAX {
+        let on = lamp(&n.to_string());
+        assert!(queue.compile(&blob(&on), &world));
+    }
+    let on = lamp("on");
+    assert!(!queue.compile(&blob(&on), &world));
+    drop(packages);
+    assert!(!queue.compile(&blob(&on), &world), "the thread has ended");
+}
