@@ -15,16 +15,15 @@ use std::{
 use metatopia_scripting::{
     CompileError, Executor, Handler, LinkedPackage, Package, default_executor,
 };
-use metatopia_sim::{Tools, World};
-use metatopia_types::{Blob, PackageId};
+use metatopia_sim::{Tools, World, limits::PUBLISHED_BYTES_PER_TURN_MAX};
+use metatopia_types::{Blob, Height, PackageId};
 
 use crate::executor::STACK_BYTES;
 
 /// Packages that wait for the thread. What finds no room is compiled by its turn.
 const COMPILES_WAITING_MAX: usize = 8;
 
-/// Programs, and errors in the place of programs, that are kept for their turns; the oldest go first. Turns come within
-/// seconds, and each has 64 KiB of sources at most.
+/// Programs, and errors in the place of programs, that are kept for their turns; the oldest go first.
 const COMPILED_MAX: usize = 16;
 
 /// What became of a package.
@@ -80,6 +79,8 @@ impl Executor for AheadExecutor {
 struct PackageSources {
     package: Package,
     imports: Vec<Package>,
+    /// How much a turn counts it for.
+    weight: u64,
 }
 
 impl PackageSources {
@@ -92,13 +93,23 @@ impl PackageSources {
         }
         let linked = LinkedPackage::new(&package, &|id| world.package(id)).ok()?;
         let imports = linked.imports().packages().cloned().collect();
-        Some(Self { package, imports })
+        let weight = linked.weight() as u64;
+        Some(Self { package, imports, weight })
     }
 }
 
 /// The way to the thread that compiles packages.
+///
+/// After each turn it takes as many bytes of source as a turn compiles. Turns have room for four times as many, and
+/// refuse what is beyond: without a bound, whoever sends that would keep the thread of each server busy.
 #[derive(Debug)]
-pub struct CompileQueue(mpsc::SyncSender<PackageSources>);
+pub struct CompileQueue {
+    packages: mpsc::SyncSender<PackageSources>,
+    /// The turn after which the bytes were taken.
+    height: Height,
+    /// The bytes of source that were taken since, of packages with all that they import.
+    taken: u64,
+}
 
 impl CompileQueue {
     /// Starts the thread. It ends when nobody can send it packages any more.
@@ -109,12 +120,28 @@ impl CompileQueue {
         let (sender, packages) = mpsc::sync_channel::<PackageSources>(COMPILES_WAITING_MAX);
         let compiler = thread::Builder::new().name("compiler".into()).stack_size(STACK_BYTES);
         compiler.spawn(move || executor.compile_all(&packages))?;
-        Ok(Self(sender))
+        Ok(Self::to(sender))
+    }
+
+    const fn to(packages: mpsc::SyncSender<PackageSources>) -> Self {
+        Self { packages, height: Height(0), taken: 0 }
     }
 
     /// Has a package compiled that will come in a turn of this world, if there is room. Returns whether there is.
-    pub fn compile(&self, source: &Blob, world: &World) -> bool {
-        PackageSources::new(source, world).is_some_and(|sources| self.0.try_send(sources).is_ok())
+    pub fn compile(&mut self, source: &Blob, world: &World) -> bool {
+        if self.height != world.height() {
+            (self.height, self.taken) = (world.height(), 0);
+        }
+        // A package weighs no less than its own bytes: where these have no room, nobody decodes it.
+        let has_room = |bytes| self.taken + bytes <= PUBLISHED_BYTES_PER_TURN_MAX;
+        if !has_room(source.0.len() as u64) {
+            return false;
+        }
+        let Some(sources) = PackageSources::new(source, world) else { return false };
+        let bytes = sources.weight;
+        let is_taken = has_room(bytes) && self.packages.try_send(sources).is_ok();
+        self.taken += if is_taken { bytes } else { 0 };
+        is_taken
     }
 }
 

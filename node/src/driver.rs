@@ -389,7 +389,7 @@ impl Driver {
     }
 
     /// Has a package compiled before its turn. What finds no room is compiled by its turn.
-    fn compile_ahead(&self, package: &Blob) {
+    fn compile_ahead(&mut self, package: &Blob) {
         let Some(world) = self.replica.world() else { return };
         if !self.ahead.compile(package, world) {
             tracing::debug!(package = %package.id(), "not compiled ahead");

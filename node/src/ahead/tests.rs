@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use metatopia_audit::fixture;
 use metatopia_scripting::{Draft, PackageAuthor};
+use metatopia_sim::Serial;
 use metatopia_types::Digest;
 
 use super::*;
@@ -101,7 +102,7 @@ fn the_thread_compiles_all_that_it_was_sent() {
     let executor = AheadExecutor::default();
     let on = lamp("on");
     let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
-    assert!(CompileQueue(sender).compile(&blob(&on), &world()));
+    assert!(CompileQueue::to(sender).compile(&blob(&on), &world()));
     executor.compile_all(&packages);
     assert!(is_kept(&executor, &on));
 }
@@ -109,7 +110,7 @@ fn the_thread_compiles_all_that_it_was_sent() {
 #[test]
 fn what_finds_no_room_is_left_to_its_turn() {
     let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
-    let (queue, world) = (CompileQueue(sender), world());
+    let (mut queue, world) = (CompileQueue::to(sender), world());
     for n in 0..COMPILES_WAITING_MAX {
         let on = lamp(&n.to_string());
         assert!(queue.compile(&blob(&on), &world));
@@ -118,4 +119,20 @@ fn what_finds_no_room_is_left_to_its_turn() {
     assert!(!queue.compile(&blob(&on), &world));
     drop(packages);
     assert!(!queue.compile(&blob(&on), &world), "the thread has ended");
+}
+
+/// Whoever sent acts for more packages than turns take kept the thread of each server busy.
+#[test]
+fn after_each_turn_as_much_is_compiled_ahead_as_a_turn_compiles() {
+    let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
+    let (mut queue, mut world) = (CompileQueue::to(sender), world());
+    let long = |n: u8| package(&format!("// {n}{}\nfn on_tick(dt) {{}}\n", "-".repeat(30_000)));
+    let mut compiled =
+        |world: &World| (0..4).filter(|n| queue.compile(&blob(&long(*n)), world)).count();
+    assert_eq!(compiled(&world), 2, "64 KiB hold two");
+    assert_eq!(compiled(&world), 0);
+    let turn = fixture::next_turn(&world, None, world.root());
+    world.apply(&turn, &Serial);
+    assert_eq!(compiled(&world), 2);
+    assert_eq!(packages.try_iter().count(), 4);
 }
