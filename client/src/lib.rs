@@ -15,6 +15,7 @@
 //! * [`BuddyList`] names those whom a person likes to find, and [`OwnProfile`] is what she says of herself.
 //! * [`mentions`] says whether words name a person.
 //! * [`NeighbourGround`] says where the ground of a neighbour lies, and how far it is.
+//! * [`publishing_steps`] brings a package into a sim.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
@@ -44,6 +45,7 @@ mod orders;
 mod own_profile;
 mod profiles;
 mod prove;
+mod publishing;
 mod session;
 mod sight;
 pub mod text;
@@ -70,6 +72,7 @@ pub use own_profile::{
 };
 pub use profiles::ProvenProfiles;
 pub use prove::{LATE_TURNS, ProvenSight, UnprovenSight};
+pub use publishing::{PublishingStep, publishing_steps};
 pub use session::{
     ENTRANCES_MAX, HEADER_FRESH, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session,
     SessionEvent, SubmitError, TRUSTING_PERIOD, UNCHECKED_MAX,

@@ -93,7 +93,8 @@ impl PackageSources {
         }
         let linked = LinkedPackage::new(&package, &|id| world.package(id)).ok()?;
         let imports = linked.imports().packages().cloned().collect();
-        let weight = linked.weight() as u64;
+        let is_whole = source.0.len() as u64 <= PUBLISHED_BYTES_PER_TURN_MAX;
+        let weight = if is_whole { linked.weight() } else { linked.compiled_bytes() } as u64;
         Some(Self { package, imports, weight })
     }
 }
@@ -132,9 +133,10 @@ impl CompileQueue {
         if self.height != world.height() {
             (self.height, self.taken) = (world.height(), 0);
         }
-        // A package weighs no less than its own bytes: where these have no room, nobody decodes it.
+        // A package weighs no less than its own bytes: where these have no room, nobody decodes it. One that came in
+        // pieces weighs as much as is compiled of it, and is not decoded behind any other.
         let has_room = |bytes| self.taken + bytes <= PUBLISHED_BYTES_PER_TURN_MAX;
-        if !has_room(source.0.len() as u64) {
+        if !has_room((source.0.len() as u64).min(PUBLISHED_BYTES_PER_TURN_MAX)) {
             return false;
         }
         let Some(sources) = PackageSources::new(source, world) else { return false };

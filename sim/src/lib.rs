@@ -166,7 +166,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 29;
+pub const ENGINE: u32 = 30;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

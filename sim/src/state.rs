@@ -29,6 +29,7 @@ mod luggage;
 mod mechanism;
 mod object;
 mod parameters;
+mod pieces;
 mod players;
 mod presence;
 mod publications;
@@ -63,6 +64,7 @@ pub use parameters::{
     AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, LotParameters,
     Parameters, ParametersError, Publishers, TierName, heading_of,
 };
+pub(crate) use pieces::{PackagePiece, PieceKey};
 pub use players::{Player, PlayerSession, Since, is_name};
 pub use presence::Presence;
 pub use publications::Publication;

@@ -85,7 +85,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 16;
+pub const VERSION: u16 = 17;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use metatopia_client::{build, text::printable};
+use metatopia_client::{PublishingStep, build, publishing_steps, text::printable};
 use metatopia_protocol::{Answer, Question, ScriptEntry};
-use metatopia_scripting::{Package, PackageAuthor, limits::LINKED_PACKAGES_MAX};
-use metatopia_types::{Act, Blob, Build, ObjectId, Outcome, PackageId, Refusal, ScriptId};
+use metatopia_scripting::{LinkedPackage, Package, PackageAuthor, limits::LINKED_PACKAGES_MAX};
+use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, Refusal, ScriptId};
 use tokio::{task::spawn_blocking, time::sleep_until};
 
 use super::{
@@ -115,11 +115,11 @@ pub(super) async fn publish(room: &mut TextClient, dir: &str, thing: Option<&str
     };
     let has_it = fetch(room, package.id()).await?.is_some();
     for import in imports.iter().filter(|_| !has_it) {
-        if !bring(room, import).await? {
+        if !bring(room, import, &imports).await? {
             return Ok(());
         }
     }
-    if !bring(room, &package).await? {
+    if !bring(room, &package, &imports).await? {
         return Ok(());
     }
     match thing {
@@ -128,19 +128,47 @@ pub(super) async fn publish(room: &mut TextClient, dir: &str, thing: Option<&str
     }
 }
 
-/// Publishes a package, if the sim lacks it. Says whether the sim has it then.
-async fn bring(room: &mut TextClient, package: &Package) -> Result<bool, TextClientError> {
+/// Publishes a package, if the sim lacks it. What it imports is among the `known`. Says whether the sim has it then.
+async fn bring(
+    room: &mut TextClient,
+    package: &Package,
+    known: &[Package],
+) -> Result<bool, TextClientError> {
     let (id, name) = (package.id(), package.manifest().name.clone());
     if fetch(room, id).await?.is_some() {
         room.tell(LineKind::Answer, &format!("The sim has {name} already, as package {id}."))?;
         return Ok(true);
     }
-    let source = Blob(package.encode());
-    let act = Act::Publish { source: source.id() };
-    let fate = room.perform(act, vec![source]).await?;
+    let find = |id: &PackageId| known.iter().find(|known| known.id() == *id);
+    let weight = match LinkedPackage::new(package, &find) {
+        Ok(linked) => linked.weight(),
+        Err(why) => {
+            room.tell(LineKind::Refused, &printable(&why.to_string()))?;
+            return Ok(false);
+        }
+    };
+    let mut steps = publishing_steps(package.encode(), weight);
+    let last = steps.pop().expect("an act brings the package");
+    let pieces = steps.len();
+    for (n, step) in steps.into_iter().enumerate() {
+        let done = format!("Piece {} of {pieces} is there.", n + 1);
+        if !publish_step(room, step, &done).await? {
+            return Ok(false);
+        }
+    }
+    publish_step(room, last, &format!("You publish {name}, as package {id}.")).await
+}
+
+/// Has an act of publishing decided, and tells what became of it. Says whether it is done.
+async fn publish_step(
+    room: &mut TextClient,
+    PublishingStep { act, blob }: PublishingStep,
+    done: &str,
+) -> Result<bool, TextClientError> {
+    let fate = room.perform(act, blob.into_iter().collect()).await?;
     match fate {
         ActProgress::Done(Outcome::Refused(why)) => tell_refusal(room, why).await?,
-        fate => deeds::conclude(room, fate, &format!("You publish {name}, as package {id}."))?,
+        fate => deeds::conclude(room, fate, done)?,
     }
     Ok(matches!(fate, ActProgress::Done(Outcome::Ok | Outcome::Made(_))))
 }

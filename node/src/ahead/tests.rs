@@ -136,3 +136,29 @@ fn after_each_turn_as_much_is_compiled_ahead_as_a_turn_compiles() {
     assert_eq!(compiled(&world), 2);
     assert_eq!(packages.try_iter().count(), 4);
 }
+
+/// A package of 256 KiB never found room, and so was always compiled by its turn.
+#[test]
+fn a_package_that_came_in_pieces_is_compiled_ahead_by_what_is_compiled_of_it() {
+    let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
+    let (mut queue, world) = (CompileQueue::to(sender), world());
+    let novel = |entry: usize| {
+        let source = format!("// {}\nfn on_tick(dt) {{}}\n", "-".repeat(entry));
+        let notes = |n: usize| (format!("notes{n}.txt"), vec![b'a'; 60_000]);
+        let files = (0..3).map(notes).chain([("main.rhai".to_owned(), source.into_bytes())]);
+        let draft = Draft {
+            name: "novel".to_owned(),
+            version: "1.0.0".to_owned(),
+            api: 1,
+            entry: "main.rhai".to_owned(),
+            files: files.collect(),
+            licence: "AGPL-3.0-or-later".to_owned(),
+            authors: vec![PackageAuthor { name: "Ada".to_owned(), key: None }],
+            ..Draft::default()
+        };
+        blob(&Package::build(draft).expect("a package"))
+    };
+    assert!(queue.compile(&novel(40_000), &world));
+    assert!(!queue.compile(&novel(30_000), &world), "a turn compiles 64 KiB");
+    assert_eq!(packages.try_iter().count(), 1);
+}

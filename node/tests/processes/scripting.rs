@@ -84,6 +84,7 @@ fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
     told(0, &["script", "logs", "--node", node]);
 
     a_script_that_wears_out_is_resumed(&folder, node, &me, &mut person);
+    a_long_package_goes_in_pieces_and_comes_out_whole(&folder, node, &me);
     an_upgrade_that_fails_is_told(&folder, &upgrade[..upgrade.len() - 1], id);
     assert!(told(3, &["script", "logs", "9999", "--node", node]).contains("no script 9999"));
     let detached = json(&["script", "detach", &script, "--key", &me, "--node", node, "--json"]);
@@ -110,6 +111,32 @@ fn an_upgrade_that_fails_is_told(folder: &Folder, upgrade: &[&str], before: &str
     fs::write(folder.join("lamp/lamp.rhai"), failing).expect("a file");
     let fallen = told(1, upgrade);
     assert!(fallen.contains(&format!("runs what it ran before: package {before}")), "{fallen}");
+}
+
+/// Publishes a package that is too long for one act, and fetches its source.
+fn a_long_package_goes_in_pieces_and_comes_out_whole(folder: &Folder, node: &str, me: &str) {
+    let (novel, again) = (folder.join("novel"), folder.join("again"));
+    let (dir, out) = (novel.display().to_string(), again.display().to_string());
+    json(&["script", "new", &dir, "--json"]);
+    let notes: String = (0..5_500).map(|n| format!("Line {n} of what happens.\n")).collect();
+    for (n, part) in notes.as_bytes().chunks(60_000).enumerate() {
+        fs::write(novel.join(format!("notes{n}.txt")), part).expect("a file");
+    }
+    let publish = ["script", "publish", &dir, "--key", me, "--node", node, "--attach", "lantern"];
+    let published = told(0, &publish);
+    assert!(published.contains("novel: piece 1 of 5"), "{published}");
+    assert!(published.contains("runs     as script "), "{published}");
+    let id = published.split_whitespace().skip_while(|word| *word != "package").nth(1);
+    let id = id.expect("an id");
+    let written = told(0, &["script", "source", id, "-o", &out, "--node", node]);
+    assert!(written.contains(&format!("which re-hashes to {id}")), "{written}");
+    let last = fs::read(again.join("notes2.txt")).expect("the last notes");
+    assert_eq!(last, fs::read(novel.join("notes2.txt")).expect("a file"));
+    // Others write as much in a minute, but nobody twice as much.
+    let more = fs::write(novel.join("notes3.txt"), "The end.\n".repeat(6_000));
+    more.expect("a file");
+    let refused = told(4, &publish[..7]);
+    assert!(refused.contains("wait a minute"), "{refused}");
 }
 
 /// Puts a second script on the lantern of `me`, which fails again and again when `person` touches it.
@@ -212,6 +239,15 @@ fn in_words_a_source_is_edited_published_upgraded_and_its_failures_are_read() {
     person.sees("Of late the scripts on lantern logged nothing, and none failed.");
     person.types("publish drafts/bell");
     person.sees("The sim has bell already");
+    let notes = folder.join("drafts/bell/notes.txt");
+    for (n, name) in ["notes.txt", "more.txt"].into_iter().enumerate() {
+        let file = folder.join("drafts/bell").join(name);
+        fs::write(file, format!("{n} ").repeat(20_000)).expect("a file");
+    }
+    person.types("publish drafts/bell lantern");
+    person.sees("Piece 3 of 3 is there.");
+    person.sees("on lantern runs it now.");
+    fs::remove_file(notes).expect("the file");
 
     let source = folder.join("drafts/bell/bell.rhai");
     fs::write(&source, "fn on_touch(other) {\n    sya(1);\n}\n").expect("a file");

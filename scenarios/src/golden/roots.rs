@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "7e641936aa8459f28b8e9ef13780e59163c734d8b44c6c1e6af609122e082897"),
-    (Height(1), "1ef10da525a49efa59ced58ffcd2f53738ced8f6306857ae4837b41728970fbc"),
-    (Height(2), "b70e676070df2915d98ee847a2dbdbc3d5052f490601886670f8c0f7110de93d"),
-    (Height(10), "394fde21b7f7d05abee5b35a76ed512d389985cbd05b400f45242b110b5f9147"),
-    (Height(50), "3ce3dfe44671ee98f23cffb93c65bf06a91fa14dbda77fb83d2904dd63981412"),
-    (Height(100), "ff8f193447e0bf2d1ffd8b445be33cc08f5583f84816a4c45ae48eda46cc5394"),
-    (Height(200), "5874b853cfecb47a31e86ddb87ebdec142cd22cdf09f3646475d5bc8117cef90"),
-    (Height(300), "c23cf9e1da8e3c1773ec1909cd1cd0e840f86b0f95fc84094c49add54ee7e113"),
-    (Height(499), "152f1d2c0a193c250d641f7e3002fcfec692ddf5f986c66d64e7b7c4dcb1f4ef"),
-    (Height(500), "3c114755ed4837070b7b09abdc0a3ec0913ffa36c4e94e126aa152564778a63f"),
+    (Height(0), "2b208fdac3a9554c24494f0c9295c25c8de94ff714800c47e358e40247a02b40"),
+    (Height(1), "c1c6df3e647f73441bd3b3ed28530658b18b126ebacdb9d1200a8e5b38d95189"),
+    (Height(2), "e07cd35220960d08202fb7f1b8e4b801660fe6973e3a87570a23cf90f018918c"),
+    (Height(10), "2dd71f7bd875c4fd040310e2aad6a39fbf3141ab077bc7f3a6e98dea65066c9d"),
+    (Height(50), "c9a1a355ae83f3b4c637cd383c35523d83f999863773e0fb46b442d6c9e490af"),
+    (Height(100), "8c69cbc6d17e74e48e2dc97d2ae09c0635af2ae24058805e9768dfa703d55cd9"),
+    (Height(200), "a78b086784399965bf22dbb4757f0e2103f6cabe5984d8bbe0dff2e8dade9bac"),
+    (Height(300), "57a270bcdf857d8156911e5e5b5ab8443d7a29e79e206185d49d5218d49ac0f1"),
+    (Height(499), "35006889cb9693757cf6e08edbc64f65b49a6c8732e3c6b1c14ddaaacfce36ee"),
+    (Height(500), "715efa81147be8522718acd2ed351610c77a209126344387b36a1488ae05075a"),
 ];

@@ -8,10 +8,10 @@ use metatopia_scenarios::golden::{genesis, server_key, visitor_key};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
-    Act, AssetLicence, Blob, Blueprint, BodyShape, Build, BuiltMaterial, Digest, Ed25519, Emote,
-    Envelope, Evidence, HandShape, HatShape, HeadShape, Header, HeaderId, Height, Lane, Look,
-    Millis, NodeContact, ObjectId, Offer, Outcome, Outline, OutlinePart, OutlineParts, PackageId,
-    PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey,
+    Act, AssetLicence, Blob, BlobId, Blueprint, BodyShape, Build, BuiltMaterial, Digest, Ed25519,
+    Emote, Envelope, Evidence, HandShape, HatShape, HeadShape, Header, HeaderId, Height, Lane,
+    Look, Millis, NodeContact, ObjectId, Offer, Outcome, Outline, OutlinePart, OutlineParts,
+    PackageId, PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey,
     TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, Wearable, wire,
 };
 
@@ -57,9 +57,13 @@ pub(crate) fn play() -> Played {
         acts: Vec::new(),
         blobs: Vec::new(),
         offers: BTreeMap::new(),
+        pieces: Vec::new(),
     };
     for height in (1..=TURNS).map(Height) {
         let mut dice = Stream::new(&[26; 32], "golden plaza", &[height.0]);
+        for (visitor, pieces) in core::mem::take(&mut teller.pieces) {
+            teller.act(visitor, Act::Assemble { pieces });
+        }
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);
@@ -78,6 +82,8 @@ struct Teller {
     blobs: Vec<Blob>,
     /// The last offer that each visitor was shown.
     offers: BTreeMap<PublicKey, (ObjectId, Offer)>,
+    /// The pieces of packages that the next turn puts together.
+    pieces: Vec<(u8, Vec<BlobId>)>,
 }
 
 impl Teller {
@@ -329,11 +335,27 @@ impl Teller {
             ..Draft::default()
         });
         let blob = Blob(package.expect("it keeps the rules of packages").encode());
+        if dice.below(4) == 0 {
+            return self.publish_in_pieces(visitor, &blob);
+        }
         let source = blob.id();
         if dice.below(15) != 0 {
             self.blobs.push(blob);
         }
         self.act(visitor, Act::Publish { source });
+    }
+
+    /// Publishes a package in two pieces, which the next turn puts together.
+    fn publish_in_pieces(&mut self, visitor: u8, package: &Blob) {
+        let (first, second) = package.0.split_at(package.0.len() / 2);
+        let pieces = [first, second].map(|bytes| {
+            let blob = Blob(bytes.to_vec());
+            let piece = blob.id();
+            self.blobs.push(blob);
+            self.act(visitor, Act::PublishPiece { piece });
+            piece
+        });
+        self.pieces.push((visitor, pieces.to_vec()));
     }
 
     /// The admin brings in two servers, one of which is caught lying, and has a ticket for some days;
@@ -508,6 +530,8 @@ fn kind(act: &Act) -> &'static str {
         Act::Forget { .. } => "Forget",
         Act::Club(_) => "Club",
         Act::SetProfile { .. } => "SetProfile",
+        Act::PublishPiece { .. } => "PublishPiece",
+        Act::Assemble { .. } => "Assemble",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -264,8 +264,17 @@ impl<'a> LinkedPackage<'a> {
     /// compiled with it.
     #[must_use]
     pub fn weight(&self) -> usize {
-        let imported = self.imports.packages().map(|p| p.entry().len().max(IMPORT_BYTES_MIN));
-        self.package.encode().len() + imported.sum::<usize>()
+        self.package.encode().len() + self.imported_bytes()
+    }
+
+    /// Returns how much is compiled of the package: its entry, and what it imports.
+    #[must_use]
+    pub fn compiled_bytes(&self) -> usize {
+        self.package.entry().len() + self.imported_bytes()
+    }
+
+    fn imported_bytes(&self) -> usize {
+        self.imports.packages().map(|p| p.entry().len().max(IMPORT_BYTES_MIN)).sum()
     }
 }
 

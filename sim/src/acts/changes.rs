@@ -9,8 +9,8 @@ use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
 use metatopia_scripting::{Event, Handler, limits::GAS_PER_CALL_MIN};
 use metatopia_types::{
-    ClubId, GovernOrder, Look, LotId, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId,
-    SetChange, TicketOrder,
+    BlobId, ClubId, GovernOrder, Look, LotId, ObjectId, PackageId, PublicKey, Refusal, Roster,
+    ScriptId, SetChange, TicketOrder,
 };
 
 use super::{
@@ -32,7 +32,7 @@ use crate::{
     rules::{Club, ForgottenWords, KeyFriends, RecordedOrder, ToldWords, Warrant},
     scripts::{Hearers, Sender},
     space::Lot,
-    state::{Charter, Object, Player, State},
+    state::{Charter, Object, PackagePiece, Player, State},
 };
 
 /// One change of the state. Applying it cannot fail, but for those that put a body onto the ground:
@@ -94,6 +94,8 @@ pub(super) enum StateChange {
     Luggage(Box<LuggageStep>),
     /// Adds a package that the author published.
     Publish(Box<NewPackage>),
+    /// Adds a piece of a package that the author published.
+    Piece(BlobId, Box<PackagePiece>),
     /// Changes the register of a land office.
     Land(Box<LandChange>),
     /// Changes something at a border.
@@ -318,6 +320,7 @@ pub(super) fn apply_change(
         }
         StateChange::Expose(key) => state.governance.expose(key, state.clock.height),
         StateChange::Publish(new) => publish(state, effects, author, *new),
+        StateChange::Piece(id, piece) => state.pieces.add((author, id), *piece),
         StateChange::Resume(script) => resume(state, effects, author, script),
         StateChange::Hands(step) => apply_hand_step(state, effects, author, step),
         StateChange::Luggage(step) => apply_luggage_step(state, effects, author, *step),
@@ -360,9 +363,10 @@ fn undo(
 
 /// Adds a package that was compiled.
 fn publish(state: &mut State, effects: &mut ActEffects, author: PublicKey, new: NewPackage) {
-    let NewPackage { package, weight, handler, leaving } = new;
+    let NewPackage { package, weight, handler, leaving, pieces } = new;
     effects.compiled.insert(package.id(), handler);
     state.publish(author, package, weight, &leaving);
+    pieces.into_iter().for_each(|id| state.pieces.remove((author, id)));
 }
 
 /// Drops words from the state, and has servers drop them.

@@ -66,6 +66,8 @@ impl<'a> ActContext<'a> {
             Act::Ticket(order) => self.ticket(order),
             Act::Amend { name, value } => self.amend(name, value),
             Act::Publish { source } => self.publish(*source),
+            Act::PublishPiece { piece } => self.publish_piece(*piece),
+            Act::Assemble { pieces } => self.assemble(pieces),
             Act::Reply { object, tag, choice, text } => self.reply(*object, tag, *choice, text),
             Act::Land { order } => self.land(*order),
             Act::Answer { object, terms, accepts } => self.answer(*object, terms, *accepts),

@@ -103,7 +103,7 @@ impl ActContext<'_> {
                 let (step, object) = build_word(build);
                 OrderedDeed::Build { object, step: step.to_owned() }
             }
-            Act::Publish { .. } => OrderedDeed::Publish,
+            Act::Publish { .. } | Act::Assemble { .. } => OrderedDeed::Publish,
             Act::Border { order } => {
                 let (word, neighbour) = self.border_order(*order).ok()?.summary();
                 OrderedDeed::Border { word: word.to_owned(), neighbour }

@@ -68,7 +68,9 @@ impl ActContext<'_> {
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
-            Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
+            Act::Publish { .. } | Act::PublishPiece { .. } | Act::Assemble { .. } => {
+                (Right::Publish, ActTarget::SIM)
+            }
             // Nothing is decoded where there is no land office, or by too many: an order may have 20 KiB.
             Act::Land { .. } if self.state.land.is_none() || !self.counts.is_checked => {
                 (Right::Land, ActTarget::SIM)

@@ -261,9 +261,6 @@ pub const LISTENERS_FEW: usize = 128;
 /// Milliseconds that one turn adds to governance time at most: a world that was off does not age.
 pub const GOVERNANCE_STEP_MS_MAX: u64 = 60_000;
 
-/// Bytes of one piece of a package in the state.
-pub const PACKAGE_PIECE_BYTES: usize = 32 * 1_024;
-
 /// Packages of one sim.
 pub const PACKAGES_MAX: usize = 4_096;
 
@@ -286,8 +283,15 @@ pub const PUBLISHES_PER_TURN_MAX: usize = 16;
 /// Bytes that one author publishes in a minute of turns, [`PUBLISHING_HEIGHTS`].
 pub const PUBLISHED_BYTES_PER_AUTHOR_MAX: u64 = 256 * 1_024;
 
-/// The turns over which an author's bytes are counted: a minute.
+/// The turns over which an author's bytes are counted, and after which a piece leaves that nobody put together: a
+/// minute.
 pub const PUBLISHING_HEIGHTS: u64 = 1_200;
+
+/// Pieces of packages that one author has at one time: those of a package of 256 KiB.
+pub const PIECES_PER_AUTHOR_MAX: usize = 8;
+
+/// Pieces of packages that a sim has at one time, those of eight of the longest packages: 2 MiB.
+pub const PIECES_MAX: usize = 64;
 
 /// Gas that an author pays for each byte that the sim compiles: 64 KiB cost 196,608, the gas of 20 ms.
 pub const PUBLISHING_GAS_PER_BYTE: u64 = 3;
@@ -309,7 +313,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 241 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 243 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 

@@ -167,6 +167,7 @@ impl State {
         if let Some(pool) = self.owners.remove(&Some(old)) {
             self.owners.insert(Some(new), pool);
         }
+        // Pieces stay with the old key, and leave in a minute.
         self.publications.change_publisher(&old, new);
     }
 

@@ -4,13 +4,14 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Joint, JointSpec, Motion, Shape};
 use metatopia_scripting::{ErrorKind, Package};
 use metatopia_types::{
-    ActId, AssetLicence, Emote, Height, LeafKey, Look, ObjectId, Origin, Outcome, PackageId,
-    PublicKey, ScriptId, SimId, Tick,
+    ActId, AssetLicence, Blob, BlobId, Emote, Height, LeafKey, Look, ObjectId, Origin, Outcome,
+    PackageId, PublicKey, ScriptId, SimId, Tick,
 };
 
 use super::land::Land;
 use crate::{
     acts::{BuildHistory, ChatIndex},
+    limits::PIECES_PER_AUTHOR_MAX,
     rules::Governance,
     state::{Charter, Parameters, Player, Publication, ThingChange, World},
     tree::outcomes_key,
@@ -224,6 +225,13 @@ impl World {
     #[must_use]
     pub fn package(&self, id: &PackageId) -> Option<&Package> {
         self.state.packages.get(id)
+    }
+
+    /// Returns what an author's pieces of a package are together, or `None` if one of them is not there.
+    #[must_use]
+    pub fn assembled(&self, author: PublicKey, pieces: &[BlobId]) -> Option<Blob> {
+        let few = pieces.len() <= PIECES_PER_AUTHOR_MAX;
+        few.then(|| self.state.pieces.joined(author, pieces).ok()).flatten().map(Blob)
     }
 
     /// Returns all packages of this sim, by id.

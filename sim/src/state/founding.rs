@@ -17,6 +17,7 @@ use super::{
     genesis::{Genesis, GenesisError, ObjectSpec, ScriptSpec},
     object::{Object, ThingSeat},
     parameters::{Parameters, ParametersError},
+    pieces::PackagePieces,
     players::Since,
     publications::Publications,
     sim_state::{Charter, SimClock, State},
@@ -134,6 +135,8 @@ impl State {
             land,
             // Neighbours know the parent's id: people open the borders of a successor anew.
             borders: Borders::default(),
+            // Their minute is over.
+            pieces: PackagePieces::default(),
             ..parent.clone()
         };
         // What is under way stays with the parent, and its source is no longer kept for it.
@@ -277,6 +280,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         luggage: Luggage::default(),
         packages: Tracked::default(),
         publications: Publications::default(),
+        pieces: PackagePieces::default(),
         package_changes: BTreeSet::new(),
         present: BTreeMap::new(),
         census: Census::default(),

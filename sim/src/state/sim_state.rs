@@ -19,6 +19,7 @@ use super::{
     introduction::Introduction,
     object::Object,
     parameters::Parameters,
+    pieces::PackagePieces,
     players::{Player, PlayerSession, Since},
     presence::Presence,
     publications::Publications,
@@ -135,6 +136,8 @@ pub(crate) struct State {
     pub(crate) packages: Tracked<PackageId, Package>,
     /// What is kept of each package besides its source.
     pub(crate) publications: Publications,
+    /// Pieces of packages that are not here yet.
+    pub(crate) pieces: PackagePieces,
     /// The packages that came or went, and that the programs do not know of yet.
     pub(crate) package_changes: BTreeSet<PackageId>,
     /// Index: the avatars of those who are present.
@@ -201,6 +204,7 @@ impl State {
         // A key that takes the place of another one is a player's from this turn on.
         self.pass_friends();
         self.remove_stale_packages();
+        self.pieces.remove_stale(height);
         self.fall_back();
     }
 
@@ -416,6 +420,7 @@ impl State {
         self.owners.touch_all();
         self.packages.touch_all();
         self.publications.records.touch_all();
+        self.pieces.all.touch_all();
         if let Some(register) = &mut self.land {
             register.touch_all();
         }

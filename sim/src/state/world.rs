@@ -134,6 +134,7 @@ impl World {
             // Packages and the tier have bounds of their own, and take nothing from what scripts remember.
             self.bytes_max
                 .saturating_add(self.state.publications.bytes())
+                .saturating_add(self.state.pieces.bytes())
                 .saturating_add(self.leaves.tier_bytes()),
         )
     }

@@ -20,7 +20,8 @@ use crate::{
     scripts::{GasPool, Script},
     space::Lot,
     state::{
-        Charter, GhostLeaf, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock,
+        Charter, GhostLeaf, LeafEntry, Manifest, Object, Owner, PackagePiece, PieceKey, Player,
+        Publication, SimClock,
     },
 };
 
@@ -220,6 +221,9 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
         kinds::PUBLICATIONS => {
             named(content, |(id, _): &(PackageId, Publication)| format!("package {id}"))
         }
+        kinds::PIECES => named(content, |((author, id), _): &(PieceKey, PackagePiece)| {
+            format!("piece {id} of player {author}")
+        }),
         kinds::TILE => named(content, |(id, ..): &(ObjectId, Object, Body)| format!("object {id}")),
         kinds::JOINTS => named(content, |joint: &Joint| format!("joint {}", joint.id())),
         kinds::GRANTS => {
@@ -306,6 +310,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::OWNERS => text::<Vec<(Owner, GasPool)>>(content),
         kinds::PACKAGES => text::<Vec<((PackageId, u32), Vec<u8>)>>(content),
         kinds::PUBLICATIONS => text::<Vec<(PackageId, Publication)>>(content),
+        kinds::PIECES => text::<Vec<(PieceKey, PackagePiece)>>(content),
         kinds::SCRIPT => text::<Script>(content),
         kinds::TILE => text::<Vec<(ObjectId, Object, Body)>>(content),
         kinds::JOINTS => text::<Vec<Joint>>(content),

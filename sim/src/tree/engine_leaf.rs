@@ -14,7 +14,7 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 41] = [
+const FORMATS: [(&str, u32); 42] = [
     (kinds::CLOCK, 3),
     (kinds::PARAMETERS, 6),
     (kinds::GOVERNANCE, 3),
@@ -56,6 +56,7 @@ const FORMATS: [(&str, u32); 41] = [
     (kinds::CLUBS, 1),
     (kinds::PROFILES, 2),
     (kinds::PICTURES, 1),
+    (kinds::PIECES, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

@@ -26,6 +26,8 @@ pub(crate) const HISTORIES: &str = "histories";
 pub(crate) const OWNERS: &str = "owners";
 pub(crate) const PACKAGES: &str = "packages";
 pub(crate) const PUBLICATIONS: &str = "publications";
+/// Pieces of packages that are not put together yet.
+pub(crate) const PIECES: &str = "pieces";
 pub(crate) const CONTACTS: &str = "contacts";
 /// What holds bodies together.
 pub(crate) const JOINTS: &str = "joints";

@@ -16,7 +16,7 @@ use metatopia_types::{
 use super::{
     engine_leaf::EngineLeaf,
     leaf_keys::{
-        CONTACTS, GRANTED, GRANTS, HISTORIES, JOINTS, LOTS, OWNERS, PACKAGES, PLAYERS,
+        CONTACTS, GRANTED, GRANTS, HISTORIES, JOINTS, LOTS, OWNERS, PACKAGES, PIECES, PLAYERS,
         PUBLICATIONS, TILE, WINDOWS, prefix_digits, tile_named,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
@@ -73,6 +73,7 @@ pub(crate) struct StateLeaves {
     pub(super) owners: LeafTable<33>,
     pub(super) packages: LeafTable<36>,
     pub(super) publications: LeafTable<32>,
+    pub(super) pieces: LeafTable<64>,
     pub(super) contacts: LeafTable<16>,
     pub(super) joints: LeafTable<8>,
     pub(super) granted: LeafTable<32>,
@@ -196,6 +197,7 @@ impl StateLeaves {
             OWNERS => self.owners.part(prefix, range),
             PACKAGES => self.packages.part(prefix, range),
             PUBLICATIONS => self.publications.part(prefix, range),
+            PIECES => self.pieces.part(prefix, range),
             CONTACTS => self.contacts.part(prefix, range),
             JOINTS => self.joints.part(prefix, range),
             GRANTED => self.granted.part(prefix, range),

@@ -4,22 +4,23 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_physics::Body;
 use metatopia_types::{
-    Digest, LeafKey, Movement, ObjectId, Root, leaf_hash, limits::LEAF_BYTES_MAX, said_key, wire,
+    Digest, LeafKey, Movement, ObjectId, Root, leaf_hash,
+    limits::{LEAF_BYTES_MAX, PACKAGE_PIECE_BYTES_MAX},
+    said_key, wire,
 };
 use serde::Serialize;
 
 use super::{
     leaf_keys::{
         CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES,
-        JOINTS, LAND, LOTS, OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT,
-        VALIDATORS, WINDOWS, ghosts_key, known_key, luggage_key, outcomes_key, parcel_key,
+        JOINTS, LAND, LOTS, OWNERS, PACKAGES, PARAMETERS, PIECES, PLAYERS, PUBLICATIONS, READINESS,
+        SCRIPT, VALIDATORS, WINDOWS, ghosts_key, known_key, luggage_key, outcomes_key, parcel_key,
         table_leaf_key, tier_key, tier_leaves, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
 };
 use crate::{
-    limits::PACKAGE_PIECE_BYTES,
     space::Tile,
     state::{ChangedObject, Object, State, object_key},
 };
@@ -59,6 +60,7 @@ impl StateLeaves {
         self.people(state);
         self.packages(state);
         self.publications(state);
+        self.pieces(state);
         self.land(state);
         self.borders(state);
         self.people.take_changes(&mut state.people);
@@ -113,7 +115,7 @@ impl StateLeaves {
                 }
                 continue;
             };
-            for (n, piece) in (0_u32..).zip(package.encode().chunks(PACKAGE_PIECE_BYTES)) {
+            for (n, piece) in (0_u32..).zip(package.encode().chunks(PACKAGE_PIECE_BYTES_MAX)) {
                 self.packages.put(key(n), wire::encode(&((id, n), piece)));
             }
         }
@@ -127,6 +129,15 @@ impl StateLeaves {
                 Some(record) => self.publications.put(id.0.0, wire::encode(&(id, record))),
                 None => self.publications.take(id.0.0),
             }
+        }
+    }
+
+    /// Encodes the pieces of packages that came, and removes those that went.
+    fn pieces(&mut self, state: &mut State) {
+        for (author, id) in state.pieces.all.take_touched() {
+            let piece = state.pieces.all.get(&(author, id));
+            let entry = piece.map(|piece| wire::encode(&((author, id), piece)));
+            set_entry(&mut self.pieces, joined(&[&author.0, &id.0.0]), entry);
         }
     }
 
@@ -397,6 +408,7 @@ impl StateLeaves {
         hashed += refresh_table(tree, OWNERS, &mut self.owners);
         hashed += refresh_table(tree, PACKAGES, &mut self.packages);
         hashed += refresh_table(tree, PUBLICATIONS, &mut self.publications);
+        hashed += refresh_table(tree, PIECES, &mut self.pieces);
         hashed += refresh_table(tree, CONTACTS, &mut self.contacts);
         hashed += refresh_table(tree, JOINTS, &mut self.joints);
         hashed += refresh_table(tree, GRANTED, &mut self.granted);

@@ -2,10 +2,10 @@
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_sim::{Serial, Stage, Watch, World, limits::PACKAGE_PIECE_BYTES};
+use metatopia_sim::{Serial, Stage, Watch, World};
 use metatopia_types::{
     Act, Digest, LeafKey, PackageId, Root, StateProofError,
-    limits::{LEAF_BYTES_MAX, OUTCOME_TURNS},
+    limits::{LEAF_BYTES_MAX, OUTCOME_TURNS, PACKAGE_PIECE_BYTES_MAX},
     wire,
 };
 
@@ -177,7 +177,7 @@ fn outcomes_stay_for_so_many_turns() {
 #[test]
 fn a_long_package_is_in_the_state_in_pieces_that_are_full_but_for_the_last() {
     let mut builder = Builder::new();
-    let source = format!("fn on_start() {{}}\n// {}\n", "x".repeat(PACKAGE_PIECE_BYTES));
+    let source = format!("fn on_start() {{}}\n// {}\n", "x".repeat(PACKAGE_PIECE_BYTES_MAX));
     let package = builder.package("long", &source);
     let yard = builder.build();
 
@@ -192,7 +192,10 @@ fn a_long_package_is_in_the_state_in_pieces_that_are_full_but_for_the_last() {
 
     pieces.sort_unstable();
     let lengths: Vec<usize> = pieces.iter().map(|(_, piece)| piece.len()).collect();
-    assert!(matches!(lengths[..], [PACKAGE_PIECE_BYTES, 1..=PACKAGE_PIECE_BYTES]), "{lengths:?}");
+    assert!(
+        matches!(lengths[..], [PACKAGE_PIECE_BYTES_MAX, 1..=PACKAGE_PIECE_BYTES_MAX]),
+        "{lengths:?}"
+    );
     assert_eq!(
         pieces.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
         [(package, 0), (package, 1)]

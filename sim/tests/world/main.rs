@@ -35,6 +35,7 @@ mod names;
 mod offers;
 mod order;
 mod outlines;
+mod pieces;
 mod ports;
 mod private;
 mod profiles;

@@ -221,6 +221,8 @@ fn governing(thing: ObjectId) -> Vec<Row> {
         row(Act::Govern(remove_land), Refusal::NotAdmin, administer),
         row(Act::Govern(house_rules), Refusal::NotAdmin, administer),
         row(Act::Publish { source }, Refusal::NotPublisher, &[RoleRight::Script]),
+        row(Act::PublishPiece { piece: source }, Refusal::NotPublisher, &[RoleRight::Script]),
+        row(Act::Assemble { pieces: vec![source] }, Refusal::NotPublisher, &[RoleRight::Script]),
         order(GovernOrder::Grant { key, rights: build.clone(), seconds: None }, administer),
         order(GovernOrder::Revoke { key, rights: build.clone() }, administer),
         order(grant_area, administer),

@@ -198,6 +198,16 @@ pub enum Act {
         /// A blob of the same turn: a [`SentProfile`](crate::SentProfile). An empty profile takes it away.
         profile: BlobId,
     },
+    /// Brings a piece of a package that is too long for one act.
+    PublishPiece {
+        /// A blob of the same turn, of at most `PACKAGE_PIECE_BYTES_MAX` bytes.
+        piece: BlobId,
+    },
+    /// Adds a package to the sim, as [`Act::Publish`] does, whose pieces the author published before.
+    Assemble {
+        /// The pieces in their order: together they are the form in which servers hand the package out.
+        pieces: Vec<BlobId>,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

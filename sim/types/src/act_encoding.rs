@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 37] = [
+pub const ACT_NUMBERS: [(&str, u16); 39] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -49,6 +49,8 @@ pub const ACT_NUMBERS: [(&str, u16); 37] = [
     ("Forget", 34),
     ("Club", 35),
     ("SetProfile", 36),
+    ("PublishPiece", 37),
+    ("Assemble", 38),
 ];
 
 /// Bytes of an act that are encoded on the stack.
@@ -96,6 +98,8 @@ impl Act {
             Self::Forget { .. } => 34,
             Self::Club(_) => 35,
             Self::SetProfile { .. } => 36,
+            Self::PublishPiece { .. } => 37,
+            Self::Assemble { .. } => 38,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -28,7 +28,7 @@ pub const MORE_PARTS_MAX: usize = 7;
 /// Acts in one turn: 200 clients at 10 acts a second fill 100 of a 20th of a second; ten times that.
 ///
 /// What became of the acts of a turn is one leaf. The largest outcome, a refusal that names a key or a sim, has
-/// 66 bytes with the id of its act: 960 of them have 63,362 bytes, and 993 would be more than a leaf may have.
+/// 67 bytes with the id of its act: 960 of them have 64,322 bytes, and 979 would be more than a leaf may have.
 pub const ACTS_PER_TURN_MAX: usize = 960;
 
 /// All envelopes of one turn together.
@@ -36,6 +36,9 @@ pub const ACTS_BYTES_MAX: usize = 192 * 1_024;
 
 /// Largest blob: a file of script source. Chat has its own, smaller, limit.
 pub const BLOB_BYTES_MAX: usize = 64 * 1_024;
+
+/// Bytes of a piece of a package that is published in several, and of one in the state.
+pub const PACKAGE_PIECE_BYTES_MAX: usize = 32 * 1_024;
 
 /// All blobs of one turn together.
 pub const BLOBS_BYTES_MAX: usize = 256 * 1_024;

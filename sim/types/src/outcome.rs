@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BorderRefusal, HearRefusal, ObjectId, PackageId, PublicKey, SimId};
+use crate::{BlobId, BorderRefusal, HearRefusal, ObjectId, PackageId, PublicKey, SimId};
 
 /// The result of applying one act; the same on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -455,6 +455,12 @@ pub enum Refusal {
          remembers too much, or it came over a border just now"
     )]
     HeldFast,
+    /// The author has no such piece of a package: it was never decided, or it left.
+    #[error(
+        "piece {0} of the package is not there: a minute has passed, or others needed its place; \
+         publish it again"
+    )]
+    MissingPiece(BlobId),
 }
 
 impl core::fmt::Display for Outcome {

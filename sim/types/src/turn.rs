@@ -362,6 +362,7 @@ pub const fn named_blob(act: &Act) -> Option<(BlobId, usize)> {
             (*body, limits::CHAT_BYTES_MAX)
         }
         Act::Publish { source } => (*source, limits::BLOB_BYTES_MAX),
+        Act::PublishPiece { piece } => (*piece, limits::PACKAGE_PIECE_BYTES_MAX),
         Act::Land { order } => (*order, limits::LAND_ORDER_BYTES_MAX),
         Act::Hear { dispatch, .. } => (*dispatch, limits::BLOB_BYTES_MAX),
         Act::Border { order } => (*order, limits::BORDER_ORDER_BYTES_MAX),

@@ -75,6 +75,8 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("Forget", Act::Forget { height: Height(7), body: BlobId(Digest([6; 32])) }),
         ("Club", Act::Club(ClubOrder::Leave { club: ClubId(3) })),
         ("SetProfile", Act::SetProfile { profile: BlobId(Digest([6; 32])) }),
+        ("PublishPiece", Act::PublishPiece { piece: BlobId(Digest([7; 32])) }),
+        ("Assemble", Act::Assemble { pieces: vec![BlobId(Digest([7; 32])); 8] }),
     ]
 }
 
@@ -194,11 +196,11 @@ fn each_number_keeps_its_refusal() {
                 FreshFriend QuietFriend RecoveryOpen NoRecovery TooManyRecoveries BeaconsWait \
                 NoKeyWord BadCorners NotForArea NoLand NoSuchWords NoClub NotMember NotClubOwner NoInvite \
                 ClubNameTaken TooManyClubs ClubsFull ClubFull TooManyInvites BadProfile OldProfile \
-                ProfilesFull TooManyCompounds OfParts BadParts OtherAuthor UnderWay HeldFast";
+                ProfilesFull TooManyCompounds OfParts BadParts OtherAuthor UnderWay HeldFast MissingPiece";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u16| {
         let tag = wire::encode(&number);
-        // All but ten are their numbers; those name a sim, a key, a package, a reason or a time behind them.
+        // All but eleven are their numbers; those name a sim, a key, a package, a piece, a reason or a time behind them.
         let plain = wire::decode(&tag, 34);
         let reasoned = || wire::decode(&[&tag[..], &[0]].concat(), 34);
         let named = wire::encode(&taken);

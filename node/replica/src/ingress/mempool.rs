@@ -343,10 +343,10 @@ impl Mempool {
                 let Submission { act, blobs: named } = &pending.submission;
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
-                let is_source = carries_source(&act.envelope.act);
-                if is_source
+                let of_source = source_bytes_of(&act.envelope.act, extra);
+                if let Some(more) = of_source
                     && (sources >= PUBLISHES_PER_TURN_MAX
-                        || (sources > 0 && source_bytes + extra > TURN_SOURCE_BYTES))
+                        || (sources > 0 && source_bytes + more > TURN_SOURCE_BYTES))
                 {
                     // It waits, and with it what its author did afterwards: a lane is decided in order.
                     passed_over.get_or_insert(*author);
@@ -365,9 +365,9 @@ impl Mempool {
                     continue;
                 }
                 // Only source that the turn takes uses up its room for source.
-                if is_source {
+                if let Some(more) = of_source {
                     sources += 1;
-                    source_bytes += extra;
+                    source_bytes += more;
                 }
                 act_bytes += bytes;
                 blob_bytes += extra;
@@ -485,5 +485,15 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
 /// Says whether an act comes with a blob that is much longer than words. Orders for a land office have the
 /// same bounds as source: a certified header is no shorter.
 const fn carries_source(act: &Act) -> bool {
-    matches!(act, Act::Publish { .. } | Act::Land { .. })
+    matches!(act, Act::Publish { .. } | Act::PublishPiece { .. } | Act::Land { .. })
+}
+
+/// Returns for how many bytes of source an act counts whose blobs have so many, or `None` if it brings none. Of a
+/// package in pieces only the state knows how much a turn compiles, so it has the turn to itself.
+const fn source_bytes_of(act: &Act, blobs: usize) -> Option<usize> {
+    match act {
+        Act::Assemble { .. } => Some(TURN_SOURCE_BYTES),
+        _ if carries_source(act) => Some(blobs),
+        _ => None,
+    }
 }

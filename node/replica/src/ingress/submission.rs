@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use metatopia_protocol::{Question, Submission, SubmitRefusal};
-use metatopia_sim::{ActTarget, Register, Right, Standing, World};
+use metatopia_sim::{ActTarget, Register, Right, Standing};
 use metatopia_types::{Act, ActId, Blob, Envelope, PublicKey, Sign, Verify};
 
 use super::{
@@ -208,9 +208,13 @@ fn time_of_one(ctx: &ReplicaContext<'_>) -> Duration {
 /// applied.
 fn published(ctx: &ReplicaContext<'_>, submission: &Submission) -> Option<Blob> {
     let Envelope { author, act, .. } = &submission.act.envelope;
-    let may = |world: &World| world.may(author, Right::Publish, &ActTarget::SIM).is_ok();
-    let is_published = matches!(act, Act::Publish { .. }) && ctx.execution.world().is_some_and(may);
-    submission.blobs.first().filter(|_| is_published).cloned()
+    let world = ctx.execution.world()?;
+    world.may(author, Right::Publish, &ActTarget::SIM).ok()?;
+    match act {
+        Act::Publish { .. } => submission.blobs.first().cloned(),
+        Act::Assemble { pieces } => world.assembled(*author, pieces),
+        _ => None,
+    }
 }
 
 fn emit_act(ctx: &mut ReplicaContext<'_>, to: Option<PublicKey>, act: Submission) {

@@ -259,6 +259,31 @@ fn one_package_of_an_author_waits_and_none_of_a_stranger() {
 }
 
 #[test]
+fn a_package_that_is_put_together_has_the_source_of_a_turn_to_itself() {
+    let assemble = |author| {
+        let act = Act::Assemble { pieces: vec![blob("piece").id()] };
+        Submission {
+            act: Envelope { act, ..envelope(author, 1, 1) }.sign(&key(author)),
+            blobs: vec![],
+        }
+    };
+    let mut pool = Pool::new();
+    pool.admit(publish(1, 1, 100)).expect("there is room");
+    for author in [2, 3] {
+        pool.admit(assemble(author)).expect("there is room");
+    }
+    let turns: Vec<usize> = (0..4)
+        .map(|_| {
+            let body = pool.body(None);
+            let acts = body.acts().len();
+            pool.decide(body);
+            acts
+        })
+        .collect();
+    assert_eq!(turns, [1, 1, 1, 0]);
+}
+
+#[test]
 fn orders_of_land_count_as_source_and_are_shorter() {
     let order = |author, seq, bytes| {
         let blob = Blob(vec![author; bytes]);

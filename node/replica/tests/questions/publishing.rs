@@ -43,3 +43,24 @@ fn a_package_of_somebody_who_may_not_publish_is_not_compiled_ahead() {
     player.acts_with(&mut server, act, vec![blob], 100);
     assert_eq!(server.compiled_ahead, []);
 }
+
+/// The act that puts a package together names its pieces, which only the state has.
+#[test]
+fn a_package_in_pieces_is_compiled_ahead_once_its_author_has_it_put_together() {
+    let (mut server, mut player) = server(Publishers::Anybody);
+    let blobs = [Blob(b"some ".to_vec()), Blob(b"package".to_vec())];
+    for (blob, height) in blobs.iter().zip([12, 16]) {
+        let act = Act::PublishPiece { piece: blob.id() };
+        player.acts_with(&mut server, act, vec![blob.clone()], 100);
+        server.run_to(height);
+    }
+    assert_eq!(server.compiled_ahead, [], "there is nothing to compile yet");
+    let missing = Act::Assemble { pieces: vec![Blob(b"other".to_vec()).id()] };
+    player.acts(&mut server, missing, 100);
+    assert_eq!(server.compiled_ahead, []);
+
+    let pieces = blobs.iter().map(Blob::id).collect();
+    player.acts(&mut server, Act::Assemble { pieces }, 100);
+
+    assert_eq!(server.compiled_ahead, [Blob(b"some package".to_vec())]);
+}

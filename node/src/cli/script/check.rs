@@ -11,10 +11,12 @@ use clap::Args;
 use metatopia_client_driver::NodeUrl;
 use metatopia_scenarios::{PACKAGE_FILE, TESTS_FILE, source_mistakes, text_of_file};
 use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
-use metatopia_types::limits::BLOB_BYTES_MAX;
 use serde::Serialize;
 
-use super::{mistakes, packages::ScriptFolder};
+use super::{
+    mistakes,
+    packages::{PUBLISHABLE_BYTES_MAX, ScriptFolder},
+};
 use crate::cli::{console::Console, failure::Failure, session::NodeArgs, wait};
 
 #[derive(Debug, Args)]
@@ -87,7 +89,7 @@ impl CheckedPackage {
             chosen: manifest.licence.chosen.clone(),
             files: package.files().len(),
             bytes: package.encode().len(),
-            bytes_max: BLOB_BYTES_MAX,
+            bytes_max: PUBLISHABLE_BYTES_MAX,
             tests: package.files().contains_key(TESTS_FILE),
             package: package.id().to_string(),
         }
@@ -115,7 +117,7 @@ fn folder(args: &ScriptCheckArgs, console: Console) -> Result<(), Failure> {
     let folder = args.imports.folder(&args.path)?;
     let package = folder.checked(console)?;
     let checked = CheckedPackage::of(folder.name(), &package);
-    if checked.bytes > BLOB_BYTES_MAX {
+    if checked.bytes > PUBLISHABLE_BYTES_MAX {
         console.warn("It is too long to be published, but a place may ship it.");
     }
     if console.is_json() {

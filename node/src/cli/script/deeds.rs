@@ -1,9 +1,9 @@
 //! Acts of authors, one after the other, each decided and proved before the next.
 
-use metatopia_client::build::publishers;
+use metatopia_client::{PublishingStep, build::publishers, publishing_steps};
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, PackageEntry, Question, ScriptEntry};
-use metatopia_scripting::Package;
+use metatopia_scripting::{LinkedPackage, Package};
 use metatopia_sim::limits::{BUILDS_PER_AUTHOR_MAX, SCRIPTS_PER_OBJECT_MAX};
 use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Refusal, ScriptId};
 
@@ -19,6 +19,7 @@ use crate::cli::{
 /// An author who has logged in.
 pub(in crate::cli) struct AuthorSession {
     driver: ClientDriver,
+    console: Console,
     /// Whether the author was in the sim before.
     was_here: bool,
 }
@@ -34,7 +35,7 @@ impl AuthorSession {
     ) -> Result<Self, Failure> {
         let mut driver = player.open().await?;
         let (login, was_here) = player.login_over(&mut driver, console).await?;
-        let mut session = Self { driver, was_here };
+        let mut session = Self { driver, console, was_here };
         session.perform("the login", login, Vec::new()).await?;
         Ok(session)
     }
@@ -121,26 +122,41 @@ impl AuthorSession {
             return Ok(None);
         }
         for import in imports {
-            self.publish_one(import).await?;
+            self.publish_one(import, imports).await?;
         }
-        self.publish_one(package).await
+        self.publish_one(package, imports).await
     }
 
-    /// Brings one package into the sim, whose imports are there.
-    async fn publish_one(&mut self, package: &Package) -> Result<Option<Height>, Failure> {
+    /// Brings one package into the sim, whose imports are there and among the `known`. Returns the height of the turn
+    /// that brought it; nothing if the sim had it before.
+    async fn publish_one(
+        &mut self,
+        package: &Package,
+        known: &[Package],
+    ) -> Result<Option<Height>, Failure> {
         if packages::fetch(&mut self.driver, package.id()).await?.is_some() {
             return Ok(None);
         }
-        let source = Blob(package.encode());
-        let act = Act::Publish { source: source.id() };
-        let what = format!("package {} {}", package.manifest().name, package.id());
-        match self.outcome(act, vec![source]).await? {
-            (height, Outcome::Ok | Outcome::Made(_)) => Ok(Some(height)),
-            (_, Outcome::Refused(why @ Refusal::NotPublisher)) => {
-                Err(self.with_rule(refused(&what, why)).await)
+        let name = &package.manifest().name;
+        let what = format!("package {name} {}", package.id());
+        let find = |id: &PackageId| known.iter().find(|known| known.id() == *id);
+        let linked = LinkedPackage::new(package, &find)
+            .map_err(|error| Failure::refused(format!("{what}: {error}")))?;
+        let steps = publishing_steps(package.encode(), linked.weight());
+        let (count, mut last) = (steps.len(), None);
+        for (n, PublishingStep { act, blob }) in steps.into_iter().enumerate() {
+            if matches!(act, Act::PublishPiece { .. }) {
+                self.console.note(&format!("{name}: piece {} of {}", n + 1, count - 1));
             }
-            (_, Outcome::Refused(why)) => Err(refused(&what, why)),
+            last = match self.outcome(act, blob.into_iter().collect()).await? {
+                (height, Outcome::Ok | Outcome::Made(_)) => Some(height),
+                (_, Outcome::Refused(why @ Refusal::NotPublisher)) => {
+                    return Err(self.with_rule(refused(&what, why)).await);
+                }
+                (_, Outcome::Refused(why)) => return Err(refused(&what, why)),
+            };
         }
+        Ok(last)
     }
 
     /// Adds to a failure by which rule the sim lets people publish, if the node proves its charter now.

@@ -13,7 +13,7 @@ use metatopia_sim::limits::{PACKAGES_MAX, PUBLICATIONS_MAX};
 use metatopia_types::{Digest, PackageId, ScriptId};
 use spdx::text::{EXCEPTION_TEXTS, LICENSE_TEXTS};
 
-pub(in crate::cli) use self::folder::PublishablePackage;
+pub(in crate::cli) use self::folder::{PUBLISHABLE_BYTES_MAX, PublishablePackage};
 pub(super) use self::folder::{ScriptFolder, to_publish};
 use crate::cli::{
     failure::Failure,

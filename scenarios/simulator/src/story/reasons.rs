@@ -157,6 +157,7 @@ reasons! {
         Refusal::OtherAuthor => "other-author",
         Refusal::UnderWay => "under-way",
         Refusal::HeldFast => "held-fast",
+        Refusal::MissingPiece(_) => "missing-piece",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

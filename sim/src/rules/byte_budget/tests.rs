@@ -16,8 +16,8 @@ use metatopia_types::{
     ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, Millis, ObjectId, Origin,
     Outcome, PackageId, PublicKey, Refusal, ScriptId, Seq, SimId, Tick, Traveller,
     limits::{
-        ACTS_PER_TURN_MAX, BLOB_BYTES_MAX, BORDER_BODIES_MAX, BORDERS_MAX, LEAF_BYTES_MAX,
-        NAME_BYTES_MAX, OUTCOME_TURNS, TICKS_PER_SECOND,
+        ACTS_PER_TURN_MAX, BORDER_BODIES_MAX, BORDERS_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX,
+        OUTCOME_TURNS, PACKAGE_PIECE_BYTES_MAX, TICKS_PER_SECOND,
     },
     wire,
 };
@@ -27,10 +27,10 @@ use crate::{
     limits::{
         AUTHORS_KEPT_BYTES, BANS_MAX, BUILD_BYTES_MAX, CLUBS_MAX, FAILURES_MAX, FORGOTTEN_KEPT,
         FRIENDS_KEPT_MAX, FROZEN_MAX, HISTORY_BYTES_MAX, LANES_MAX, MUTES_MAX, OBJECT_JOINTS_MAX,
-        ORDERS_KEPT, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PICTURES_KIB_MAX, PLAYERS_MAX,
-        PROFILES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT,
-        REPORTS_OPEN_MAX, RIGHTS_AREAS_MAX, ROLES_MAX, ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX,
-        SIM_COMPOUNDS_MAX, TIMER_BYTES_MAX, TRACES_MAX, UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
+        ORDERS_KEPT, PACKAGES_MAX, PICTURES_KIB_MAX, PIECES_MAX, PLAYERS_MAX, PROFILES_MAX,
+        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX,
+        RIGHTS_AREAS_MAX, ROLES_MAX, ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, SIM_COMPOUNDS_MAX,
+        TIMER_BYTES_MAX, TRACES_MAX, UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
     state::{
@@ -166,8 +166,11 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let id = PackageId(Digest::ZERO);
     let publications = PUBLICATIONS_MAX * wire::length(&(id, record));
     // Each in pieces, with its id and the piece's number and length.
-    let pieces = PACKAGES_MAX * BLOB_BYTES_MAX.div_ceil(PACKAGE_PIECE_BYTES) * 48;
-    let packages = PUBLISHED_BYTES_MAX as usize + pieces + publications;
+    let full_pieces = PUBLISHED_BYTES_MAX as usize / PACKAGE_PIECE_BYTES_MAX;
+    let heads = (full_pieces + PACKAGES_MAX) * 48;
+    // Those that are not put together yet, each with its author, id, height and length.
+    let waiting = PIECES_MAX * (PACKAGE_PIECE_BYTES_MAX + 32 + 32 + 10 + 3);
+    let packages = PUBLISHED_BYTES_MAX as usize + heads + waiting + publications;
     // Tables are cut into leaves of half their largest size on average. Keys that were looked for,
     // because they begin alike, make smaller ones: this is 64 bytes for each of 128 Ki leaves.
     let heads = 8 * MIB;

@@ -1,13 +1,15 @@
 //! `worst_compile`: the longest that a turn can spend on compiling what people publish.
 //!
-//! A turn compiles 64 KiB of source and no more. Each family of source here fills them with one thing,
+//! A turn compiles 64 KiB of source and no more, of a package in pieces the entry. Each family of source here fills them with one thing,
 //! over and over: what parses, what is refused late, and what asks for many suggestions. A package is
-//! decoded and compiled as the sim does it; what does not compile counts like what does.
+//! decoded and compiled as the sim does it; what does not compile counts like what does. The worst of them is
+//! compiled again as the entry of the longest package, whose other files came in earlier turns.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use metatopia_scripting::{
-    Draft, LinkedPackage, Package, PackageAuthor, default_executor, limits::FILE_BYTES_MAX,
+    Draft, LinkedPackage, Package, PackageAuthor, default_executor,
+    limits::{FILE_BYTES_MAX, PACKAGE_BYTES_MAX},
 };
 use metatopia_sim::limits::PUBLISHED_BYTES_PER_TURN_MAX;
 
@@ -24,6 +26,9 @@ const BOUND_MS: f64 = if cfg!(debug_assertions) { 30.0 } else { 20.0 };
 /// use the machine too, and slow down whatever runs just then.
 const ROUNDS: usize = 5;
 
+/// Bytes of the files beside the entry of the longest package.
+const OTHER_FILES_BYTES: usize = PACKAGE_BYTES_MAX - FILE_BYTES_MAX - 8 * 1_024;
+
 /// Bytes of the source; the manifest has the rest of what a turn compiles.
 const SOURCE_BYTES: usize = PUBLISHED_BYTES_PER_TURN_MAX as usize - 1_024;
 
@@ -31,19 +36,20 @@ pub(super) fn play(_: &Play) -> Result<Vec<Finding>, String> {
     let yardstick = Yardstick::at_start();
     let mut families = Vec::new();
     for (name, source) in sources() {
-        let bytes = package(source).map_err(|error| format!("{name}: {error}"))?.encode();
-        families.push((name, bytes, Vec::new()));
+        families.push(Family::new(name.to_owned(), source, 0)?);
     }
-    for _ in 0..ROUNDS {
-        for (name, bytes, times) in &mut families {
-            times.push(timed(bytes).map_err(|error| format!("{name}: {error}"))?);
-        }
-    }
+    run(&mut families)?;
+    let worst =
+        families.iter().max_by_key(|family| family.best()).ok_or("there are no families")?;
+    let (name, source) = (format!("{} in a package in pieces", worst.name), worst.source.clone());
+    let mut in_pieces = [Family::new(name, source, OTHER_FILES_BYTES)?];
+    run(&mut in_pieces)?;
+    families.extend(in_pieces);
     let mut all: Vec<(Duration, String)> = Vec::new();
-    for (name, _, times) in families {
-        let (time, compiles) = times.into_iter().min().ok_or("nothing was measured")?;
+    for family in families {
+        let (time, compiles) = family.best().ok_or("nothing was measured")?;
         let verdict = if compiles { "compiles" } else { "is refused" };
-        all.push((time, format!("{name}, which {verdict}")));
+        all.push((time, format!("{}, which {verdict}", family.name)));
     }
     all.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
     for (time, name) in &all {
@@ -55,23 +61,64 @@ pub(super) fn play(_: &Play) -> Result<Vec<Finding>, String> {
     Ok(vec![Finding::at_most_ms(NAME, value, BOUND_MS, yardstick.at_end()).noted(note)])
 }
 
-/// Decodes and compiles a package. Returns the processor time of both, and whether it compiles.
+/// A source that fills what a turn compiles, in its package.
+struct Family {
+    name: String,
+    source: String,
+    /// The package as it is published.
+    bytes: Vec<u8>,
+    /// The processor time of each round, and whether it compiled.
+    times: Vec<(Duration, bool)>,
+}
+
+impl Family {
+    /// Makes the package of a source, with so many bytes of other files.
+    fn new(name: String, source: String, other_files: usize) -> Result<Self, String> {
+        let package = package(source.clone(), other_files);
+        let bytes = package.map_err(|error| format!("{name}: {error}"))?.encode();
+        Ok(Self { name, source, bytes, times: Vec::new() })
+    }
+
+    fn best(&self) -> Option<(Duration, bool)> {
+        self.times.iter().min().copied()
+    }
+}
+
+/// Compiles all families, one round after the other.
+fn run(families: &mut [Family]) -> Result<(), String> {
+    for _ in 0..ROUNDS {
+        for Family { name, bytes, times, .. } in &mut *families {
+            times.push(timed(bytes).map_err(|error| format!("{name}: {error}"))?);
+        }
+    }
+    Ok(())
+}
+
+/// Decodes a package twice, once for its price, and compiles it. Returns the processor time of all, and whether it
+/// compiles.
 fn timed(bytes: &[u8]) -> Result<(Duration, bool), String> {
     let executor = default_executor();
     let begin = processor::time();
+    let priced = Package::decode(bytes).map_err(|error| error.to_string())?;
+    LinkedPackage::new(&priced, &|_| None).map_err(|error| error.to_string())?;
     let package = Package::decode(bytes).map_err(|error| error.to_string())?;
     let linked = LinkedPackage::new(&package, &|_| None).map_err(|error| error.to_string())?;
     let compiles = executor.compile(&linked).is_ok();
     Ok((processor::time().saturating_sub(begin), compiles))
 }
 
-fn package(source: String) -> Result<Package, String> {
+fn package(source: String, other_files: usize) -> Result<Package, String> {
+    let mut files = BTreeMap::from([("main.rhai".into(), source.into_bytes())]);
+    for (n, begin) in (0..other_files).step_by(FILE_BYTES_MAX).enumerate() {
+        let bytes = FILE_BYTES_MAX.min(other_files - begin);
+        files.insert(format!("notes{n}.txt"), vec![b'a'; bytes]);
+    }
     let package = Package::build(Draft {
         name: "hostile".into(),
         version: "1.0.0".into(),
         api: 1,
         entry: "main.rhai".into(),
-        files: BTreeMap::from([("main.rhai".into(), source.into_bytes())]),
+        files,
         licence: "AGPL-3.0-or-later".into(),
         authors: vec![PackageAuthor { name: "Mallory".into(), key: None }],
         ..Draft::default()

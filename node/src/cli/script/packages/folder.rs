@@ -10,8 +10,10 @@ use metatopia_scripting::{
     LinkedPackage, Package,
     limits::{FILES_MAX, LINKED_PACKAGES_MAX, PACKAGE_BYTES_MAX},
 };
-use metatopia_sim::limits::PUBLISHED_BYTES_PER_TURN_MAX;
-use metatopia_types::{PackageId, limits::BLOB_BYTES_MAX};
+use metatopia_sim::limits::{
+    PIECES_PER_AUTHOR_MAX, PUBLISHED_BYTES_PER_AUTHOR_MAX, PUBLISHED_BYTES_PER_TURN_MAX,
+};
+use metatopia_types::{PackageId, limits::PACKAGE_PIECE_BYTES_MAX};
 
 use super::fetch;
 use crate::cli::{
@@ -194,6 +196,10 @@ fn known_in(all: &Path, and_their_imports: bool) -> KnownPackages {
     known
 }
 
+/// Bytes of the longest package that can be published, as it is handed out: as many as the pieces of one author hold.
+pub(in crate::cli) const PUBLISHABLE_BYTES_MAX: usize =
+    PIECES_PER_AUTHOR_MAX * PACKAGE_PIECE_BYTES_MAX;
+
 /// A package that is to be brought into a sim, behind those that it imports.
 #[derive(Debug)]
 pub(in crate::cli) struct PublishablePackage {
@@ -214,18 +220,23 @@ impl PublishablePackage {
     ) -> Result<Self, Failure> {
         let linked = LinkedPackage::new(package, &|id| known.get(id))
             .map_err(|error| Failure::refused(format!("{name}: {error}")))?;
-        let (bytes, weight) = (package.encode().len(), linked.weight() as u64);
         let imports: Vec<Package> = linked.imports().packages().cloned().collect();
-        if bytes <= BLOB_BYTES_MAX && weight <= PUBLISHED_BYTES_PER_TURN_MAX {
-            return Ok(Self { package: package.clone(), imports });
-        }
-        let message = if bytes > BLOB_BYTES_MAX {
-            format!("{name} takes {bytes} bytes, and at most {BLOB_BYTES_MAX} can be published")
-        } else {
+        let (bytes, compiled) = (package.encode().len(), linked.compiled_bytes() as u64);
+        let weight = linked.weight() as u64;
+        let message = if bytes > PUBLISHABLE_BYTES_MAX {
+            too_long(name, bytes)
+        } else if compiled > PUBLISHED_BYTES_PER_TURN_MAX {
+            format!(
+                "the source of {name} takes {compiled} bytes with what it imports, and at most \
+                 {PUBLISHED_BYTES_PER_TURN_MAX} are compiled together"
+            )
+        } else if weight > PUBLISHED_BYTES_PER_AUTHOR_MAX {
             format!(
                 "{name} takes {weight} bytes with what it imports, and at most \
-                 {PUBLISHED_BYTES_PER_TURN_MAX} can be published"
+                 {PUBLISHED_BYTES_PER_AUTHOR_MAX} can be published in a minute"
             )
+        } else {
+            return Ok(Self { package: package.clone(), imports });
         };
         Err(Failure::refused(message).hint("leave out files, or shorten them"))
     }
@@ -236,13 +247,15 @@ impl PublishablePackage {
 fn check_length(folder: &ScriptFolder) -> Result<(), Failure> {
     let sources = folder.texts().iter().filter(|(path, _)| *path != PACKAGE_FILE);
     let bytes: usize = sources.map(|(_, text)| text.len()).sum();
-    if bytes <= BLOB_BYTES_MAX {
+    if bytes <= PUBLISHABLE_BYTES_MAX {
         return Ok(());
     }
-    let name = folder.name();
-    let message =
-        format!("{name} takes {bytes} bytes, and at most {BLOB_BYTES_MAX} can be published");
+    let message = too_long(folder.name(), bytes);
     Err(Failure::refused(message).hint("leave out files, or shorten them"))
+}
+
+fn too_long(name: &str, bytes: usize) -> String {
+    format!("{name} takes {bytes} bytes, and at most {PUBLISHABLE_BYTES_MAX} can be published")
 }
 
 /// Reads a folder that is to be brought into a sim. Imports that are in no folder are fetched.
@@ -337,17 +350,18 @@ mod tests {
         assert!(dir.join("IMPORTS/scores/LICENSES/LGPL-3.0-or-later.txt").is_file());
     }
 
-    /// One file of more than 64 KiB was a mistake in a source, with exit code 1.
     #[test]
     fn a_folder_that_is_too_long_to_be_published_is_refused() {
         let scratch = Scratch::made("package-too-long");
         let dir = scratch.0.join("scores");
         write(&dir, &scores(), &[]).expect("a new folder");
-        let long = "/".repeat(BLOB_BYTES_MAX + 1);
-        fs::write(dir.join("long.rhai"), long).expect("a file");
+        for n in 0..5 {
+            let name = dir.join(format!("long{n}.rhai"));
+            fs::write(name, "/".repeat(PUBLISHABLE_BYTES_MAX / 5)).expect("a file");
+        }
         let failure = check_length(&ScriptFolder::read(&dir).expect("a folder")).expect_err("long");
         assert_eq!(failure.exit, crate::cli::exit::Exit::Refused);
-        fs::remove_file(dir.join("long.rhai")).expect("the file");
+        fs::remove_file(dir.join("long0.rhai")).expect("the file");
         assert!(check_length(&ScriptFolder::read(&dir).expect("a folder")).is_ok());
     }
 
