@@ -11,7 +11,7 @@ use metatopia_types::{
 /// An act that brings a package into a sim, with the blob that it names. Each is decided before the next is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishingStep {
-    /// The act.
+    /// The act, which the author signs.
     pub act: Act,
     /// The blob of the same turn, if the act brings bytes.
     pub blob: Option<Blob>,

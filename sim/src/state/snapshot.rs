@@ -65,11 +65,11 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 243 are for what has one, in a world of as
-/// many bodies as there can be: contacts 78, scripts' numbers 14, players 32, objects 13, owners 8,
-/// packages 32, 2 of pieces and 6 of what is kept of packages, lane windows 6, outcomes 4, the manifest 8, people's roles,
-/// bans, mutes, orders, reports and rotated keys 6, traces 9, friends 6, clubs 4, sealed words 2, profiles 11,
-/// borders and ghosts 1, all else 1. Plaza's, of a quarter of the bodies, take 93.
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 243 are for what has one, in a world of as many bodies as
+/// there can be: contacts 78, scripts' numbers 14, players 32, objects 13, owners 8, packages 32, 2 of pieces and 6
+/// of what is kept of packages, lane windows 6, outcomes 4, the manifest 8, people's roles, bans, mutes, orders,
+/// reports and rotated keys 6, traces 9, friends 6, clubs 4, sealed words 2, profiles 11, borders and ghosts 1, all
+/// else 1. Plaza's, of a quarter of the bodies, take 93.
 pub const SNAPSHOT_BYTES_MAX: usize = 308 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.

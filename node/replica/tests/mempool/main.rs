@@ -261,7 +261,7 @@ fn one_package_of_an_author_waits_and_none_of_a_stranger() {
 #[test]
 fn a_package_that_is_put_together_has_the_source_of_a_turn_to_itself() {
     let assemble = |author| {
-        let act = Act::Assemble { pieces: vec![blob("piece").id()] };
+        let act = Act::Assemble { pieces: vec![Blob(b"piece".to_vec()).id()] };
         Submission {
             act: Envelope { act, ..envelope(author, 1, 1) }.sign(&key(author)),
             blobs: vec![],
