@@ -1,16 +1,22 @@
 /**
  * Shapes of what the module, the workers and the servers tell the page, and of what its rooms hand to each
- * other. Its sources name them in comments.
+ * other. Its sources name them in comments, without importing them.
  */
 
+/** What all of the page hangs on, and what several of its folders name. */
+type Page = import('./web/main.js').Page;
+type Engine = import('./web/core/engine.js').Engine;
+type Camera = import('./web/draw/camera.js').Camera;
+type FloorPlan = import('./web/draw/rooms.js').FloorPlan;
+
 /** The sim of a thing's birth, and its number there. */
-export interface Origin { sim: string; number: number }
+interface Origin { sim: string; number: number }
 
 /** What is worn on a body. */
-export interface Wearable { shape: string; color: number }
+interface Wearable { shape: string; color: number }
 
 /** How somebody looks. */
-export interface Look {
+interface Look {
   color: number;
   shape: string;
   head?: Wearable | null;
@@ -19,7 +25,7 @@ export interface Look {
 }
 
 /** A thing in sight. */
-export interface Thing {
+interface Thing {
   id: number;
   kind: string;
   name: string;
@@ -70,10 +76,10 @@ export interface Thing {
 }
 
 /** In metres, radians, and metres a second. */
-export interface Place { x: number; y: number; angle: number; vx: number; vy: number }
+interface Place { x: number; y: number; angle: number; vx: number; vy: number }
 
 /** What the core tells of a moment. */
-export interface View {
+interface View {
   height: number;
   tick: number;
   /** The own avatar. */
@@ -90,7 +96,7 @@ export interface View {
 }
 
 /** How replica mode stands. */
-export interface ReplicaState {
+interface ReplicaState {
   on: boolean;
   phase: 'off' | 'snapshot' | 'replaying' | 'following' | 'mismatch';
   /** Of its own state. */
@@ -113,10 +119,10 @@ export interface ReplicaState {
 }
 
 /** What happened in a try: simulated seconds since the beginning, and what the module says of it. */
-export interface TrialLine { at: number; kind: string; [more: string]: any }
+interface TrialLine { at: number; kind: string; [more: string]: any }
 
 /** What a try, or a script that is watched, has to tell. */
-export interface TrialReport {
+interface TrialReport {
   /** Simulated seconds since the beginning. */
   at: number;
   /** More turns follow by themselves. */
@@ -134,7 +140,7 @@ export interface TrialReport {
 }
 
 /** What an act came to. */
-export interface Result {
+interface Result {
   /** Its id. */
   act: string;
   /** Of the turn. */
@@ -147,13 +153,13 @@ export interface Result {
 }
 
 /** A place of a source is wrong: line and column count from 1, and 0 is all of it. */
-export interface Mistake { line: number; column: number; message: string }
+interface Mistake { line: number; column: number; message: string }
 
 /** What scripts can name, how it is written, and what it is; of imports only the name is known. */
-export interface ScriptName { name: string; form?: string; doc?: string }
+interface ScriptName { name: string; form?: string; doc?: string }
 
 /** What comes of commands that are no acts, or of acts that tell more. */
-export interface Answers {
+interface Answers {
   /** Null if nothing had to be said. */
   walk: Result | null;
   /** Near a place. */
@@ -199,7 +205,7 @@ export interface Answers {
 }
 
 /** What an engine begins with. */
-export interface Options {
+interface Options {
   /** Of the first node, such as `http://127.0.0.1:8080`. */
   origin: string;
   identity: import('./web/core/keys.js').Identity;
@@ -222,7 +228,7 @@ export interface Options {
 }
 
 /** What `/api/session` says. */
-export interface Offer {
+interface Offer {
   sim: string;
   server: string;
   name?: string;
@@ -236,14 +242,14 @@ export interface Offer {
 }
 
 /** A way to a node. */
-export interface Carrier {
+interface Carrier {
   kind: 'webtransport' | 'websocket';
   send: (frame: Uint8Array) => void;
   close: () => void;
 }
 
 /** Who hears of a carrier. */
-export interface Ears {
+interface Ears {
   /** A frame came. */
   frame: (frame: Uint8Array) => void;
   /** It is over; the first call says why. */
@@ -251,7 +257,7 @@ export interface Ears {
 }
 
 /** A server as this tab knows it. */
-export interface Server {
+interface Server {
   /** Its origin. */
   http: string;
   /** Its key. */
@@ -263,7 +269,7 @@ export interface Server {
 }
 
 /** A few small things by name. */
-export interface Store {
+interface Store {
   /** Does what is put here outlive the tab? */
   kept: boolean;
   /** If not, why, as a code. */
@@ -276,10 +282,10 @@ export interface Store {
 }
 
 /** A server that votes. */
-export interface Member { key: string; power: number }
+interface Member { key: string; power: number }
 
 /** What is known about the truth of what is in sight. */
-export interface ProofState {
+interface ProofState {
   level: 'green' | 'amber' | 'red';
   /** The height whose state is proven. */
   of: number | null;
@@ -304,7 +310,7 @@ export interface ProofState {
 }
 
 /** Who speaks with which sim, and what is known of it already. */
-export interface CoreName {
+interface CoreName {
   /** 32 bytes in hexadecimal. */
   secret: string;
   /** Its id. */
@@ -322,7 +328,7 @@ export interface CoreName {
 }
 
 /** Where the module's replica is. */
-export interface ReplicaStatus {
+interface ReplicaStatus {
   phase: 'links' | 'snapshot' | 'following' | 'mismatch';
   /** Of the own state, as `tick` and `root` are. */
   height: number;
@@ -340,14 +346,14 @@ export interface ReplicaStatus {
 }
 
 /** What the module's replica wants to be asked. */
-export type ReplicaWant =
+type ReplicaWant =
   | { ask: 'links'; after: number }
   | { ask: 'snapshot' }
   | { ask: 'part'; height: number; part: number }
   | { ask: 'turns'; from: number };
 
 /** Ground that a player took. */
-export interface Lot {
+interface Lot {
   lot: number;
   name: string;
   holder: string;
@@ -365,7 +371,7 @@ export interface Lot {
 }
 
 /** What holds two things, or a thing to the ground, by places as the things see them. */
-export interface Joint {
+interface Joint {
   a: number | null;
   b: number;
   kind: 'hinge' | 'rod' | 'weld' | 'slider' | 'target' | 'rope' | 'spring' | 'motor';
@@ -377,7 +383,7 @@ export interface Joint {
 }
 
 /** A border to a neighbour, or a portal that leads there. */
-export interface Border {
+interface Border {
   neighbour: string;
   open: boolean;
   why: string | null;
@@ -403,7 +409,7 @@ export interface Border {
 }
 
 /** A square of the map: place, sim and holder are proved, the rest is what its servers say. */
-export interface Site {
+interface Site {
   x: number;
   y: number;
   side: number;
@@ -418,7 +424,7 @@ export interface Site {
 }
 
 /** What a sim says of itself. */
-export interface Introduction {
+interface Introduction {
   world: string | null;
   description: string;
   tags: string[];
@@ -431,10 +437,10 @@ export interface Introduction {
   falls: string | null;
 }
 
-export interface ClubPerson { name: string; key: string; here: boolean }
+interface ClubPerson { name: string; key: string; here: boolean }
 
 /** A club of the person, or one to which she is invited. */
-export interface Club {
+interface Club {
   club: number;
   name: string;
   channel: string;
@@ -445,7 +451,7 @@ export interface Club {
 }
 
 /** What somebody says of herself. */
-export interface Profile {
+interface Profile {
   key: string;
   version: number;
   line: string;
@@ -456,7 +462,7 @@ export interface Profile {
 }
 
 /** What a thing asks. */
-export interface Asked {
+interface Asked {
   /** The thing. */
   object: number;
   name: string;
@@ -471,14 +477,14 @@ export interface Asked {
 }
 
 /** What a person agrees to by accepting; the names are the sim's, not the script's. */
-export interface Offered {
+interface Offered {
   terms: { give: number | null; take: number | null; allow: ('Move' | 'Dress')[] };
   given: string;
   taken: string;
 }
 
 /** A script that is not published yet. */
-export interface ScriptDraft {
+interface ScriptDraft {
   /** Of the package. */
   name: string;
   version: string;
@@ -503,7 +509,7 @@ export interface ScriptDraft {
 }
 
 /** A panel of the dock. */
-export interface Panel {
+interface Panel {
   /** What it consists of; made by the dock for one with `parts`. */
   body?: HTMLElement;
   /** What is in it, anew each time it is opened. */
@@ -525,7 +531,7 @@ export interface Panel {
 }
 
 /** A light, and the colours that it makes. */
-export interface Palette {
+interface Palette {
   /** Below 4. */
   id: number;
   /** 'day' or 'dusk'. */
@@ -556,7 +562,7 @@ export interface Palette {
 }
 
 /** Where something would be. */
-export interface Ghost {
+interface Ghost {
   x: number;
   y: number;
   angle: number;
@@ -567,7 +573,7 @@ export interface Ghost {
 }
 
 /** What is to be drawn. */
-export interface Picture {
+interface Picture {
   /** A scene, or two that are joined: objects, at(id, now). */
   sight: any;
   /** The own avatar. */
@@ -609,7 +615,7 @@ export interface Picture {
 }
 
 /** What a painter gets: the context stands at the middle of the footprint, y down, pixels. */
-export interface Sitting {
+interface Sitting {
   ctx: CanvasRenderingContext2D;
   /** As the sight has it. */
   thing: any;
@@ -628,7 +634,7 @@ export interface Sitting {
 }
 
 /** What is known of a kind of things. */
-export interface Facts {
+interface Facts {
   /** Metres of its height. */
   tall: number;
   /** Metres of height where labels hang. */

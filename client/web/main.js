@@ -76,7 +76,7 @@ export class Page {
   /**
    * @param {Identity} identity
    * @param {{module: import('./prove/module.js').Module, compiled: WebAssembly.Module}} loaded
-   * @param {import('../shapes.js').Store} store
+   * @param {Store} store
    */
   constructor(identity, loaded, store) {
     [this.identity, this.loaded, this.store] = [identity, loaded, store];
@@ -103,7 +103,7 @@ export class Page {
       // Those of the page's own server, which may be another sim's than the one that is asked for.
       servers: query.get('node') === null && (sim === null || sim === config.sim) ? config.servers : [],
     });
-    /** @type {import('../shapes.js').Picture} */
+    /** @type {Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), goal: null, ghosts: [], group: new Set(), box: null, held: null,
       look: at, lots: [], joints: [], border: null, portals: [], calm: this.calm(), palette: this.palette(),
@@ -338,7 +338,7 @@ export class Page {
     this.client.stop();
   }
 
-  /** @param {import('../shapes.js').Look} look */
+  /** @param {Look} look */
   async setLook(look) {
     const outcome = await this.toasts.watch('look', this.client.setLook(look));
     if (!outcome?.ok) return;

@@ -11,7 +11,6 @@ export const HELD = 'HouseRules';
 const [BOTH_METRES, CORNER_METRES] = [2, 8];
 
 /** @typedef {{x: number, y: number}} Point */
-/** @typedef {import('../../shapes.js').Border} Border */
 /** What the walk needs of an engine. @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>} Walker */
 /** A neighbour that is looked after: whether its border is near, and lets her over; when she is announced anew, how often that is done at once, why she was refused, and whether it was told of the heading. @typedef {{border: Border, engine: Walker, sight: JoinedSight, near: boolean, ok: boolean, due: number, atOnce: number, said: {why: string | null, times: number}, told: boolean}} Beside */
 

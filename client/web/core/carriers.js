@@ -18,9 +18,6 @@ const CONNECT_MS = 5_000;
 /** A genesis may be long, and the line slow. */
 const GENESIS_MS = 30_000;
 
-/** @typedef {import('../../shapes.js').Offer} Offer */
-/** @typedef {import('../../shapes.js').Carrier} Carrier @typedef {import('../../shapes.js').Ears} Ears */
-
 /**
  * Gives up after a time.
  * @template T

@@ -3,7 +3,6 @@
 import COMMANDS from './commands.json' with { type: 'json' };
 
 /** @typedef {(what: string, fields?: any) => Promise<any>} Ask */
-/** @typedef {import('../../shapes.js').Answers} Answers */
 
 /**
  * @template {keyof typeof COMMANDS} Group

@@ -22,10 +22,6 @@ const NO_COPY = new Set(['TooLarge', 'tier', 'port']);
 /** Headers that are listed. */
 const HEADERS_MAX = 64;
 
-/** @typedef {import('../../shapes.js').Options} Options @typedef {import('../../shapes.js').Member} Member */
-/** @typedef {import('../../shapes.js').ProofState} ProofState @typedef {import('../../shapes.js').Lot} Lot */
-/** @typedef {import('../../shapes.js').Joint} Joint */
-
 /** What the core says of its session before there is one. */
 const NOT_YET = {
   server: /** @type {string|null} */ (null), height: 0, certain: 0, turnsPerSecond: 0, pending: 0, rtt: /** @type {number|null} */ (null),
@@ -215,7 +211,7 @@ export class Engine extends Commanded {
 
   /**
    * Makes ready for a server: the first one that is met names the sim, if the page does not.
-   * @param {string} http @param {import('../../shapes.js').Offer} offer
+   * @param {string} http @param {Offer} offer
    * @returns {Promise<string|null>} why it cannot be entered, if so
    */
   async #greet(http, offer) {

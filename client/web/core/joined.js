@@ -1,14 +1,13 @@
 /** Two sims in one picture: the own one, and behind a border what is in sight of the neighbour. */
 
-/** @typedef {import('../draw/rooms.js').FloorPlan} FloorPlan */
 /** @typedef {{sight: import('./scene.js').Scene, sim: string | null, genesis: any, status: {simName: string}}} Side what is joined of an engine */
 
-/** What something is in every sim: a person's key, or where a thing was born. @param {import('../../shapes.js').Thing} thing @param {string | null} sim */
+/** What something is in every sim: a person's key, or where a thing was born. @param {Thing} thing @param {string | null} sim */
 const identity = ({ player, birth, id }, sim) => player ?? (birth ? `${birth.sim}/${birth.number}` : `${sim}/${id}`);
 
 /** A sight of both. Things of the neighbour have numbers below zero, and nobody here has them in reach. */
 export class JoinedSight {
-  /** @param {Side} own @param {Side} there @param {{x: number, y: number}} shift from own coordinates to the neighbour's @param {import('../../shapes.js').Border | null} border behind which the neighbour lies */
+  /** @param {Side} own @param {Side} there @param {{x: number, y: number}} shift from own coordinates to the neighbour's @param {Border | null} border behind which the neighbour lies */
   constructor(own, there, shift, border = null) {
     [this.own, this.there, this.shift, this.border] = [own, there, shift, border];
     [this.all, this.views, this.joined] = [/** @type {Map<number, any>} */ (new Map()), '', /** @type {FloorPlan | null} */ (null)];
@@ -38,7 +37,7 @@ export class JoinedSight {
     return all;
   }
 
-  /** Where a thing is drawn, in own coordinates. @param {number} id @param {number} now @returns {import('../../shapes.js').Place | null} */
+  /** Where a thing is drawn, in own coordinates. @param {number} id @param {number} now @returns {Place | null} */
   at(id, now) {
     if (id > 0) return this.own.sight.at(id, now);
     const at = this.there.sight.at(-id, now);

@@ -8,8 +8,6 @@ import { fromHex, toHex } from './bytes.js';
 const KEPT = 'key/me';
 const ROTATION = 'key/rotation';
 
-/** @typedef {import('../../shapes.js').Store} Store */
-
 /** What makes keys. @typedef {Pick<import('../prove/module.js').Module, 'publicKey' | 'keyDesk'>} Scheme */
 
 const randomBytes = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));

@@ -19,7 +19,7 @@ export class Link {
    * @param {import('./servers.js').Servers} parts.servers
    * @param {'webtransport'|'websocket'|undefined} parts.prefer @param {() => void} parts.changed
    * @param {() => string|null} parts.sim the only one to speak with, if that is known
-   * @param {(http: string, offer: import('../../shapes.js').Offer) => Promise<string|null>} parts.greet
+   * @param {(http: string, offer: Offer) => Promise<string|null>} parts.greet
    *   makes ready for this server; gives why it cannot be entered, if so
    */
   constructor({ port, servers, prefer, changed, sim, greet }) {
@@ -29,7 +29,7 @@ export class Link {
     this.why = null;
     /** The origin that is spoken with. @type {string|null} */
     this.http = null;
-    this.carrier = /** @type {import('../../shapes.js').Carrier|null} */ (null);
+    this.carrier = /** @type {Carrier|null} */ (null);
     this.running = false;
     /** The end that one server told, until a second one says the same. @type {{why: string, http: string}|null} */
     this.doubt = null;
@@ -95,7 +95,7 @@ export class Link {
     }
   }
 
-  /** @param {string} http @param {import('../../shapes.js').Offer} offer @returns {Promise<string>} */
+  /** @param {string} http @param {Offer} offer @returns {Promise<string>} */
   async #talk(http, offer) {
     const early = /** @type {Uint8Array[]} */ ([]);
     let take = /** @type {(frame: Uint8Array) => void} */ ((frame) => void early.push(frame));

@@ -9,8 +9,6 @@ const LEFT_AFTER_SECOND = 1e-6;
 /** An error of this many metres is no error of prediction: the avatar was put there. */
 const JUMP_METRES = 3;
 
-/** @typedef {import('../../shapes.js').Place} Place */
-
 /** A point of a path: x, y, vx, vy, angle. @typedef {[number, number, number, number, number]} Point */
 
 export class Predictor {

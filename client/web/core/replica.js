@@ -5,8 +5,6 @@ const AGAIN_MS = 500;
 /** Farther behind than this, it is still catching up. */
 const FOLLOWING_TURNS = 40;
 
-/** @typedef {import('../../shapes.js').ReplicaState} ReplicaState */
-
 /** @type {() => ReplicaState} */
 const off = () => ({
   on: false, phase: 'off', height: 0, certified: 0, ownRoot: null, certifiedRoot: null, equal: 0,
@@ -103,7 +101,7 @@ export class ReplicaMode {
     else if (message.type === 'failed') this.stop(message.code);
   }
 
-  /** @param {import('../../shapes.js').ReplicaStatus} status */
+  /** @param {ReplicaStatus} status */
   #status({ phase, height, checked, ownRoot, statedRoot, received, bytes }) {
     const behind = Math.max(this.decided() - height, 0);
     const phases = /** @type {Record<string, ReplicaState['phase']>} */ ({

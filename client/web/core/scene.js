@@ -2,10 +2,6 @@
 import { Predictor } from './predict.js';
 import { Timeline, Track } from './timeline.js';
 
-/** @typedef {import('../../shapes.js').Origin} Origin @typedef {import('../../shapes.js').Look} Look */
-/** @typedef {import('../../shapes.js').Thing} Thing @typedef {import('../../shapes.js').Place} Place */
-/** @typedef {import('../../shapes.js').View} View */
-
 /** Metres from the middle of an avatar to its right hand. */
 const HAND = 0.45;
 

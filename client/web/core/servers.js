@@ -8,8 +8,6 @@ const REST_MS = 5_000;
 /** Waiting between tries, doubled each time. */
 const BACKOFF_MS = [250, 5_000];
 
-/** @typedef {import('../../shapes.js').Server} Server */
-
 /** @param {string} http @returns {string|null} null if that is no address */
 const originOf = (http) => (URL.canParse(http) ? new URL(http).origin : null);
 

@@ -6,8 +6,6 @@
 const DATABASE = 'metatopia';
 const TABLE = 'kept';
 
-/** @typedef {import('../../shapes.js').Store} Store */
-
 /** @returns {Store} */
 export function memoryStore(why = 'no-storage') {
   const map = /** @type {Map<string, any>} */ (new Map());

@@ -45,7 +45,7 @@ export class Timeline {
   }
 }
 
-/** Where a thing was at a tick. @typedef {import('../../shapes.js').Place & {tick: number}} Sample */
+/** Where a thing was at a tick. @typedef {Place & {tick: number}} Sample */
 
 /** Samples that are kept of one thing. */
 const SAMPLES = 8;

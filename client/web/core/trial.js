@@ -7,7 +7,6 @@ import { CoreError } from './port.js';
 /** The largest state of which a copy is made, in bytes; the module has the same bound. */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** @typedef {import('../../shapes.js').TrialReport} TrialReport @typedef {import('../../shapes.js').TrialLine} TrialLine */
 /** Without a draft it only watches the script. `name`: the author's in a sketch, which does not know her. @typedef {{object: number, script: number | null, author: string, draft: any, name?: string}} TrialTask */
 
 export class Trial {
@@ -16,7 +15,7 @@ export class Trial {
    * @param {import('./replica.js').ReplicaMode} replica
    * @param {boolean} starts whether the replica goes on for this alone @param {TrialTask} task
    * @param {object} ears
-   * @param {(state: import('../../shapes.js').ReplicaState) => void} ears.waits the replica is not there yet
+   * @param {(state: ReplicaState) => void} ears.waits the replica is not there yet
    * @param {(report: TrialReport) => void} ears.told
    * @param {(error: CoreError) => void} ears.failed the try is over
    */

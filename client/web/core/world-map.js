@@ -6,7 +6,6 @@ const ASKED_MAX = 4;
 /** The time after which a map may have changed, in milliseconds. */
 export const OLD_MS = 24 * 3_600_000;
 
-/** @typedef {import('../../shapes.js').Site} Site */
 /** @typedef {{sim: string, world: string, module: import('../prove/module.js').Module}} Parts */
 
 /** Asks a node of this world, and has its proofs opened. @param {string} http @param {string} path @param {Parts} parts */

@@ -5,8 +5,6 @@ import { along, arc, disc, fade, moved, oval, patch, slab } from './brush.js';
 import { kept, surface, tone } from './light.js';
 import { lift } from './solid.js';
 
-/** @typedef {import('../../shapes.js').Palette} Palette */
-
 /** What the picture remembers of a figure between frames. */
 export class Gait {
   face = -Math.PI / 2;
@@ -35,7 +33,7 @@ export class Gait {
 export const TALL = 1.02;
 const TALL_BELOW_HEAD = 0.72;
 
-/** Height in metres of all that somebody wears. @param {import('../../shapes.js').Look} look */
+/** Height in metres of all that somebody wears. @param {Look} look */
 export const stature = ({ head, hat }) => TALL + (head ? 0.36 : 0) + (hat ? 0.34 : 0);
 
 /** What was painted before. @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
@@ -45,7 +43,7 @@ const SPRITES_MAX = 1200;
 /**
  * Draws what is worn at a place: its strokes are ovals and polygons in units of `size`, y down. Those of the face
  * lie aside by `turn` units, and whoever walks away shows none.
- * @param {CanvasRenderingContext2D} ctx @param {'head' | 'hands' | 'hat'} part @param {import('../../shapes.js').Wearable} worn
+ * @param {CanvasRenderingContext2D} ctx @param {'head' | 'hands' | 'hat'} part @param {Wearable} worn
  * @param {{x: number, y: number, size: number, palette: Palette, turn?: number | null, side?: number}} at
  */
 function wear(ctx, part, { shape, color }, { x, y, size, palette, turn = 0, side = 1 }) {
@@ -87,7 +85,7 @@ function girth(t) {
 
 /**
  * The body without face and limbs, painted once per look and direction.
- * @param {import('../../shapes.js').Look} look @param {number} face @param {number} r pixels
+ * @param {Look} look @param {number} face @param {number} r pixels
  * @param {number} s pixels a metre @param {Palette} palette
  */
 function body({ shape, color, head }, face, r, s, palette) {

@@ -3,7 +3,6 @@
 import { clipped, disc, fade, filled, moved, oval, patch, slab, stroked } from './brush.js';
 import { css, noise, surface, tone } from './light.js';
 
-/** @typedef {import('../../shapes.js').Palette} Palette */
 /** @typedef {{west: number, south: number, east: number, north: number}} Area */
 
 /** Side of a chunk in metres. */
@@ -45,7 +44,7 @@ export class Ground {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera
+   * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
    * @param {Palette} palette
    */
   draw(ctx, camera, palette) {

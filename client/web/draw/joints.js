@@ -5,8 +5,8 @@ import { lift } from './solid.js';
 import { kindOf } from './things.js';
 
 /**
- * @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera
- * @param {{sight: any, joints: import('../../shapes.js').Joint[]}} picture @param {number} now
+ * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
+ * @param {{sight: any, joints: Joint[]}} picture @param {number} now
  * @param {(at: {x: number, y: number}) => boolean} shows whether a place is in view of who looks
  */
 export function drawJoints(ctx, camera, { sight, joints }, now, shows) {

@@ -2,8 +2,6 @@
 
 import PALETTES from './palettes.json' with { type: 'json' };
 
-/** @typedef {import('../../shapes.js').Palette} Palette */
-
 /** Share of a thing's height by which its top is drawn further up the screen. */
 export const LIFT = 0.56;
 

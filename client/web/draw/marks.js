@@ -4,7 +4,6 @@ import { along, arc, disc, fade, line, moved, slab } from './brush.js';
 import { surface } from './light.js';
 import { corners } from './solid.js';
 
-/** @typedef {import('./camera.js').Camera} Camera */
 /** @typedef {{x: number, y: number, radius: number, strength: number}} Lamp */
 
 /** Light on the ground, painted once. @type {HTMLCanvasElement | null} */

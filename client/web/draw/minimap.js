@@ -33,7 +33,7 @@ export class Minimap {
   }
 
   /**
-   * @param {import('../../shapes.js').Picture} picture @param {import('./camera.js').Camera} camera
+   * @param {Picture} picture @param {Camera} camera
    * @param {{west: number, south: number, east: number, north: number} | null} paved
    * @param {number} now
    */

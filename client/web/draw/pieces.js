@@ -6,7 +6,7 @@ import { drawBox, drawDrum, lift } from './solid.js';
 
 /**
  * Pieces in metres, but `hx`, `hy` and `share`, which are of the footprint.
- * @param {import('../../shapes.js').Sitting} sitting
+ * @param {Sitting} sitting
  */
 export function piecesFor({ ctx, thing, s, angle, palette, tall }) {
   const [least, { color: own }] = [Math.min(thing.hx, thing.hy), thing.look];

@@ -13,8 +13,6 @@ import { Shadows } from './shadows.js';
 import { corners, lift, scaled } from './solid.js';
 import { kindOf, topOf } from './things.js';
 
-/** @typedef {import('../../shapes.js').Picture} Picture */
-
 /** Milliseconds after which a thing that does not move counts as resting. */
 const REST_MS = 400;
 
@@ -52,7 +50,7 @@ export class Renderer {
     /** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
     this.sprites = new Map();
     this.placed = /** @type {Placed[]} */ ([]);
-    /** Lots in view. @type {import('../../shapes.js').Lot[]} */
+    /** Lots in view. @type {Lot[]} */
     this.lots = [];
     this.paved = /** @type {import('./ground.js').Area | null} */ (null);
     /** What walls of the neighbour enclose. @type {import('./ground.js').Area | null} */

@@ -144,14 +144,14 @@ export class Rooms {
     return this.pieces.some((piece) => piece.room === room && within(piece.points, p));
   }
 
-  /** @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera */
+  /** @param {CanvasRenderingContext2D} ctx @param {Camera} camera */
   drawFloors(ctx, camera) {
     for (const { corners, floor } of this.plan.sectors) patch(ctx, css(floor), corners.map(camera.point));
   }
 
   /**
    * Covers what is not seen, and darkens rooms with little light.
-   * @param {CanvasRenderingContext2D} ctx @param {import('./camera.js').Camera} camera
+   * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
    */
   drawVeil(ctx, camera) {
     const { pieces, plan } = this;

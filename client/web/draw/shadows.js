@@ -22,7 +22,7 @@ export class Shadows {
   tiles = new Map();
   /** @type {Map<number, string[]>} tiles that a resting thing touches */
   resting = new Map();
-  palette = /** @type {import('../../shapes.js').Palette | null} */ (null);
+  palette = /** @type {Palette | null} */ (null);
 
   /** @param {number} width @param {number} height canvas pixels */
   resize(width, height) {
@@ -60,7 +60,7 @@ export class Shadows {
 
   /**
    * Begins a frame with what rests.
-   * @param {import('./camera.js').Camera} camera @param {import('../../shapes.js').Palette} palette
+   * @param {Camera} camera @param {Palette} palette
    */
   begin(camera, palette) {
     if (palette !== this.palette) {
@@ -104,7 +104,7 @@ export class Shadows {
   }
 }
 
-/** @param {number} tx @param {number} ty @param {Map<number, Caster>} casters @param {import('../../shapes.js').Palette} palette */
+/** @param {number} tx @param {number} ty @param {Map<number, Caster>} casters @param {Palette} palette */
 function bake(tx, ty, casters, palette) {
   const { canvas, ctx } = surface(TILE * FINE, TILE * FINE);
   ctx.setTransform(FINE, 0, 0, -FINE, -tx * TILE * FINE, (ty + 1) * TILE * FINE);

@@ -6,7 +6,6 @@
 import { along, disc, fade, filled, moved, patch, slab } from './brush.js';
 import { LIFT, tone } from './light.js';
 
-/** @typedef {import('../../shapes.js').Palette} Palette */
 /** @typedef {[number, number]} Point */
 
 /**

@@ -7,8 +7,6 @@ import { PARTS } from './parts.js';
 import { piecesFor } from './pieces.js';
 import { drawBall, drawDrum, lift, scaled } from './solid.js';
 
-/** @typedef {import('../../shapes.js').Sitting} Sitting @typedef {import('../../shapes.js').Facts} Facts */
-
 /** How a kind is drawn. @typedef {Omit<Facts, 'paint'> & {paint: (sitting: Omit<Sitting, 'tall'>) => void}} Kind */
 /** @typedef {(sitting: Sitting & ReturnType<typeof piecesFor>) => void} Painter */
 

@@ -165,9 +165,6 @@ class Held {
   free = () => this.bytes("drop_handle");
 }
 
-/** @typedef {import('../../shapes.js').CoreName} CoreName @typedef {import('../../shapes.js').ReplicaStatus} ReplicaStatus */
-/** @typedef {import('../../shapes.js').ReplicaWant} ReplicaWant */
-
 /**
  * A client of one sim: its session, its proofs, and what it sees. It knows no carrier and no clock.
  * `now` is a clock in milliseconds that never goes back, `wall` are milliseconds since 1970. After
@@ -261,9 +258,9 @@ export class Trial extends Held {
   /** Has the author do something in the copy. @param {{do: string, [more: string]: any}} deed */
   act = (deed) => this.bytes("trial_act", text(deed));
 
-  /** Lets turns go by. @param {number} turns @returns {Omit<import('../../shapes.js').TrialReport, 'running'>} since the last call */
+  /** Lets turns go by. @param {number} turns @returns {Omit<TrialReport, 'running'>} since the last call */
   run = (turns) => report(this.json("trial_run", NOTHING, turns));
 }
 
-/** A report as the page reads it. @param {any} told @returns {Omit<import('../../shapes.js').TrialReport, 'running'>} */
+/** A report as the page reads it. @param {any} told @returns {Omit<TrialReport, 'running'>} */
 const report = (told) => ({ ...told, lines: told.lines.map((/** @type {any} */ { at, what }) => ({ at, ...what })) });

@@ -6,7 +6,7 @@ import { button, el, icon, onEscape, outline, put } from './dom.js';
 import { inReach } from './near.js';
 
 export class Actions {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.words = el('span', { class: 'act-words' });

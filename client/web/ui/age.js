@@ -11,7 +11,7 @@ const DAY_SECONDS = 86_400;
 
 /**
  * Asks once; the answer is told to the client.
- * @param {import('../main.js').Page} page @param {number} seconds since the newest signed header
+ * @param {Page} page @param {number} seconds since the newest signed header
  */
 export function askAge(page, seconds) {
   const { client } = page;

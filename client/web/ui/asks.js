@@ -7,8 +7,6 @@ import { button, el, field, word } from './dom.js';
 /** Cards that are shown at once; the oldest goes. */
 const CARDS_MAX = 2;
 
-/** @typedef {import('../../shapes.js').Asked} Asked @typedef {import('../../shapes.js').Offered} Offered */
-
 const ALLOWS = { Move: 'ask.allow.move', Dress: 'ask.allow.dress' };
 
 /** What an offer says, a line each. @param {string} name @param {Offered} offer */
@@ -44,7 +42,7 @@ export function asking(name, form, answer, reply) {
 }
 
 export class Asks {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.element = el('div', { class: 'asks', 'aria-live': 'polite' });

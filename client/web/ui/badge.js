@@ -10,7 +10,7 @@ export function badgeKey(level, code) {
 }
 
 export class Badge {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.long = el('span', { class: 'badge-long' });

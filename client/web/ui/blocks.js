@@ -8,7 +8,7 @@ import { button, el, fileButton, fill, save, short } from './dom.js';
 const KEPT = { block: 'metatopia.blocks', buddy: 'metatopia.buddies' };
 
 export class Blocks {
-  /** @param {import('../main.js').Page} page @param {'block' | 'buddy'} word of which list */
+  /** @param {Page} page @param {'block' | 'buddy'} word of which list */
   constructor(page, word = 'block') {
     [this.page, this.word] = [page, word];
     /** The list as text, and what it says. @type {string} */

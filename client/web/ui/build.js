@@ -14,7 +14,7 @@ const GRIDS = [0, 0.1, 0.5, 1];
 /** Acts after which one owns something else, or the same somewhere else or by another name. */
 const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'unite', 'move', 'rename', 'stow', 'fetch', 'discard']);
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function buildPanel(page) {
   const color = el('input', { type: 'color', value: '#c8964b' });
   const corners = el('input', { value: '0,0 2,0 1,1' });
@@ -55,7 +55,7 @@ export function buildPanel(page) {
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), ground.element, el('div', { class: 'build-grid' }, ...items),
     el('div', { class: 'grid' }, field(t('build.color'), color), field(t('build.grid'), grid), field(t('build.corners'), corners)),
     el('p', { class: 'row' }, button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), chosenBox(page, () => fromHex(color.value)), mine.element);
-  /** @type {import('../../shapes.js').Panel} */
+  /** @type {Panel} */
   const panel = { ...mine, body, update: ground.update, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
   page.toasts.addEventListener('done', (/** @type {any} */ { detail }) => {
     if (page.dock.open === 'build' && CHANGES.has(detail)) page.dock.load(panel);
@@ -63,7 +63,7 @@ export function buildPanel(page) {
   return panel;
 }
 
-/** What somebody owns, wherever it is. @param {import('../main.js').Page} page */
+/** What somebody owns, wherever it is. @param {Page} page */
 function owned(page) {
   const state = el('p', { class: 'quiet', role: 'status' });
   const list = el('ul', { class: 'people' });

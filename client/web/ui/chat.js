@@ -10,7 +10,7 @@ import { report } from './reports.js';
 const LINES_MAX = 200;
 
 export class Chat {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.log = el('div', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
@@ -61,7 +61,7 @@ export class Chat {
     this.open();
   }
 
-  /** Offers the channels of clubs. @param {import('../../shapes.js').Club[]} clubs */
+  /** Offers the channels of clubs. @param {Club[]} clubs */
   offer(clubs) {
     const { value } = this.channel;
     this.channel.replaceChildren(...[...this.channel.children].slice(0, 3), ...clubs.map(({ channel, name }) => el('option', { value: channel }, t('club.to', { name }))));

@@ -12,7 +12,7 @@ const FILE_READ_MAX = 128 * 1024;
 /** Metres by which copies stand beside what they are of, if no grid is wider. */
 const BESIDE = 0.5;
 
-/** @param {import('../main.js').Page} page @param {() => number} colorOf the colour that is chosen */
+/** @param {Page} page @param {() => number} colorOf the colour that is chosen */
 export function chosenBox(page, colorOf) {
   const { group, tools } = page;
   const state = el('p', { class: 'quiet', role: 'status' });

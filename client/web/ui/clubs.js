@@ -4,13 +4,11 @@ import { t } from '../strings.js';
 import { button, choice, el, field, fill, options, word } from './dom.js';
 import { ask, settle } from './moderate.js';
 
-/** @typedef {import('../../shapes.js').Club} Club */
-
 /** The clubs to which somebody may be invited by who is in these. @param {Club[]} all @param {string} key */
 export const without = (all, key) => all.filter(({ invited, members, asked }) => !invited && ![...members, ...asked].some((person) => person.key === key));
 
 export class Clubs {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     /** @type {Club[]} */

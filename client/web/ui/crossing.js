@@ -7,7 +7,7 @@ import { refusal, t } from '../strings.js';
 import { el, put } from './dom.js';
 import { agreed, agrees } from './introduction.js';
 
-/** @param {import('../main.js').Page} page */
+/** @param {Page} page */
 export function crossing(page) {
   const { identity, store, toasts } = page;
   /** What stays, as it was told a second ago: what came over just now is settled in a moment. */
@@ -51,7 +51,7 @@ export function crossing(page) {
 
 /**
  * Goes on in the sim that the avatar has walked into. Nothing that was chosen is there under its number.
- * @param {import('../main.js').Page} page @param {Engine} there @param {{x: number, y: number}} shift what is added to coordinates
+ * @param {Page} page @param {Engine} there @param {{x: number, y: number}} shift what is added to coordinates
  */
 function goOver(page, there, shift) {
   const { client, dock, input, renderer } = page;
@@ -79,7 +79,7 @@ function goOver(page, there, shift) {
   if (open !== null && dock.buttons.has(open)) dock.show(open);
 }
 
-/** Makes ready what is drawn, of both sims where a border is near. @param {import('../main.js').Page} page @param {number} now */
+/** Makes ready what is drawn, of both sims where a border is near. @param {Page} page @param {number} now */
 export function showBoth(page, now) {
   if (page.entered) page.border.frame(now);
   const { client, picture, renderer } = page;

@@ -6,10 +6,8 @@
 import { t, why } from '../strings.js';
 import { button, el, fill, icon, onEscape, put } from './dom.js';
 
-/** @typedef {import('../../shapes.js').Panel} Panel */
-
 export class Dock {
-  /** @param {import('../main.js').Page} page @param {Record<string, (page: any) => Panel>} makers */
+  /** @param {Page} page @param {Record<string, (page: any) => Panel>} makers */
   constructor(page, makers) {
     [this.page, this.makers] = [page, makers];
     this.panels = /** @type {Map<string, Panel>} */ (new Map());

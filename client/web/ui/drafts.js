@@ -11,8 +11,6 @@ const LIST = 'metatopia.drafts';
 /** The file of a script that was begun here. */
 const ENTRY = 'script.rhai';
 
-/** @typedef {import('../../shapes.js').ScriptDraft} ScriptDraft */
-
 /** @param {string} sim @param {string} slot */
 const place = (sim, slot) => `metatopia.draft/${sim}/${slot}`;
 

@@ -13,8 +13,6 @@ import { kindOf, RHAI } from './highlight.js';
 /** Spaces to the right, one level further in. */
 const STEP = 4;
 
-/** @typedef {import('../../shapes.js').Mistake} Mistake @typedef {import('../../shapes.js').ScriptName} ScriptName */
-
 const PIECE = new RegExp(RHAI, 'y');
 
 /** What CodeMirror calls the classes of pieces. */

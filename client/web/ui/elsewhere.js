@@ -14,7 +14,7 @@ export function isElsewhere({ phase, why, alone, http }) {
 
 /** Says it once, and offers the way to the sim that is there. */
 export class Elsewhere {
-  /** @param {import('../main.js').Page} page @param {string | null} sim the one that the address names */
+  /** @param {Page} page @param {string | null} sim the one that the address names */
   constructor(page, sim) {
     [this.page, this.sim] = [page, sim];
     this.said = false;

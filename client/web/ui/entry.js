@@ -8,7 +8,7 @@ import { drawFigure, Gait } from '../draw/figures.js';
 import WARDROBE from '../draw/wardrobe.json' with { type: 'json' };
 import { button, el, field, fill, fromHex, openDialog, put, toHex } from './dom.js';
 
-/** @typedef {import('../../shapes.js').Look} Look @typedef {'body' | 'head' | 'hands' | 'hat'} AvatarPart */
+/** @typedef {'body' | 'head' | 'hands' | 'hat'} AvatarPart */
 
 const PARTS = /** @type {AvatarPart[]} */ (Object.keys(WARDROBE));
 const shapesOf = (/** @type {AvatarPart} */ part) => Object.keys(WARDROBE[part]);

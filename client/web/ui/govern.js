@@ -37,7 +37,7 @@ export function governOf(verb, typed) {
   return Object.assign({ verb }, ...fields.map((name) => told[name](typed[name])));
 }
 
-/** Asks what to order about the sim, and orders it. @param {import('../main.js').Page} page @param {string} verb */
+/** Asks what to order about the sim, and orders it. @param {Page} page @param {string} verb */
 async function govern(page, verb) {
   const fields = /** @type {string[]} */ (ORDERS[/** @type {keyof typeof ORDERS} */ (verb)]);
   const [players, known] = await Promise.all([page.client.players(), fields.includes('value') || ['land_remove', 'house_rules'].includes(verb) ? page.client.values() : null]);
@@ -58,7 +58,7 @@ async function govern(page, verb) {
     () => governOf(verb, Object.fromEntries(made.map(([name, { select }]) => [name, select.value]))));
 }
 
-/** Buttons for what somebody may order about the sim. @param {import('../main.js').Page} page */
+/** Buttons for what somebody may order about the sim. @param {Page} page */
 export function governTool(page) {
   const element = el('p', { class: 'row' });
   const show = async () => {
@@ -69,7 +69,7 @@ export function governTool(page) {
   return { element, show };
 }
 
-/** Who has a role, who is banned and who is muted. @param {import('../main.js').Page} page */
+/** Who has a role, who is banned and who is muted. @param {Page} page */
 export function sanctionList(page) {
   const element = el('div', { class: 'stack' });
   const lasts = (/** @type {number | null} */ left) => (left === null ? t('moderate.for.ever') : t('govern.left', { span: age(left / 1000) }));

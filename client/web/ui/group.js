@@ -19,7 +19,7 @@ const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'c
 
 /** Event: 'changed', other things are chosen. */
 export class Group extends EventTarget {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     super();
     this.page = page;

@@ -10,8 +10,6 @@ const STEPS = {
   KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
 };
 
-/** @typedef {import('../main.js').Page} Page */
-
 /** What keys do; `false` says that there was nothing to do. @type {Record<string, (page: Page) => unknown>} */
 const KEYS = {
   KeyT: (page) => page.chat.open(),

@@ -12,7 +12,7 @@ import { liveOf } from './trial.js';
 /** Licences of things, as people know them. */
 const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserved: '\u00A9' };
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function thingPanel(page) {
   const { client, picture } = page;
   const body = el('div', { class: 'stack' });
@@ -22,7 +22,7 @@ export function thingPanel(page) {
   const own = el('section', { class: 'stack' });
   let id = /** @type {number | null} */ (null);
   let [signature, person] = ['', /** @type {any} */ ({ admin: false, rights: [] })];
-  /** @type {import('../../shapes.js').Panel} */
+  /** @type {Panel} */
   const panel = { body, show, hide: () => page.picture.selected !== null && page.unselect(), update: () => refresh(false) };
 
   function show(/** @type {number} */ wanted) {
@@ -105,7 +105,7 @@ export function thingPanel(page) {
   return panel;
 }
 
-/** Who a key is, as far as it can be seen. @param {import('../main.js').Page} page @param {string | null} key */
+/** Who a key is, as far as it can be seen. @param {Page} page @param {string | null} key */
 function nameOf(page, key) {
   if (!key) return t('nobody');
   if (key === page.identity?.public) return t('you');
@@ -115,7 +115,7 @@ function nameOf(page, key) {
 
 /**
  * What a thing is a copy of.
- * @param {import('../main.js').Page} page @param {import('../../shapes.js').Origin} origin
+ * @param {Page} page @param {Origin} origin
  */
 function original(page, origin) {
   const here = page.client.status.sim;
@@ -128,7 +128,7 @@ function original(page, origin) {
 const figure = (n) => (n === null || n === undefined ? null : Number(n).toLocaleString('en'));
 
 /** One script: its package's licence, authors and parent, what it used, and the way to its source. */
-async function card(/** @type {import('../main.js').Page} */ page, /** @type {any} */ entry, /** @type {boolean} */ mine) {
+async function card(/** @type {Page} */ page, /** @type {any} */ entry, /** @type {boolean} */ mine) {
   const box = el('article', { class: 'card' });
   try {
     const source = await page.client.source(entry.package);

@@ -3,7 +3,6 @@
 import { keep, recall } from '../core/store.js';
 import { t } from '../strings.js';
 import { button, el, openDialog } from './dom.js';
-/** @typedef {import('../core/engine.js').Engine} Engine */
 
 /** The digests of the house rules that were agreed to in this browser. */
 const AGREED = 'metatopia.agreed';
@@ -15,8 +14,6 @@ const AGREED_MAX = 200;
 const here = /** @type {Set<string>} */ (new Set());
 /** The digests of the house rules that the person agreed to. @returns {string[]} */
 export const agreed = () => [...new Set([recall(AGREED) ?? [], ...here].flat())];
-
-/** @typedef {import('../../shapes.js').Introduction} Introduction */
 
 /** Paragraphs of a text. @param {string} text */
 const paragraphs = (text) => text.split(/\n\s*\n/).filter(Boolean).map((part) => el('p', null, part));

@@ -28,7 +28,7 @@ function doing(label, act) {
   return el('div', { class: 'stack' }, bad, button({ text: t(label), click }));
 }
 
-/** @param {import('../main.js').Page} page */
+/** @param {Page} page */
 export function keyBox(page) {
   const { identity } = page;
   const shown = el('div', { class: 'stack' });
@@ -47,7 +47,7 @@ export function keyBox(page) {
     toggle, shown, part(t('settings.key.import'), {}, keyTaker((text, passphrase) => page.useKey(text, passphrase))), sealed(page), givenUp(page), ownFriends(page), ofFriends(page));
 }
 
-/** Writes the key into a file that a passphrase opens. @param {import('../main.js').Page} page */
+/** Writes the key into a file that a passphrase opens. @param {Page} page */
 function sealed({ identity, loaded }) {
   const [passphrase, again] = [secretField('key.passphrase'), secretField('key.passphrase.again')];
   return part(t('key.seal'), {}, el('p', { class: 'quiet' }, t('key.seal.how')), passphrase.element, again.element, doing('key.seal.do', async () => {
@@ -58,7 +58,7 @@ function sealed({ identity, loaded }) {
   }));
 }
 
-/** Gives the key up for a new one. @param {import('../main.js').Page} page */
+/** Gives the key up for a new one. @param {Page} page */
 function givenUp({ identity, store }) {
   return part(t('key.rotate'), {}, el('p', { class: 'quiet' }, t('key.rotate.how')), doing('key.rotate.do', async () => {
     if (!store.kept) throw new Error(t('key.rotate.unkept'));
@@ -69,7 +69,7 @@ function givenUp({ identity, store }) {
   }));
 }
 
-/** Names friends who get the key back if it is lost. @param {import('../main.js').Page} page */
+/** Names friends who get the key back if it is lost. @param {Page} page */
 function ownFriends(page) {
   const { client, identity } = page;
   const [told, people] = [el('ul'), el('div')];
@@ -87,7 +87,7 @@ function ownFriends(page) {
   }), button({ text: t('key.friends.stop'), class: 'small danger', click: () => settle(page, client.nameFriends([], 0), t('key.friends.stopped')).then(show) }));
 }
 
-/** Vouches for a friend's new key, or asks friends to vouch for one's own. @param {import('../main.js').Page} page */
+/** Vouches for a friend's new key, or asks friends to vouch for one's own. @param {Page} page */
 function ofFriends(page) {
   const [old, text, lost] = [line('key.vouch.old'), line('key.vouch.text'), line('key.ask.old')];
   const shown = el('div', { class: 'stack' });

@@ -6,15 +6,13 @@ import { button, choice, el, field, fill, options, part, put } from './dom.js';
 /** The side of what is claimed, in metres. */
 const SIDE = 8;
 
-/** @typedef {import('../../shapes.js').Lot} Lot */
-
 /** The lot at a place, if there is one. @param {Lot[]} lots @param {{x: number, y: number} | null} at */
 const lotAt = (lots, at) => lots.find(({ x, y, hx, hy }) => at && Math.abs(at.x - x) <= hx && Math.abs(at.y - y) <= hy);
 
 /** What is said of a lot, by whose it is: one's own, a friend's who lets one build there, or another's. @param {Lot} lot @param {string[]} keys */
 const said = (lot, [own, lets, other]) => [t(lot.own ? own : lot.lets ? lets : other, /** @type {any} */ (lot)), lot.club && t('lot.club', { club: lot.club })].filter(Boolean).join(' ');
 
-/** Has the small map say whose lot one points at. @param {import('../main.js').Page} page */
+/** Has the small map say whose lot one points at. @param {Page} page */
 export function pointOutLots(page) {
   const words = (/** @type {MouseEvent} */ { offsetX, offsetY }) => {
     const lot = lotAt(page.client.lots, page.minimap.ground(offsetX, offsetY));
@@ -34,7 +32,7 @@ const ORDERS = {
   shut_club: [], give: ['to', 'people'], send_home: ['object', 'strangers'],
 };
 
-/** What is ordered about one's own lot. @param {import('../main.js').Page} page @param {() => Lot | undefined} here */
+/** What is ordered about one's own lot. @param {Page} page @param {() => Lot | undefined} here */
 function lotOrders({ client, identity, toasts }, here) {
   const verb = choice(t('lot.order'), Object.keys(ORDERS).map((word) => [word, t(`lot.do.${word}`)]));
   const name = el('input', { type: 'text', maxlength: '32' });
@@ -69,7 +67,7 @@ function lotOrders({ client, identity, toasts }, here) {
   return part(t('lot.orders'), { toggle: fit }, verb.element, named, whom.element, button({ text: t('moderate.do'), click: give }));
 }
 
-/** @param {import('../main.js').Page} page */
+/** @param {Page} page */
 export function groundHere(page) {
   const { client, toasts } = page;
   const line = el('p', { class: 'quiet', role: 'status' });

@@ -9,16 +9,16 @@ const TILE = 16;
 /** Letters of a name that fit on a square, for each tile of its side. */
 const LETTERS = 2;
 
-/** What a site is called. @param {import('../../shapes.js').Site} site */
+/** What a site is called. @param {Site} site */
 const called = (site) => site.label || t('map.unnamed', { sim: site.sim.slice(0, 8) });
 
 /**
  * Draws the squares; north is up.
- * @param {import('../../shapes.js').Site[]} sites @param {string} here the sim where one is
- * @param {(site: import('../../shapes.js').Site) => void} pick
+ * @param {Site[]} sites @param {string} here the sim where one is
+ * @param {(site: Site) => void} pick
  */
 export function drawn(sites, here, pick) {
-  const tiles = (/** @type {import('../../shapes.js').Site} */ site) => site.side / 32;
+  const tiles = (/** @type {Site} */ site) => site.side / 32;
   const [west, south] = [Math.min(...sites.map(({ x }) => x)) - 1, Math.min(...sites.map(({ y }) => y)) - 1];
   const [east, north] = [Math.max(...sites.map((site) => site.x + tiles(site))) + 1, Math.max(...sites.map((site) => site.y + tiles(site))) + 1];
   const squares = sites.map((site) => {
@@ -37,7 +37,7 @@ export function drawn(sites, here, pick) {
   return shape('svg', { class: 'world-map', role: 'img', 'aria-label': t('map.picture', { n: sites.length }), viewBox: `0 0 ${(east - west) * TILE} ${(north - south) * TILE}` }, ...squares);
 }
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function mapPanel(page) {
   const { client } = page;
   const state = el('p', { class: 'quiet', role: 'status' }, t('loading'));
@@ -60,14 +60,14 @@ export function mapPanel(page) {
     fill(picture, sites.length > 0 && drawn(sites, client.status.sim, show));
   }
 
-  /** @param {import('../../shapes.js').Site} site */
+  /** @param {Site} site */
   function show(site) {
     const element = cards.get(site.sim);
     element?.scrollIntoView({ block: 'nearest' });
     element?.querySelector('button')?.focus({ preventScroll: true });
   }
 
-  /** @param {import('../../shapes.js').Site} site */
+  /** @param {Site} site */
   function card(site) {
     const here = site.sim === client.status.sim;
     const said = [site.people !== null && t('map.people', { n: site.people }), site.licence, t(site.met ? 'map.met' : 'map.unmet')].filter(Boolean).join(' \u00B7 ');
@@ -78,7 +78,7 @@ export function mapPanel(page) {
       here ? el('span', { class: 'good' }, t('servers.here')) : site.at.length > 0 && button({ text: t('servers.go'), class: 'small', label: t('map.go', { name: called(site) }), click: () => go(site) }));
   }
 
-  /** @param {import('../../shapes.js').Site} site */
+  /** @param {Site} site */
   async function go(site) {
     put(state, t('map.asking', { name: called(site) }));
     try {

@@ -32,7 +32,7 @@ export function orderOf(verb, key, time, reason, right) {
   return { verb, key, ...(OF_RIGHTS.has(verb) && { rights: [right] }), ...(TIMED.has(verb) && { seconds }), ...(REASONED.has(verb) && { reason }) };
 }
 
-/** Asks what to do about somebody, and orders it. @param {import('../main.js').Page} page @param {{name: string, key: string}} player @param {boolean} admin */
+/** Asks what to do about somebody, and orders it. @param {Page} page @param {{name: string, key: string}} player @param {boolean} admin */
 export function moderate(page, { name, key }, admin) {
   const right = choice(t('moderate.right'), RIGHTS.map((word) => [word, t(`right.${word}`)]));
   const verb = choice(t('moderate.what'), VERBS.filter((word) => admin || !OF_RIGHTS.has(word)).map((word) => [word, t(`moderate.${word}`)]));
@@ -49,7 +49,7 @@ export function moderate(page, { name, key }, admin) {
 /**
  * Asks for an order in a dialog: the first time that it is submitted it says what the order would do, and the
  * second time the order is given. What is changed in between is shown anew.
- * @param {import('../main.js').Page} page @param {string} title @param {(Node|string)[]} parts @param {() => any} read the order @param {() => unknown} [after] what follows once it was given
+ * @param {Page} page @param {string} title @param {(Node|string)[]} parts @param {() => any} read the order @param {() => unknown} [after] what follows once it was given
  */
 export function askOrder(page, title, parts, read, after = () => {}) {
   const told = el('p', { role: 'status' });
@@ -93,7 +93,7 @@ export function ask(title, parts, submit, go = el('button', { class: 'button pri
   return dialog;
 }
 
-/** Gives an order, by as many acts as it takes, and says what came of it. @param {import('../main.js').Page} page @param {any} given */
+/** Gives an order, by as many acts as it takes, and says what came of it. @param {Page} page @param {any} given */
 export function order(page, given, acts = 1) {
   const each = async (/** @type {number} */ left) => {
     const result = await page.client.govern(given);
@@ -102,7 +102,7 @@ export function order(page, given, acts = 1) {
   return settle(page, each(acts), t('moderate.done'));
 }
 
-/** Says what came of an act, and whether it was done. @param {import('../main.js').Page} page @param {Promise<import('../../shapes.js').Result>} act @param {string} done */
+/** Says what came of an act, and whether it was done. @param {Page} page @param {Promise<Result>} act @param {string} done */
 export const settle = (page, act, done) => attempt(page.toasts, async () => {
   const { ok, refusal: code } = await act;
   page.toasts.say(ok ? done : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
@@ -114,7 +114,7 @@ export function told({ verb, detail, object, lasts }) {
   return [[t(`did.${verb}`), object == null ? '' : t('did.object', { object })].filter(Boolean).join(' '), [lasts, detail].filter(Boolean).join(', ')];
 }
 
-/** What sets the message of the day, for who may speak for the sim. @param {import('../main.js').Page} page */
+/** What sets the message of the day, for who may speak for the sim. @param {Page} page */
 export function motdTool(page) {
   const text = el('input', { type: 'text', maxlength: '400' });
   const set = button({ text: t('motd.set'), click: () => askOrder(page, t('motd.words'), [], () => ({ verb: 'motd', text: text.value.trim() })) });
@@ -127,7 +127,7 @@ export function motdTool(page) {
   return { element, show };
 }
 
-/** The list of what was ordered, newest first; older ones come page by page. @param {import('../main.js').Page} page */
+/** The list of what was ordered, newest first; older ones come page by page. @param {Page} page */
 export function orderList(page) {
   const list = el('ol', { class: 'order orders' });
   const more = button({ text: t('did.more'), class: 'small', click: () => show(last) });

@@ -30,7 +30,7 @@ export const pushable = (/** @type {any} */ thing) => thing.movable && !thing.he
 
 /**
  * Things around the own avatar, nearest first.
- * @param {import('../main.js').Page} page @returns {{thing: any, gap: number, at: any}[]}
+ * @param {Page} page @returns {{thing: any, gap: number, at: any}[]}
  */
 export function around(page) {
   const { client } = page;
@@ -45,7 +45,7 @@ export function around(page) {
   return placed.filter(({ gap }) => gap <= NEAR_METRES).sort((a, b) => a.gap - b.gap || a.thing.id - b.thing.id);
 }
 
-/** The nearest thing that a hand can do something with. @param {import('../main.js').Page} page */
+/** The nearest thing that a hand can do something with. @param {Page} page */
 export function inReach(page) {
   if (page.client.me === null) return null;
   const can = (/** @type {any} */ thing) => !thing.player && (touchable(thing) || pushable(thing));
@@ -53,7 +53,7 @@ export function inReach(page) {
   return thing ? { thing, act: touchable(thing) ? 'touch' : 'push' } : null;
 }
 
-/** @param {import('../main.js').Page} page @param {any} thing @param {any} at @param {number} gap */
+/** @param {Page} page @param {any} thing @param {any} at @param {number} gap */
 function words(page, thing, at, gap) {
   const own = page.client.me === null ? page.picture.look : page.client.sight.at(page.client.me, performance.now()) ?? page.picture.look;
   const name = thing.text && !thing.player ? `${thing.name} (${thing.text})` : thing.name;
@@ -62,7 +62,7 @@ function words(page, thing, at, gap) {
   return t('near.item', { name, distance: metres(gap), direction: t(`dir.${(eighth + 8) % 8}`) });
 }
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function nearPanel(page) {
   const list = el('ol', { class: 'near', 'aria-label': t('panel.near') });
   const empty = el('p', { class: 'quiet' }, t('near.empty'));
@@ -114,7 +114,7 @@ function arrange(list, order) {
 
 /** Says politely who comes, goes, and what changes its words; for those who do not see it. */
 export class Announcer {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.element = el('div', { class: 'hidden', role: 'status', 'aria-live': 'polite' });

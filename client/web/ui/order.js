@@ -7,7 +7,7 @@ import { button, el, field, fill, icon, options, put, switchOf } from './dom.js'
 const BEHIND = 1;
 const ASK_MS = 500;
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function orderPanel(page) {
   const { client } = page;
   const which = el('select', { on: { change: load } });

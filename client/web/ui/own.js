@@ -25,7 +25,7 @@ const degrees = (/** @type {number} */ angle) => String(((Math.round((angle * 18
 const figures = ({ hx, hy }, { x, y, angle }) =>
   ({ x: round(x), y: round(y), angle: degrees(angle), w: round(hx * 2), h: round(hy * 2) });
 
-/** What does not move leaves over no border. @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
+/** What does not move leaves over no border. @param {Page} page @param {any} thing @returns {Node[]} */
 export function ownTools(page, thing) {
   const { client, toasts } = page;
   const [{ build }, { id }] = [client, thing];
@@ -71,7 +71,7 @@ export function ownTools(page, thing) {
 
 /**
  * What can be chosen is asked for when it is opened.
- * @param {import('../main.js').Page} page @param {{title: string, go: string, note?: string}} words
+ * @param {Page} page @param {{title: string, go: string, note?: string}} words
  * @param {() => Promise<[value: string, name: string][]>} ask @param {(value: string) => void} act
  */
 export function choosing(page, { title, go, note }, ask, act) {

@@ -14,7 +14,7 @@ export const PALETTE = PARTS.map(({ color, ...part }) => ({ kind: part.id, round
 const SAMPLE = 44;
 const RATIO = 2;
 
-/** A small picture of a part. @param {Part} entry @param {import('../../shapes.js').Palette} palette @returns {HTMLCanvasElement} */
+/** A small picture of a part. @param {Part} entry @param {Palette} palette @returns {HTMLCanvasElement} */
 export function sampleOf(entry, palette) {
   const { canvas, ctx } = surface(SAMPLE * RATIO, SAMPLE * RATIO);
   const thing = { kind: entry.kind, hx: entry.w / 2, hy: entry.h / 2, round: entry.round, corners: entry.corners && [entry.corners], look: { color: entry.color }, text: '', id: 3 };

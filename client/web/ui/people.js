@@ -5,7 +5,7 @@ import { may, mayModerate, moderate } from './moderate.js';
 import { report } from './reports.js';
 import { button, el, fill, metres, put, short, toHex, wordOf } from './dom.js';
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function peoplePanel(page) {
   const { client } = page;
   const count = el('p', { class: 'quiet', role: 'status' }, t('loading'));

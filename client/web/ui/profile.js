@@ -5,8 +5,6 @@ import { t } from '../strings.js';
 import { button, el, field, fileButton, fill, save } from './dom.js';
 import { settle } from './moderate.js';
 
-/** @typedef {import('../../shapes.js').Profile} Profile */
-
 const KEPT = 'metatopia.profile';
 /** Points of a side of the picture, and what it may take; people of one question, and how long answers are good. */
 const [SIDE, BYTES_MAX, ASKED_MAX, GOOD_MS] = [96, 8192, 32, 60_000];
@@ -21,7 +19,7 @@ async function scaled(file) {
 }
 
 export class Profiles {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     [this.text, this.own] = [recall(KEPT) ?? '', /** @type {Profile | null} */ (null)];

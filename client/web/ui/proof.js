@@ -4,7 +4,7 @@ import { t, why } from '../strings.js';
 import { button, el, fill, put, save, short, switchOf } from './dom.js';
 import { attempt } from './toast.js';
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function proofPanel(page) {
   const { client } = page;
   const state = el('p', { class: 'proof-state' });
@@ -70,7 +70,7 @@ function row(header, members) {
 /** @param {number} n */
 const bytes = (n) => (n >= 1000 ? `${(n / 1000).toFixed(1)} kB` : `${Math.round(n ?? 0)} B`);
 
-/** @param {import('../main.js').Page} page */
+/** @param {Page} page */
 function replicaBox(page) {
   const { client } = page;
   const toggle = el('input', { type: 'checkbox', role: 'switch', on: { change: () => attempt(page.toasts, async () => client.setReplica(toggle.checked)) } });

@@ -4,7 +4,7 @@ import { t } from '../strings.js';
 import { button, el, field, fill } from './dom.js';
 import { ask, askOrder, mayModerate, settle } from './moderate.js';
 
-/** Asks what is wrong with a person or a thing, and tells moderators. @param {import('../main.js').Page} page @param {string} name @param {{object?: number, key?: string, private?: number}} about */
+/** Asks what is wrong with a person or a thing, and tells moderators. @param {Page} page @param {string} name @param {{object?: number, key?: string, private?: number}} about */
 export function report(page, name, about) {
   const words = el('input', { type: 'text', maxlength: '200', required: true });
   ask(t('report.title', { name }), [field(t('report.words'), words, t('report.words.hint'))], () => settle(page, page.client.fileReport(about.object, about.key, about.private, words.value.trim()), t('report.filed')));
@@ -13,7 +13,7 @@ export function report(page, name, about) {
 /** The reports that somebody may read: one's own, and for moderators all that are open. @param {any[]} all @param {boolean} moderates */
 export const readable = (all, moderates) => all.filter(({ own, open }) => own || moderates && open);
 
-/** The list of reports, with what may be done about them. @param {import('../main.js').Page} page */
+/** The list of reports, with what may be done about them. @param {Page} page */
 export function reportList(page) {
   const list = el('ul', { class: 'order' });
 

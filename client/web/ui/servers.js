@@ -6,13 +6,13 @@ import { governTool, sanctionList } from './govern.js';
 import { motdTool, orderList } from './moderate.js';
 import { reportList } from './reports.js';
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function serversPanel(page) {
   const { client } = page;
   const list = el('ul', { class: 'servers' });
   const state = el('p', { class: 'quiet', role: 'status' }, t('loading'));
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('servers.intro')), state, list);
-  const panel = /** @type {import('../../shapes.js').Panel} */ ({ body, state, load, every: 4000 });
+  const panel = /** @type {Panel} */ ({ body, state, load, every: 4000 });
 
   async function load() {
     const servers = await client.servers();
@@ -41,7 +41,7 @@ function waiting({ change, left }) {
   return t(`governance.delayed.${kind}`, { who: key.slice(0, 8), span: span(left) });
 }
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
   const [log, reports, tool, orders, sanctions] = [orderList(page), reportList(page), motdTool(page), governTool(page), sanctionList(page)];

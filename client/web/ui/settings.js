@@ -6,7 +6,7 @@ import { lookChooser } from './entry.js';
 import { keyBox } from './keys.js';
 import { everything } from './source.js';
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export const settingsPanel = (page) => ({ parts() {
   const { settings } = page;
   const light = choice(t('settings.light'), ['auto', 'day', 'dusk'].map((value) => [value, t(`light.${value}`)]));
@@ -30,7 +30,7 @@ export const settingsPanel = (page) => ({ parts() {
   ];
 } });
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export const aboutPanel = (page) => ({ parts() {
   const { client, client: { status } } = page;
   const source = { class: 'button', href: new URL('/source', status.http || page.origin).href, target: '_blank', rel: 'noopener' };

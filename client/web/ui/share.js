@@ -6,7 +6,7 @@ import { button, el } from './dom.js';
 import { qr } from './qr.js';
 import { copied } from './source.js';
 
-/** `/w/SIM?node=..&at=x,y#at=CHECKPOINT` at a server. @param {import('../main.js').Page} page @param {string} origin */
+/** `/w/SIM?node=..&at=x,y#at=CHECKPOINT` at a server. @param {Page} page @param {string} origin */
 export function joinAddress(page, origin) {
   const { client, picture } = page;
   const own = client.me === null ? picture.look : client.sight.at(client.me, performance.now()) ?? picture.look;
@@ -15,7 +15,7 @@ export function joinAddress(page, origin) {
   return `${base}/w/${client.status.sim}?node=${encodeURIComponent(base)}&at=${round(own.x)},${round(own.y)}${fragmentOf(client.checkpoint)}`;
 }
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export const sharePanel = (page) => ({ parts() {
   const { status } = page.client;
   const origin = status.http || location.origin;

@@ -19,7 +19,7 @@ const NOTE_MS = 900;
 export const TONES = /** @type {any} */ (SOUNDS.tones);
 
 export class Sounds {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.playing = 0;

@@ -10,10 +10,10 @@ export function authorsOf(manifest) {
   return (manifest.authors ?? []).map((/** @type {any} */ author) => author.name ?? author).join(', ');
 }
 
-/** @param {import('../main.js').Page} page @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @returns {Panel} */
 export function sourcePanel(page) {
   const body = el('div', { class: 'stack' });
-  const panel = /** @type {import('../../shapes.js').Panel} */ ({ body, show });
+  const panel = /** @type {Panel} */ ({ body, show });
 
   function show(/** @type {any} */ detail) {
     if (!detail) return;
@@ -44,12 +44,12 @@ export function sourcePanel(page) {
   return panel;
 }
 
-/** @param {import('../main.js').Page} page @param {string} text */
+/** @param {Page} page @param {string} text */
 export async function copied(page, text) {
   page.toasts.say(t((await copyText(text)) ? 'copied' : 'copy.failed'));
 }
 
-/** The button for one archive of all sources. @param {import('../main.js').Page} page */
+/** The button for one archive of all sources. @param {Page} page */
 export function everything(page) {
   const made = button({
     icon: 'download', text: t('source.all'), title: t('source.all.how'),

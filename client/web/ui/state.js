@@ -8,7 +8,7 @@ import { isElsewhere } from './elsewhere.js';
 const SLOW_MS = 2500;
 
 export class Progress {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.element = el('div', { class: 'progress', role: 'status', 'aria-live': 'polite' });

@@ -20,7 +20,7 @@ const WALK = 3;
 const LAST_MS = 8000;
 
 export class Steps {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     /** The steps that were taken; null for somebody who is no newcomer. @type {string[] | null} */

@@ -38,7 +38,7 @@ export function around({ x, y, angle }, part) {
  */
 
 export class Tools {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     this.plan = /** @type {Plan | null} */ (null);

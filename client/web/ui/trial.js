@@ -39,7 +39,7 @@ const BAD = new Set(['failed', 'refused', 'suspended', 'fell_back', 'gone']);
 function newsOf(label) {
   const lines = el('ol', { class: 'trial-lines', tabindex: '0', 'aria-label': label });
   const gas = el('dl', { class: 'facts' });
-  /** @param {import('../../shapes.js').TrialReport} report @param {(line: import('../../shapes.js').TrialLine, text: string) => HTMLElement} row */
+  /** @param {TrialReport} report @param {(line: TrialLine, text: string) => HTMLElement} row */
   const take = (report, row) => {
     const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
     for (const line of report.lines) {
@@ -56,14 +56,14 @@ function newsOf(label) {
   return { lines, gas, take };
 }
 
-/** Words for a replica that is not there yet. @param {import('../../shapes.js').ReplicaState} replica */
+/** Words for a replica that is not there yet. @param {ReplicaState} replica */
 function waiting({ phase, received, bytes, behind }) {
   const share = bytes ? Math.floor((100 * received) / bytes) : 0;
   return phase === 'snapshot' ? t('try.fetches', { share }) : t('try.follows', { behind });
 }
 
 /**
- * @param {import('../main.js').Page} page @param {() => import('../../shapes.js').ScriptDraft} draftOf
+ * @param {Page} page @param {() => ScriptDraft} draftOf
  * @param {(line: number, column: number) => void} goTo shows a place in the source
  */
 export function trialOf(page, draftOf, goTo) {
@@ -116,9 +116,9 @@ export function trialOf(page, draftOf, goTo) {
     for (const each of deeds) each.disabled = !can;
   }
 
-  const waits = (/** @type {import('../../shapes.js').ReplicaState} */ replica) => put(state, waiting(replica));
+  const waits = (/** @type {ReplicaState} */ replica) => put(state, waiting(replica));
 
-  /** @param {import('../../shapes.js').TrialReport} report */
+  /** @param {TrialReport} report */
   function told(report) {
     const at = report.at.toFixed(1);
     put(state, t(report.over ? 'try.over' : report.running ? 'try.runs' : 'try.stands', { at }));
@@ -128,7 +128,7 @@ export function trialOf(page, draftOf, goTo) {
     if (!report.running && !report.over && report.lines.length === 0 && lines.children.length === 0) put(state, t('try.silent', { at }));
   }
 
-  /** A place of the editor's file that one can go to. @param {import('../../shapes.js').TrialLine} line @param {string} text */
+  /** A place of the editor's file that one can go to. @param {TrialLine} line @param {string} text */
   function row(line, text) {
     const place = line.kind === 'failed' && line.line > 0 && line.file === entry;
     return place ? button({ class: 'small mistake', text, click: () => goTo(line.line, line.column) }) : el('span', null, text);
@@ -173,7 +173,7 @@ export function trialOf(page, draftOf, goTo) {
 /** The watch that is under way: the replica has room for one. */
 let stop = () => {};
 
-/** @param {import('../main.js').Page} page @param {{object: number, script: number}} entry */
+/** @param {Page} page @param {{object: number, script: number}} entry */
 export function liveOf(page, { object, script }) {
   const state = el('p', { class: 'quiet', role: 'status' });
   const news = newsOf(t('live.lines'));
@@ -196,7 +196,7 @@ export function liveOf(page, { object, script }) {
     };
   }
 
-  /** @param {import('../../shapes.js').TrialReport} report */
+  /** @param {TrialReport} report */
   function told(report) {
     // Its panel shows another thing by now.
     if (!element.isConnected) return stop();

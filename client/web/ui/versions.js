@@ -17,8 +17,8 @@ export function changes(module, before, after) {
 }
 
 /**
- * @param {import('../main.js').Page} page
- * @param {() => import('../../shapes.js').ScriptDraft} current the draft @param {() => void} back to it
+ * @param {Page} page
+ * @param {() => ScriptDraft} current the draft @param {() => void} back to it
  */
 export function versionsOf(page, current, back) {
   const rows = el('ol', { class: 'stack' });

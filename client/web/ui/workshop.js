@@ -30,7 +30,7 @@ export function publishing({ values, lands }, person, key) {
   return `${who} ${t(lets ? 'publish.lets' : publishers === 'seen' ? 'publish.maybe' : 'publish.not')}`;
 }
 
-/** @param {import('../main.js').Page} page @param {() => Promise<typeof import('./editor.js')>} [editing] fetches the editor when it is first wanted, for it is large @returns {import('../../shapes.js').Panel} */
+/** @param {Page} page @param {() => Promise<typeof import('./editor.js')>} [editing] fetches the editor when it is first wanted, for it is large @returns {Panel} */
 export function workshopPanel(page, editing = () => import('./editor.js')) {
   const { client } = page;
   const body = el('div', { class: 'stack' });
@@ -51,7 +51,7 @@ export function workshopPanel(page, editing = () => import('./editor.js')) {
   const trial = trialOf(page, () => draft, (line, column) => editor.goTo(line, column));
   const words = el('ul', { class: 'words' });
   const search = el('input', { type: 'text', 'aria-label': t('script.words.search'), placeholder: t('script.words.search'), on: { input: () => explain() } });
-  /** @type {import('../../shapes.js').ScriptDraft} */
+  /** @type {ScriptDraft} */
   let draft = drafts.begun({ example: '', licences: [''] }, '');
   let task = /** @type {Task} */ ({});
   let slot = '';
@@ -270,7 +270,7 @@ export function workshopPanel(page, editing = () => import('./editor.js')) {
 
   /**
    * Goes on with what was published: with its source, or with what was typed since.
-   * @param {import('../../shapes.js').ScriptDraft} own @param {string} place @param {string} id @param {number} sent the count of changes when it was sent
+   * @param {ScriptDraft} own @param {string} place @param {string} id @param {number} sent the count of changes when it was sent
    */
   async function done(own, place, id, sent) {
     const { object, version } = own;
