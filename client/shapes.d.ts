@@ -525,7 +525,7 @@ interface Panel {
   every?: number;
   /** When it asked last. */
   asked?: number;
-  /** Says when that failed. */
+  /** Says when that failed; whoever asks has it. */
   state?: HTMLElement;
   title?: string;
 }

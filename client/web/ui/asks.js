@@ -2,7 +2,7 @@
 
 import { bytesOf, LINE_BYTES_MAX } from '../core/bytes.js';
 import { t } from '../strings.js';
-import { button, el, field, word } from './dom.js';
+import { button, el, field, PagePart, word } from './dom.js';
 
 /** Cards that are shown at once; the oldest goes. */
 const CARDS_MAX = 2;
@@ -41,19 +41,15 @@ export function asking(name, form, answer, reply) {
   ];
 }
 
-export class Asks {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.element = el('div', { class: 'asks', 'aria-live': 'polite' });
-    /** Says that things may do something to the person, and takes it back. @type {HTMLElement | null} */
-    this.allowed = null;
-    /** The cards by the things that ask. @type {Map<number, any>} */
-    this.cards = new Map();
-    /** Things that ask no more, until the page is opened again. @type {Set<number>} */
-    this.muted = new Set();
-    page.client.addEventListener('form', (/** @type {any} */ event) => this.show(event.detail));
-  }
+export class Asks extends PagePart {
+  static hears = { form: 'show' };
+  element = el('div', { class: 'asks', 'aria-live': 'polite' });
+  /** Says that things may do something to the person, and takes it back. @type {HTMLElement | null} */
+  allowed = null;
+  /** The cards by the things that ask. @type {Map<number, any>} */
+  cards = new Map();
+  /** Things that ask no more, until the page is opened again. @type {Set<number>} */
+  muted = new Set();
 
   /** Shows a card in place of an earlier one of the same thing. @param {Asked} asked */
   show(asked) {

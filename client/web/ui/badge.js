@@ -1,7 +1,7 @@
 /** The badge: what has been checked, always in sight, and an alarm when it does not hold. */
 
 import { reason, t } from '../strings.js';
-import { button, el, icon, put } from './dom.js';
+import { button, el, icon, PagePart, put } from './dom.js';
 
 /** The key of the badge's words. @param {string} level @param {string | null} code the reason */
 export function badgeKey(level, code) {
@@ -9,22 +9,18 @@ export function badgeKey(level, code) {
   return level === 'amber' && (code === 'old' || code === 'untrusted-age') ? 'badge.old' : `badge.${level}`;
 }
 
-export class Badge {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.long = el('span', { class: 'badge-long' });
-    this.brief = el('span', { class: 'badge-brief', 'aria-hidden': 'true' });
-    this.element = el('button', { type: 'button', class: 'badge', 'data-level': 'amber', title: t('badge.open'), on: { click: () => page.dock.toggle('proof') } },
-      icon('proof'), this.long, this.brief);
-    this.alarmText = el('p', { class: 'alarm-detail' });
-    this.alarm = el('div', { class: 'alarm', role: 'alert', hidden: true },
-      el('strong', null, t('alarm.title')), this.alarmText, el('p', null, t('alarm.next')),
-      el('p', { class: 'row' },
-        button({ text: t('alarm.servers'), click: () => page.dock.show('servers') }),
-        button({ text: t('alarm.details'), click: () => page.dock.show('proof') })));
-    this.level = '';
-  }
+export class Badge extends PagePart {
+  long = el('span', { class: 'badge-long' });
+  brief = el('span', { class: 'badge-brief', 'aria-hidden': 'true' });
+  element = el('button', { type: 'button', class: 'badge', 'data-level': 'amber', title: t('badge.open'), on: { click: () => this.page.dock.toggle('proof') } },
+    icon('proof'), this.long, this.brief);
+  alarmText = el('p', { class: 'alarm-detail' });
+  alarm = el('div', { class: 'alarm', role: 'alert', hidden: true },
+    el('strong', null, t('alarm.title')), this.alarmText, el('p', null, t('alarm.next')),
+    el('p', { class: 'row' },
+      button({ text: t('alarm.servers'), click: () => this.page.dock.show('servers') }),
+      button({ text: t('alarm.details'), click: () => this.page.dock.show('proof') })));
+  level = '';
 
   update() {
     const { proof, status } = this.page.client;

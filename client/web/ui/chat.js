@@ -2,30 +2,25 @@
 
 import { bytesOf, LINE_BYTES_MAX } from '../core/bytes.js';
 import { t } from '../strings.js';
-import { button, el, icon, onEscape, toHex, word } from './dom.js';
+import { button, el, icon, onEscape, PagePart, toHex, word } from './dom.js';
 import { mayModerate, settle } from './moderate.js';
 import { report } from './reports.js';
 
 /** Lines kept in the log. */
 const LINES_MAX = 200;
 
-export class Chat {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.log = el('div', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
-    this.input = el('input', { type: 'text', autocomplete: 'off', enterkeyhint: 'send', 'aria-label': t('chat.say'), placeholder: t('chat.place'), maxlength: LINE_BYTES_MAX });
-    this.channel = el('select', { 'aria-label': t('chat.channel') },
-      el('option', { value: '0' }, t('chat.near')), el('option', { value: '1' }, t('chat.all')), this.person = el('option', { hidden: true }));
-    this.form = el('form', { class: 'chat-form', on: { submit: (/** @type {Event} */ event) => this.send(event) } },
-      button({ icon: 'close', label: t('chat.close'), class: 'icon-button chat-close', click: () => this.fold() }),
-      this.channel, this.input, el('button', { type: 'submit', class: 'icon-button', 'aria-label': t('chat.send'), title: t('chat.send') }, icon('send')));
-    this.element = el('section', { class: 'chat', 'aria-label': t('chat') }, this.log, this.form);
-    onEscape(this.input, () => this.fold());
-    this.button = button({ icon: 'chat', label: t('act.chat'), class: 'round-button', click: () => this.open() });
-    page.client.addEventListener('heard', (/** @type {any} */ event) => this.heard(event.detail));
-    page.client.addEventListener('forgotten', (/** @type {any} */ event) => this.forget(event.detail));
-  }
+export class Chat extends PagePart {
+  static hears = { heard: 'heard', forgotten: 'forget' };
+  log = el('div', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
+  input = onEscape(el('input', { type: 'text', autocomplete: 'off', enterkeyhint: 'send', 'aria-label': t('chat.say'), placeholder: t('chat.place'), maxlength: LINE_BYTES_MAX }), () => this.fold());
+  person = el('option', { hidden: true });
+  channel = el('select', { 'aria-label': t('chat.channel') },
+    el('option', { value: '0' }, t('chat.near')), el('option', { value: '1' }, t('chat.all')), this.person);
+  form = el('form', { class: 'chat-form', on: { submit: (/** @type {Event} */ event) => this.send(event) } },
+    button({ icon: 'close', label: t('chat.close'), class: 'icon-button chat-close', click: () => this.fold() }),
+    this.channel, this.input, el('button', { type: 'submit', class: 'icon-button', 'aria-label': t('chat.send'), title: t('chat.send') }, icon('send')));
+  element = el('section', { class: 'chat', 'aria-label': t('chat') }, this.log, this.form);
+  button = button({ icon: 'chat', label: t('act.chat'), class: 'round-button', click: () => this.open() });
 
   open() {
     document.body.classList.add('chatting');

@@ -1,27 +1,24 @@
 /** Clubs: people with a channel of their own; in which the person is, and what she does about them. */
 
 import { t } from '../strings.js';
-import { button, choice, el, field, fill, options, word } from './dom.js';
+import { button, choice, el, field, fill, options, PagePart, word } from './dom.js';
 import { ask, settle } from './moderate.js';
 
 /** The clubs to which somebody may be invited by who is in these. @param {Club[]} all @param {string} key */
 export const without = (all, key) => all.filter(({ invited, members, asked }) => !invited && ![...members, ...asked].some((person) => person.key === key));
 
-export class Clubs {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    /** @type {Club[]} */
-    this.all = [];
-    this.drawn = '';
-    this.list = el('ul', { class: 'people' });
-    const name = el('input', { type: 'text', maxlength: '32', required: true, 'aria-label': t('club.name'), placeholder: t('club.name') });
-    const found = async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      if (await this.order({ verb: 'found', name: name.value.trim() })) name.value = '';
-    };
-    this.element = el('details', { class: 'card' }, el('summary', null, t('club.list'), word()), el('p', { class: 'quiet' }, t('club.how')), this.list,
-      el('form', { class: 'row', on: { submit: found } }, name, el('button', { class: 'button', type: 'submit' }, t('club.found'))));
+export class Clubs extends PagePart {
+  all = /** @type {Club[]} */ ([]);
+  drawn = '';
+  list = el('ul', { class: 'people' });
+  name = el('input', { type: 'text', maxlength: '32', required: true, 'aria-label': t('club.name'), placeholder: t('club.name') });
+  element = el('details', { class: 'card' }, el('summary', null, t('club.list'), word()), el('p', { class: 'quiet' }, t('club.how')), this.list,
+    el('form', { class: 'row', on: { submit: (/** @type {Event} */ event) => this.found(event) } }, this.name, el('button', { class: 'button', type: 'submit' }, t('club.found'))));
+
+  /** Founds one by the name that was typed. @param {Event} event */
+  async found(event) {
+    event.preventDefault();
+    if (await this.order({ verb: 'found', name: this.name.value.trim() })) this.name.value = '';
   }
 
   /** Asks anew, and shows what changed; invites by who is blocked are left out. */

@@ -3,8 +3,9 @@
  * from below on phones. A panel is made when it is first opened.
  */
 
-import { t, why } from '../strings.js';
+import { t } from '../strings.js';
 import { button, el, fill, icon, onEscape, put } from './dom.js';
+import { telling } from './toast.js';
 
 export class Dock {
   /** @param {Page} page @param {Record<string, (page: any) => Panel>} makers */
@@ -83,13 +84,9 @@ export class Dock {
   }
 
   /** @param {Panel} panel */
-  async load(panel) {
+  load(panel) {
     panel.asked = performance.now();
-    try {
-      await panel.load?.();
-    } catch (error) {
-      if (panel.state) put(panel.state, t('failed', { why: why(error) }));
-    }
+    return panel.load && telling(/** @type {HTMLElement} */ (panel.state), panel.load);
   }
 
   hideOpen() {

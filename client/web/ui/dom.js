@@ -126,21 +126,6 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Copies text, and says how it went. @param {string} text @returns {Promise<boolean>} */
-export async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const area = el('textarea', { class: 'hidden', value: text });
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand('copy');
-    area.remove();
-    return done;
-  }
-}
-
 /** 0xRRGGBB to #rrggbb and back. */
 export { css as toHex, fromHex } from '../draw/light.js';
 
@@ -158,13 +143,27 @@ export function openDialog(name, title, parts, submit = () => {}) {
   return dialog;
 }
 
-/** Has Escape do something here, and nothing around it. @param {HTMLElement} element @param {() => void} act */
+/** A part of the page, which knows all of it, and has methods of its own hear what the client tells. */
+export class PagePart extends EventTarget {
+  /** Methods by the events that they hear of. @type {Record<string, string>} */
+  static hears = {};
+
+  /** @param {Page} page */
+  constructor(page) {
+    super();
+    this.page = page;
+    for (const [event, method] of Object.entries(new.target.hears)) page.client.addEventListener(event, (/** @type {any} */ { detail }) => /** @type {any} */ (this)[method](detail));
+  }
+}
+
+/** Has Escape do something here, and nothing around it. @template {HTMLElement} T @param {T} element @param {() => void} act */
 export function onEscape(element, act) {
   element.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     act();
   });
+  return element;
 }
 
 /** Metres with one digit. @param {number} n */

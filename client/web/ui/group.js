@@ -1,7 +1,7 @@
 /** Several things of one's own that are changed together. */
 
 import { refusal, t, why } from '../strings.js';
-import { save } from './dom.js';
+import { PagePart, save } from './dom.js';
 
 /** Things of one group. */
 export const GROUP_MAX = 64;
@@ -18,16 +18,16 @@ const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'c
 /** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number}}} Placed */
 
 /** Event: 'changed', other things are chosen. */
-export class Group extends EventTarget {
+export class Group extends PagePart {
+  ids = /** @type {Set<number>} */ (new Set());
+  /** Whether a tap chooses one thing more, for who has no Shift. */
+  picking = false;
+  /** The steps that the last deed took. */
+  steps = 1;
+
   /** @param {Page} page */
   constructor(page) {
-    super();
-    this.page = page;
-    this.ids = /** @type {Set<number>} */ (new Set());
-    /** Whether a tap chooses one thing more, for who has no Shift. */
-    this.picking = false;
-    /** The steps that the last deed took. */
-    this.steps = 1;
+    super(page);
     page.toasts.addEventListener('done', (/** @type {any} */ { detail }) => STEPS.has(detail) && (this.steps = 1));
   }
 

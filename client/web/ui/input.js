@@ -2,7 +2,7 @@
 
 import GESTURES from '../draw/gestures.json' with { type: 'json' };
 import { t } from '../strings.js';
-import { el } from './dom.js';
+import { el, PagePart } from './dom.js';
 import { gapTo } from './near.js';
 
 const STEPS = {
@@ -38,18 +38,18 @@ const STUCK_MS = 1200;
 /** So close to a place on the ground one is there; who stops slides a little. */
 const NEAR_METRES = 0.3;
 
-export class Input {
+export class Input extends PagePart {
+  held = /** @type {Set<string>} */ (new Set());
+  stick = { x: 0, y: 0 };
+  sent = { x: 0, y: 0 };
+  /** What to walk to: a thing, or a place on the ground. */
+  goal = /** @type {{id: number | null, at?: {x: number, y: number}, best: number, since: number} | null} */ (null);
+  pointers = /** @type {Map<number, {x: number, y: number, fromX: number, fromY: number}>} */ (new Map());
+  spread = 0;
+
   /** @param {Page} page */
   constructor(page) {
-    this.page = page;
-    this.held = /** @type {Set<string>} */ (new Set());
-    this.stick = { x: 0, y: 0 };
-    this.sent = { x: 0, y: 0 };
-    /** What to walk to: a thing, or a place on the ground. */
-    this.goal = /** @type {{id: number | null, at?: {x: number, y: number}, best: number, since: number} | null} */ (null);
-    /** @type {Map<number, {x: number, y: number, fromX: number, fromY: number}>} */
-    this.pointers = new Map();
-    this.spread = 0;
+    super(page);
     const canvas = /** @type {HTMLCanvasElement} */ (page.canvas);
     window.addEventListener('keydown', (event) => this.down(event));
     window.addEventListener('keyup', (event) => this.up(event));

@@ -2,12 +2,13 @@
 
 import { Identity, randomSecret } from '../core/keys.js';
 import { sealing } from '../core/work.js';
-import { t, why } from '../strings.js';
+import { t } from '../strings.js';
 import { button, el, field, fill, part, put, save, word } from './dom.js';
 import { keyTaker } from './entry.js';
 import { settle } from './moderate.js';
 import { qr } from './qr.js';
 import { copied } from './source.js';
+import { telling } from './toast.js';
 
 /** Random bytes that a seal takes. */
 const SEAL_RANDOM = 40;
@@ -21,11 +22,7 @@ const secretField = (/** @type {string} */ label) => line(label, { type: 'passwo
 /** A button for something that may fail, and where it says so. @param {string} label @param {() => Promise<unknown>} act */
 function doing(label, act) {
   const bad = el('p', { class: 'bad', role: 'alert' });
-  const click = async () => {
-    put(bad, '');
-    await act().catch((error) => put(bad, t('failed', { why: why(error) })));
-  };
-  return el('div', { class: 'stack' }, bad, button({ text: t(label), click }));
+  return el('div', { class: 'stack' }, bad, button({ text: t(label), click: () => (put(bad, ''), telling(bad, act)) }));
 }
 
 /** @param {Page} page */

@@ -1,8 +1,9 @@
 /** The map of the world: squares with their sims, who holds them, and the way there. */
 
 import { addressOf, askMap, askOwner, fastest, OLD_MS } from '../core/world-map.js';
-import { age, t, why } from '../strings.js';
+import { age, t } from '../strings.js';
 import { button, el, facts, fill, put, shape, short, word } from './dom.js';
+import { telling } from './toast.js';
 
 /** Units of the picture for a tile of 32 m. */
 const TILE = 16;
@@ -75,19 +76,15 @@ export function mapPanel(page) {
       el('span', { class: 'grow' }, el('b', null, called(site)), site.label && word(), el('br'),
         el('small', null, said),
         facts([[t('map.square'), t('map.at', { x: site.x, y: site.y, side: site.side })], [t('map.sim'), short(site.sim)], [t('map.holder'), short(site.holder)]])),
-      here ? el('span', { class: 'good' }, t('servers.here')) : site.at.length > 0 && button({ text: t('servers.go'), class: 'small', label: t('map.go', { name: called(site) }), click: () => go(site) }));
+      here ? el('span', { class: 'good' }, t('servers.here')) : site.at.length > 0 && button({ text: t('servers.go'), class: 'small', label: t('map.go', { name: called(site) }), click: () => telling(state, () => go(site)) }));
   }
 
   /** @param {Site} site */
   async function go(site) {
     put(state, t('map.asking', { name: called(site) }));
-    try {
-      const { origin, lets } = await fastest(await askOwner(client.status.http, site, parts(), seen));
-      await Promise.race([client.leave().catch(() => null), new Promise((done) => setTimeout(done, 2_000))]); // A sim that stands still keeps nobody.
-      location.assign(addressOf({ sim: site.sim, origin, lets }, location.origin, page.inFolder));
-    } catch (error) {
-      put(state, t('failed', { why: why(error) }));
-    }
+    const { origin, lets } = await fastest(await askOwner(client.status.http, site, parts(), seen));
+    await Promise.race([client.leave().catch(() => null), new Promise((done) => setTimeout(done, 2_000))]); // A sim that stands still keeps nobody.
+    location.assign(addressOf({ sim: site.sim, origin, lets }, location.origin, page.inFolder));
   }
   return { body, state, load, every: 15_000 };
 }

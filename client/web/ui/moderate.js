@@ -1,8 +1,8 @@
 /** Orders about people, for those who may give them, and the list of what was ordered. */
 
-import { refusal, t, why } from '../strings.js';
+import { refusal, t } from '../strings.js';
 import { button, choice, el, field, fill, openDialog, put, short } from './dom.js';
-import { attempt } from './toast.js';
+import { attempt, telling } from './toast.js';
 
 /** What may be done about a person. */
 const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban', 'unprofile', 'grant', 'revoke'];
@@ -69,7 +69,7 @@ export function askOrder(page, title, parts, read, after = () => {}) {
       dialog.close();
       return void order(page, shown.given, shown.acts).then(after);
     }
-    try {
+    await telling(told, async () => {
       const [given, before] = [read(), changes];
       const { does, refusal: code, acts } = await page.client.would(given);
       // What was changed meanwhile is asked about anew.
@@ -78,9 +78,7 @@ export function askOrder(page, title, parts, read, after = () => {}) {
       if (code) return;
       shown = { given, acts };
       put(go, t('moderate.do'));
-    } catch (error) {
-      put(told, t('failed', { why: why(error) }));
-    }
+    });
   }
   const dialog = ask(title, [...parts, told], submit, go);
   for (const changed of ['input', 'change']) dialog.addEventListener(changed, anew);

@@ -1,7 +1,7 @@
 /** What is near, in words: for screen readers, keyboards, and whoever likes lists. */
 
 import { t } from '../strings.js';
-import { button, el, fill, metres, put } from './dom.js';
+import { button, el, fill, metres, PagePart, put } from './dom.js';
 
 /** Metres within which a thing is near, and how many are listed. */
 const NEAR_METRES = 14;
@@ -113,15 +113,10 @@ function arrange(list, order) {
 }
 
 /** Says politely who comes, goes, and what changes its words; for those who do not see it. */
-export class Announcer {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.element = el('div', { class: 'hidden', role: 'status', 'aria-live': 'polite' });
-    /** @type {Map<number, {name: string, text: string, player: boolean}>} */
-    this.known = new Map();
-    setInterval(() => this.update(), 2000);
-  }
+export class Announcer extends PagePart {
+  element = el('div', { class: 'hidden', role: 'status', 'aria-live': 'polite' });
+  known = /** @type {Map<number, {name: string, text: string, player: boolean}>} */ (new Map());
+  timer = setInterval(() => this.update(), 2000);
 
   /** @param {string} text */
   say(text) {

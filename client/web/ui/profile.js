@@ -2,7 +2,7 @@
 
 import { keep, recall } from '../core/store.js';
 import { t } from '../strings.js';
-import { button, el, field, fileButton, fill, save } from './dom.js';
+import { button, el, field, fileButton, fill, PagePart, save } from './dom.js';
 import { settle } from './moderate.js';
 
 const KEPT = 'metatopia.profile';
@@ -18,19 +18,16 @@ async function scaled(file) {
   return [0.9, 0.7, 0.4, 0.1].map((quality) => canvas.toDataURL('image/jpeg', quality).split(',')[1]).find((text) => text.length * 3 <= BYTES_MAX * 4) ?? '';
 }
 
-export class Profiles {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    [this.text, this.own] = [recall(KEPT) ?? '', /** @type {Profile | null} */ (null)];
-    /** What people say, and when it was asked. @type {Map<string, {at: number, profile: Profile | null}>} */
-    this.known = new Map();
-    this.editor = el('div', { class: 'stack' });
-    page.client.addEventListener('profile', (/** @type {any} */ { detail }) => this.#take(detail.profile));
-  }
+export class Profiles extends PagePart {
+  static hears = { profile: 'take' };
+  text = recall(KEPT) ?? '';
+  own = /** @type {Profile | null} */ (null);
+  /** What people say, and when it was asked. @type {Map<string, {at: number, profile: Profile | null}>} */
+  known = new Map();
+  editor = el('div', { class: 'stack' });
 
-  /** @param {Profile} profile one's own, as it is from now on */
-  #take(profile) {
+  /** @param {{profile: Profile}} told one's own, as it is from now on */
+  take({ profile }) {
     [this.own, this.text] = [profile, profile.text ?? ''];
     this.known.delete(profile.key);
     keep(KEPT, this.text);
@@ -46,7 +43,7 @@ export class Profiles {
   async #open(file) {
     const found = await this.page.client.readProfile(await file.text()).catch(() => null);
     if (!found?.own) return this.page.toasts.say(t('profile.bad'), 'bad');
-    this.#take(found);
+    this.take({ profile: found });
     this.greet();
   }
 

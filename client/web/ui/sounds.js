@@ -1,6 +1,7 @@
 /** The sounds that things make, of tones and noise. Where sounds are off a note is drawn over the thing. */
 
 import { noiseOf } from './ambience.js';
+import { PagePart } from './dom.js';
 import SOUNDS from './sounds.json' with { type: 'json' };
 
 /** Metres from which on a sound is as faint as it gets, and metres to the side for one ear alone. */
@@ -18,13 +19,9 @@ const NOTE_MS = 900;
  */
 export const TONES = /** @type {any} */ (SOUNDS.tones);
 
-export class Sounds {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.playing = 0;
-    page.client.addEventListener('sound', (/** @type {any} */ event) => this.make(event.detail));
-  }
+export class Sounds extends PagePart {
+  static hears = { sound: 'make' };
+  playing = 0;
 
   /** @param {{object: number, sound: string, pitch: number}} made */
   make({ object, sound, pitch }) {

@@ -1,7 +1,7 @@
 /** The source of a package, to read, copy and keep. */
 
 import { t } from '../strings.js';
-import { button, copyText, el, facts, fill, save, short } from './dom.js';
+import { button, el, facts, fill, save, short } from './dom.js';
 import { sourceLines } from './highlight.js';
 import { attempt } from './toast.js';
 
@@ -44,9 +44,16 @@ export function sourcePanel(page) {
   return panel;
 }
 
-/** @param {Page} page @param {string} text */
+/** Copies text, and says how it went. @param {Page} page @param {string} text */
 export async function copied(page, text) {
-  page.toasts.say(t((await copyText(text)) ? 'copied' : 'copy.failed'));
+  let done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  if (!done) {
+    const area = document.body.appendChild(el('textarea', { class: 'hidden', value: text }));
+    area.select();
+    done = document.execCommand('copy');
+    area.remove();
+  }
+  page.toasts.say(t(done ? 'copied' : 'copy.failed'));
 }
 
 /** The button for one archive of all sources. @param {Page} page */

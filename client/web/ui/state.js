@@ -1,24 +1,23 @@
 /** What the connection does, said plainly over the picture until all is well. */
 
 import { t, why } from '../strings.js';
-import { el, put } from './dom.js';
+import { el, PagePart, put } from './dom.js';
 import { isElsewhere } from './elsewhere.js';
 
 /** Milliseconds without a turn after which that is said. */
 const SLOW_MS = 2500;
 
-export class Progress {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.element = el('div', { class: 'progress', role: 'status', 'aria-live': 'polite' });
-    this.height = -1;
-    this.since = performance.now();
-    page.client.addEventListener('view', () => {
-      const { height } = page.client.status;
-      if (height !== this.height) this.since = performance.now();
-      this.height = height;
-    });
+export class Progress extends PagePart {
+  static hears = { view: 'view' };
+  element = el('div', { class: 'progress', role: 'status', 'aria-live': 'polite' });
+  height = -1;
+  since = performance.now();
+
+  /** Takes down when turns come. */
+  view() {
+    const { height } = this.page.client.status;
+    if (height !== this.height) this.since = performance.now();
+    this.height = height;
   }
 
   update() {

@@ -2,7 +2,7 @@
 
 import { keep, recall } from '../core/store.js';
 import { t } from '../strings.js';
-import { button, el } from './dom.js';
+import { button, el, PagePart } from './dom.js';
 import { TONES } from './sounds.js';
 
 /** Where it is kept which steps were taken. */
@@ -19,14 +19,15 @@ const WALK = 3;
 /** Milliseconds for which the last star is shown. */
 const LAST_MS = 8000;
 
-export class Steps {
+export class Steps extends PagePart {
+  /** The steps that were taken; null for somebody who is no newcomer. @type {string[] | null} */
+  taken = recall(KEPT);
+  /** Where one was first. @type {{x: number, y: number} | null} */
+  from = null;
+
   /** @param {Page} page */
   constructor(page) {
-    this.page = page;
-    /** The steps that were taken; null for somebody who is no newcomer. @type {string[] | null} */
-    this.taken = recall(KEPT);
-    /** Where one was first. @type {{x: number, y: number} | null} */
-    this.from = null;
+    super(page);
     const thumbs = matchMedia('(pointer: coarse)').matches;
     this.rows = new Map(Object.keys(STEPS).map((step) => [step, el('li', null, step === 'step.walk' && thumbs ? t('step.walk.touch') : t(step))]));
     this.title = el('h2', null, t('steps'));

@@ -1,7 +1,7 @@
 /** Short messages that say what happened and what next, read out politely. */
 
 import { refusal, t, why } from '../strings.js';
-import { el } from './dom.js';
+import { el, put } from './dom.js';
 
 /**
  * Does something, and says why it failed, if so.
@@ -11,6 +11,9 @@ export const attempt = (toasts, act) => act().catch((error) => {
   toasts.say(t('failed', { why: why(error) }), 'bad');
   return false;
 });
+
+/** Does something, and says in an element why it failed, if so. @param {Element} state @param {() => Promise<unknown>} act */
+export const telling = (state, act) => act().catch((error) => put(state, t('failed', { why: why(error) })));
 
 /** Event: 'done', an act of its name that was let pass. */
 export class Toasts extends EventTarget {

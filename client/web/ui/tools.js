@@ -2,7 +2,7 @@
 
 import { handles } from '../draw/marks.js';
 import { t } from '../strings.js';
-import { button, el } from './dom.js';
+import { button, el, PagePart } from './dom.js';
 import { gapTo } from './near.js';
 
 const TURN = Math.PI / 12;
@@ -37,22 +37,18 @@ export function around({ x, y, angle }, part) {
  * @typedef {{how: 'move' | 'turn' | 'size' | 'shift' | 'copy' | 'pick' | 'box', id: number, dx: number, dy: number, moved: boolean, ids?: number[], at?: {x: number, y: number}, to?: {x: number, y: number}}} Grip
  */
 
-export class Tools {
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.plan = /** @type {Plan | null} */ (null);
-    /** Where the middle of the plan would be. */
-    this.spot = { x: 0, y: 0 };
-    this.grip = /** @type {Grip | null} */ (null);
-    this.ended = () => {};
-    /** What there is to do while something is placed; for thumbs, too. */
-    this.bar = el('div', { class: 'placing', role: 'group', 'aria-label': t('panel.build'), hidden: true },
-      el('span', null, t('build.placing')),
-      button({ text: t('build.turn'), class: 'small', click: () => this.turn() }),
-      button({ text: t('build.place'), class: 'small', click: () => this.enter() }),
-      button({ text: t('build.done'), class: 'small', click: () => this.cancel() }));
-  }
+export class Tools extends PagePart {
+  plan = /** @type {Plan | null} */ (null);
+  /** Where the middle of the plan would be. */
+  spot = { x: 0, y: 0 };
+  grip = /** @type {Grip | null} */ (null);
+  ended = () => {};
+  /** What there is to do while something is placed; for thumbs, too. */
+  bar = el('div', { class: 'placing', role: 'group', 'aria-label': t('panel.build'), hidden: true },
+    el('span', null, t('build.placing')),
+    button({ text: t('build.turn'), class: 'small', click: () => this.turn() }),
+    button({ text: t('build.place'), class: 'small', click: () => this.enter() }),
+    button({ text: t('build.done'), class: 'small', click: () => this.cancel() }));
 
   /** Whether the pointer belongs to a tool. */
   get busy() {
