@@ -4,32 +4,10 @@ import { arc, disc, line, moved, oval, patch, pill, rim, slab } from './brush.js
 import { noise, tone } from './light.js';
 import { drawBox, lift } from './solid.js';
 
-const WOOD = 0x8a6238;
 const IRON = 0x50545e;
 
 /** @type {Record<string, import('./things.js').Painter>} */
 export const PARTS = {
-  lamp({ ctx, thing, s, palette, drum, shade }) {
-    drum(0.9, 0.12, 0, IRON);
-    const top = -lift(1.75, s);
-    line(ctx, tone(IRON, 1, palette), Math.max(2, 0.09 * s), [[0, -lift(0.1, s)], [0, top]]);
-    const r = Math.max(thing.hx, 0.16) * s * 0.85;
-    disc(ctx, 'rgba(255,226,140,0.28)', 0, top, r * 1.7);
-    disc(ctx, shade(1.15), 0, top, r);
-    disc(ctx, 'rgba(255,255,255,0.6)', -r * 0.3, top - r * 0.3, r * 0.36);
-    line(ctx, tone(IRON, 0.9, palette), Math.max(2, 0.07 * s), [[-r * 0.8, top - r * 0.8], [0, top - r * 1.35], [r * 0.8, top - r * 0.8]]);
-  },
-
-  pine({ ctx, thing, s, drum, shade }) {
-    drum(0.26, 0.4, 0, 0x5b4029);
-    const r = Math.min(thing.hx, thing.hy) * s * 1.15;
-    for (const [low, high, wide, light] of [[0.3, 1.35, 1, 0.72], [0.85, 1.8, 0.78, 0.86], [1.35, 2.25, 0.54, 1]]) {
-      const [foot, top] = [-lift(low, s), -lift(high, s)];
-      patch(ctx, shade(light), [[-r * wide, foot], [0, foot + r * wide * 0.3], [r * wide, foot], [0, top]]);
-      patch(ctx, shade(light * 1.18), [[-r * wide, foot], [-r * wide * 0.1, foot + r * wide * 0.26], [0, top]]);
-    }
-  },
-
   hedge({ ctx, thing, s, box, shade }) {
     const leaf = (/** @type {number} */ w, /** @type {number} */ h, /** @type {number} */ left, /** @type {number} */ top, /** @type {number} */ light) => {
       const step = Math.max(4, 0.2 * s);
@@ -61,17 +39,6 @@ export const PARTS = {
     }
   },
 
-  rock({ ctx, thing, s, shade }) {
-    const r = Math.min(thing.hx, thing.hy) * s;
-    const up = lift(0.25 + Math.min(thing.hx, 0.8) * 0.6, s);
-    const points = [[-1, 0.1], [-0.6, 0.72], [0.2, 0.92], [0.95, 0.45], [1, -0.1]].map(([x, y]) => [x * r, y * r]);
-    const top = [[-0.72, -0.1], [-0.2, 0.3], [0.4, 0.22], [0.78, -0.15], [0.2, -0.55], [-0.45, -0.5]].map(([x, y]) => [x * r, y * r - up]);
-    patch(ctx, shade(0.62), [...points, top[3], top[2], top[1], top[0]]);
-    patch(ctx, shade(0.78), [points[0], points[1], top[1], top[0]]);
-    patch(ctx, shade(1.08), top);
-    line(ctx, shade(1.25), Math.max(1, 0.03 * s), [top[0], top[5], top[4]]);
-  },
-
   /** A board on two legs, which stand at shares of its length. */
   board({ ctx, thing, s, angle, palette, tall, box, planks }) {
     for (const side of [-0.78, 0.78]) {
@@ -99,13 +66,6 @@ export const PARTS = {
         }
       },
     });
-  },
-
-  barrel({ ctx, thing, s, palette, drum, shade }) {
-    const r = Math.min(thing.hx, thing.hy) * s;
-    drum(1, 0.9);
-    for (const at of [0.14, 0.7]) arc(ctx, tone(IRON, 1, palette), Math.max(1.5, 0.07 * s), [0, -lift(at, s), r, 0, Math.PI]);
-    arc(ctx, shade(0.7), Math.max(1, 0.04 * s), [0, -lift(0.9, s), r * 0.82, 0, 7]);
   },
 
   chest({ ctx, s, palette, thing, box, planks }) {
@@ -136,27 +96,6 @@ export const PARTS = {
     }
   },
 
-  bed({ ctx, thing, s, box, shade }) {
-    box({ up: 0.3, color: WOOD });
-    box({
-      hx: 0.94, hy: 0.94, up: 0.16, base: 0.28, color: 0xf2efe6,
-      lid: () => {
-        const [w, h] = [thing.hx * 0.94 * s, thing.hy * 0.94 * s];
-        slab(ctx, shade(1.05), -w, -h * 0.35, 2 * w, h * 1.35);
-        slab(ctx, shade(1.25), -w, -h * 0.35, 2 * w, Math.max(2, 0.1 * s));
-        pill(ctx, '#ffffff', [-w * 0.7, -h * 0.88, w * 1.4, h * 0.38], 0.08 * s);
-      },
-    });
-  },
-
-  plinth({ ctx, thing, s, box, shade }) {
-    box({ up: 0.2 });
-    box({
-      hx: 0.78, hy: 0.78, up: 0.62, base: 0.2,
-      lid: () => rim(ctx, shade(1.32), Math.max(1, 0.03 * s), [-thing.hx * 0.7 * s, -thing.hy * 0.7 * s, thing.hx * 1.4 * s, thing.hy * 1.4 * s]),
-    });
-  },
-
   fountain({ ctx, thing, s, palette, now, calm, drum }) {
     const r = Math.min(thing.hx, thing.hy) * s;
     const water = tone(0x5fb2d8, 1.05, palette);
@@ -184,17 +123,5 @@ export const PARTS = {
     const edge = [0, 0.25, 0.5, 0.75, 1];
     patch(ctx, shade(1.05), [...edge.map((x) => [x * w, top + wave(x)]), ...[...edge].reverse().map((x) => [x * w, top + h + wave(x)])]);
     disc(ctx, tone(0xd8b45a, 1.1, palette), 0, top, Math.max(2, 0.07 * s));
-  },
-
-  tent({ ctx, thing, s, palette, shade }) {
-    const [w, h] = [thing.hx * s, thing.hy * s];
-    const [foot, top] = [h * 0.96, -lift(1.7, s)];
-    patch(ctx, shade(1.15), [[-w, foot], [-w * 0.92, -h * 0.7], [0, top], [0, foot]]);
-    patch(ctx, shade(0.6), [[w, foot], [w * 0.92, -h * 0.7], [0, top], [0, foot]]);
-    for (const [left, right, light] of [[-1, -0.34, 0.84], [-0.34, 0.34, 0.98], [0.34, 1, 0.72]]) {
-      patch(ctx, shade(light), [[left * w, foot], [right * w, foot], [0, top]]);
-    }
-    patch(ctx, 'rgba(20,14,10,0.72)', [[-w * 0.16, foot], [w * 0.16, foot], [0, top * 0.42]]);
-    line(ctx, tone(0xfff3d0, 1, palette), Math.max(1, 0.04 * s), [[-w, foot], [0, top], [w, foot]]);
   },
 };

@@ -1,33 +1,64 @@
 /** What painters put together: boxes, drums, boards and leaves, by the footprint of a thing. */
 
-import { disc, slab } from './brush.js';
-import { noise, tone } from './light.js';
+import { arc, disc, line, patch, pill, slab } from './brush.js';
+import { fromHex, noise, tone } from './light.js';
 import { drawBox, drawDrum, lift } from './solid.js';
+
+/** Draws pieces as a table lists them: a name, and what that piece is given. @param {any} by what draws them @param {any[][]} pieces */
+export const together = (by, pieces) => pieces.forEach(([piece, ...given]) => by[piece](...given));
+
+/**
+ * Strokes on a footprint, by its half sides in metres. Points are shares of these, and metres of height. Paints are a
+ * light of the thing's own colour, a colour with its light, or what is drawn in any light.
+ * @param {Sitting} sitting @param {number} hx @param {number} hy @returns {Record<string, (...given: any[]) => void>}
+ */
+function strokesOn({ ctx, thing, s, palette }, hx, hy) {
+  const at = (/** @type {number[]} */ [x, y, z = 0]) => [x * hx * s, y * hy * s - lift(z, s)];
+  const wide = (/** @type {number} */ metres) => Math.max(1, metres * s);
+  const paintOf = (/** @type {any} */ paint) => {
+    const [color, light] = typeof paint === 'number' ? [thing.look.color, paint] : [fromHex(paint[0]), paint[1]];
+    return typeof paint === 'string' ? paint : tone(color, light, palette);
+  };
+  return {
+    patch: (paint, ...points) => patch(ctx, paintOf(paint), points.map(at)),
+    line: (paint, metres, ...points) => line(ctx, paintOf(paint), wide(metres), points.map(at)),
+    disc: (paint, middle, r) => disc(ctx, paintOf(paint), ...at(middle), r * hx * s),
+    arc: (paint, metres, middle, r, to) => arc(ctx, paintOf(paint), wide(metres), [...at(middle), r * hx * s, 0, to]),
+    pill: (paint, metres, from, to) => pill(ctx, paintOf(paint), [...at(from), (to[0] - from[0]) * hx * s, (to[1] - from[1]) * hy * s], metres * s),
+  };
+}
+
+/** A colour; those of tables are texts. @param {number | string} color */
+const rgb = (color) => (typeof color === 'string' ? fromHex(color) : color);
 
 /**
  * Pieces in metres, but `hx`, `hy` and `share`, which are of the footprint.
  * @param {Sitting} sitting
  */
-export function piecesFor({ ctx, thing, s, angle, palette, tall }) {
+export function piecesFor(sitting) {
+  const { ctx, thing, s, angle, palette, tall } = sitting;
   const [least, { color: own }] = [Math.min(thing.hx, thing.hy), thing.look];
   return {
+    ...strokesOn(sitting, thing.hx, thing.hy),
+
     /** The thing's own colour, lighter or darker. @param {number} light */
     shade: (light) => tone(own, light, palette),
 
     /**
      * A box: by itself of all of the footprint, as tall as the kind is.
-     * @param {{hx?: number, hy?: number, up?: number, base?: number, color?: number,
+     * @param {{hx?: number, hy?: number, up?: number, base?: number, color?: number | string,
      *   outline?: import('./solid.js').Point[],
-     *   face?: (length: number, height: number, light: number) => void, lid?: () => void}} part
+     *   face?: (length: number, height: number, light: number) => void, lid?: (() => void) | any[][]}} part
      */
-    box({ hx = 1, hy = 1, up = tall, base = 0, ...rest }) {
+    box({ hx = 1, hy = 1, up = tall, base = 0, color = own, lid, ...rest }) {
       const size = { hx: thing.hx * hx * s, hy: thing.hy * hy * s, up: lift(up, s), base: lift(base, s) };
-      drawBox(ctx, { color: own, ...rest, ...size, angle, palette });
+      const listed = Array.isArray(lid) ? () => together(strokesOn(sitting, thing.hx * hx, thing.hy * hy), lid) : lid;
+      drawBox(ctx, { color: rgb(color), lid: listed, ...rest, ...size, angle, palette });
     },
 
-    /** @param {number} share @param {number} up @param {number} [base] @param {number} [color] */
-    drum(share, up, base = 0, color = own) {
-      drawDrum(ctx, least * share * s, lift(up, s), color, palette, lift(base, s));
+    /** @param {number} share @param {number} [up] @param {number} [base] @param {number | string} [color] */
+    drum(share, up = tall, base = 0, color = own) {
+      drawDrum(ctx, least * share * s, lift(up, s), rgb(color), palette, lift(base, s));
     },
 
     /** Boards along the length of a lid. @param {number} count @param {Record<string, number>} [looks] */

@@ -2,9 +2,9 @@
 
 import { arc, clipped, disc, fade, filled, line, moved, oval, pill, rim, slab } from './brush.js';
 import KINDS from './kinds.json' with { type: 'json' };
-import { fromHex, noise, tone } from './light.js';
+import { noise, tone } from './light.js';
 import { PARTS } from './parts.js';
-import { piecesFor } from './pieces.js';
+import { piecesFor, together } from './pieces.js';
 import { drawBall, drawDrum, lift, scaled } from './solid.js';
 
 /** How a kind is drawn. @typedef {Omit<Facts, 'paint'> & {paint: (sitting: Omit<Sitting, 'tall'>) => void}} Kind */
@@ -13,12 +13,15 @@ import { drawBall, drawDrum, lift, scaled } from './solid.js';
 /** Where labels of a thing hang, metres of height. @param {any} thing */
 export const topOf = (thing) => kindOf(thing).top ?? kindOf(thing).tall + 0.1;
 
+/** What is round, and of no kind. */
+const DISC = KINDS.pillar;
+
 /** @param {any} thing @returns {Kind} */
 export function kindOf({ kind, round, corners, thin, hx, hy }) {
   const known = DRAWN[kind];
   if (known && !corners) return known;
   const tall = thin ? 0.4 : Math.min(1.2, 0.35 + Math.min(hx, hy) * (round ? 1 : 0.8));
-  return drawn({ tall }, round ? PAINTERS.disc : PAINTERS.block);
+  return drawn({ tall }, round ? putTogether(DISC) : PAINTERS.block);
 }
 
 /** A painter gets pieces for the very thing that sits. @param {Facts} facts @param {Painter} painter @returns {Kind} */
@@ -26,12 +29,8 @@ const drawn = (facts, painter) => ({
   ...facts, paint: (given) => painter({ ...given, tall: facts.tall, ...piecesFor({ ...given, tall: facts.tall }) }),
 });
 
-/** Paints a kind that its pieces say all of; their colours are texts. @param {Facts} facts @returns {Painter} */
-const putTogether = ({ pieces = [] }) => (sitting) => {
-  for (const [piece, ...rest] of pieces) {
-    /** @type {any} */ (sitting)[piece](...rest.map((each) => (typeof each === 'string' ? fromHex(each) : each)));
-  }
-};
+/** Paints a kind that its pieces say all of. @param {Facts} facts @returns {Painter} */
+const putTogether = ({ pieces = [] }) => (sitting) => together(sitting, pieces);
 
 /** A rectangle around the middle, without its outermost. @param {number} w @param {number} h @param {number} gap */
 const inner = (w, h, gap) => [gap - w, gap - h, 2 * (w - gap), 2 * (h - gap)];
@@ -54,17 +53,6 @@ const PAINTERS = {
       lid: part ? undefined : () => rim(ctx, shade(1.3), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge)),
       ...layer,
     });
-  },
-
-  disc({ ctx, thing, s, palette, tall }) {
-    drawDrum(ctx, thing.hx * s, lift(tall, s), thing.look.color, palette);
-  },
-
-  /** A top on a foot. */
-  table({ ctx, thing, s, palette, tall }) {
-    const [up, board] = [lift(tall, s), lift(0.12, s)];
-    drawDrum(ctx, thing.hx * s * 0.35, up - board, thing.look.color, palette);
-    drawDrum(ctx, thing.hx * s, board, thing.look.color, palette, up - board);
   },
 
   /** Masonry: courses on the side, a coping on top. */
