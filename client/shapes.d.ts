@@ -7,7 +7,18 @@
 type Page = import('./web/main.js').Page;
 type Engine = import('./web/core/engine.js').Engine;
 type Camera = import('./web/draw/camera.js').Camera;
-type FloorPlan = import('./web/draw/rooms.js').FloorPlan;
+
+/** On the ground, in metres. */
+interface Spot { x: number; y: number }
+
+/** On the ground, and turned. */
+interface Pose extends Spot { angle: number }
+
+/** The ground that something takes: half its sides in metres, or its radius. */
+interface Footprint extends Pose { hx: number; hy: number; round: boolean }
+
+/** A rectangle of ground, by its edges in metres. */
+interface Area { west: number; south: number; east: number; north: number }
 
 /** The sim of a thing's birth, and its number there. */
 interface Origin { sim: string; number: number }
@@ -651,3 +662,269 @@ interface Facts {
   /** If that is all. */
   pieces?: any[][];
 }
+
+/** What is known of a person before she enters. */
+interface Person { name: string; look: Look }
+
+/** A point of a predicted path: x, y, vx, vy, angle. */
+type PathPoint = [number, number, number, number, number];
+
+/** Where a thing was at a tick. */
+interface Sample extends Place { tick: number }
+
+/** Asks something of the core, with its fields. */
+type Ask = (what: string, fields?: any) => Promise<any>;
+
+/** Who waits for an answer of the core. */
+interface Waiter { resolve: (result: any) => void; reject: (error: Error) => void }
+
+/** Who hears of the worker that runs the core. */
+interface PortEars {
+  /** What the core says by itself. */
+  event: (event: any) => void;
+  /** A frame for the server. */
+  frame: (frame: Uint8Array) => void;
+  /** The core is gone. */
+  failed: (code: string, detail: string) => void;
+}
+
+/** What keeps a session connected. */
+interface LinkParts {
+  port: import('./web/core/port.js').Port;
+  servers: import('./web/core/servers.js').Servers;
+  prefer: 'webtransport' | 'websocket' | undefined;
+  changed: () => void;
+  /** The only one to speak with, if that is known. */
+  sim: () => string | null;
+  /** Makes ready for this server; gives why it cannot be entered, if so. */
+  greet: (http: string, offer: Offer) => Promise<string | null>;
+}
+
+/** What replica mode needs of an engine. */
+interface ReplicaParts {
+  changed: () => void;
+  /** Gives the answer's whole frame. */
+  askRaw: (question: any) => Promise<{ kind: string; frame: Uint8Array }>;
+  /** The newest decided one. */
+  height: () => number;
+}
+
+/** What is tried; without a draft the script is only watched. */
+interface TrialTask {
+  object: number;
+  script: number | null;
+  author: string;
+  draft: any;
+  /** The author's in a sketch, which does not know her. */
+  name?: string;
+}
+
+/** Who hears of a try. */
+interface TrialEars {
+  /** The replica is not there yet. */
+  waits: (state: ReplicaState) => void;
+  told: (report: TrialReport) => void;
+  /** The try is over. */
+  failed: (error: any) => void;
+}
+
+/** What makes keys. */
+type Scheme = Pick<import('./web/prove/module.js').Module, 'publicKey' | 'keyDesk'>;
+
+/** What reads the map of a world. */
+interface MapParts { sim: string; world: string; module: import('./web/prove/module.js').Module }
+
+/** The proofs of a map, as a node tells them. */
+interface MapProofs { world: string; office: string; links: string; proofs: string[] }
+
+/** What they prove. */
+interface ProvenMap {
+  squares: { x: number; y: number; side: number; sim: string; holder: string; shown: number }[];
+  oldest: number | null;
+}
+
+/** A list of people as text, and what is changed in it. */
+interface ListChange {
+  text: string;
+  secret: string;
+  rotation: string | null;
+  file?: string;
+  add?: { key: string; name: string };
+  remove?: string;
+}
+
+/** A list of people, signed, and what it says. */
+interface PeopleList { text: string; people: { key: string; name: string }[] }
+
+/** What the walk over a border needs of an engine. */
+type Walker = Pick<Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>;
+
+/** What the walk over a border is made of. */
+interface WalkParts {
+  /** Where the avatar is. */
+  engine: Walker;
+  /** Who walks. */
+  person: () => Person;
+  /** Digests of the house rules that she agreed to, and what asks her to agree to others. */
+  rules: { agreed: () => string[]; agrees: (there: Walker) => Promise<unknown> };
+  /** Makes the neighbour's. */
+  open: (border: Border) => Walker;
+  /** The avatar is there. */
+  arrived: (there: Walker, border: Border) => void;
+  /** The neighbour takes nobody over, by a code. */
+  refused: (why: string, there: Walker) => void;
+  /** A border is near, or none is any more; these portals are in sight, and from that border one came home. */
+  near: (border: Border | null, there: Walker | null, portals: Border[], left?: Border) => void;
+}
+
+/** A neighbour that is looked after. */
+interface Beside {
+  border: Border;
+  engine: Walker;
+  sight: import('./web/core/joined.js').JoinedSight;
+  /** Is its border near? */
+  near: boolean;
+  /** Does it let her over? */
+  ok: boolean;
+  /** When she is announced anew, and how often that is done at once. */
+  due: number;
+  atOnce: number;
+  /** Why she was refused. */
+  said: { why: string | null; times: number };
+  /** Was it told of the heading? */
+  told: boolean;
+}
+
+/** What is joined of an engine. */
+interface Side { sight: import('./web/core/scene.js').Scene; sim: string | null; genesis: any; status: { simName: string } }
+
+/** A room, and what joins it to others or to outside. */
+interface Sector { name: string; corners: Spot[]; floor: number; light: number; sound: string }
+interface Opening { from: Spot; to: Spot; joins: number[] }
+interface FloorPlan { sectors: Sector[]; openings: Opening[] }
+
+/** A piece of ground that is seen; `room` is -1 outside. */
+interface Piece { room: number; points: Spot[] }
+
+/** What canvases are painted with, the x and y of points, and what fills and strokes. */
+type Paint = string | CanvasGradient | CanvasPattern;
+type Points = readonly (readonly number[])[];
+type Filling = (ctx: CanvasRenderingContext2D, paint: Paint, ...at: number[]) => void;
+type Stroke = (ctx: CanvasRenderingContext2D, paint: Paint, width: number, at: number[]) => void;
+
+/** A corner of an outline: x and y. */
+type Corner = [number, number];
+
+/** How an outline on the ground is drawn; widths in pixels, the margin in metres. */
+interface OutlineStyle { color: string; width: number; margin: number; dash?: number[]; offset?: number; fill?: string }
+
+/** A box in pixels; `up` is the height as drawn. */
+interface Box {
+  hx: number;
+  hy: number;
+  angle: number;
+  up: number;
+  color: number;
+  palette: Palette;
+  face?: (length: number, height: number, light: number) => void;
+  lid?: () => void;
+  base?: number;
+  outline?: Corner[];
+}
+
+/** A box of a thing: half sides are shares of the footprint's, heights are metres. */
+interface BoxPiece {
+  hx?: number;
+  hy?: number;
+  up?: number;
+  base?: number;
+  color?: number | string;
+  outline?: Corner[];
+  face?: (length: number, height: number, light: number) => void;
+  /** What is drawn on it; or strokes, as a table lists them. */
+  lid?: (() => void) | any[][];
+}
+
+/** How a kind is drawn. */
+type Kind = Omit<Facts, 'paint'> & { paint: (sitting: Omit<Sitting, 'tall'>) => void };
+
+/** What paints a kind with pieces. */
+type Painter = (sitting: Sitting & ReturnType<typeof import('./web/draw/pieces.js').piecesFor>) => void;
+
+/** A thing that casts a shadow. */
+interface Caster extends Footprint { tall: number; corners?: Corner[][] | null }
+
+/** A thing in view: where it is, and the pixels of its middle. */
+interface Placed { id: number; thing: any; at: Pose & { vx: number; vy: number }; x: number; y: number }
+
+/** A thing that is chosen with others. */
+interface Chosen { id: number; thing: any; at: Pose }
+
+/** Words that are painted once. */
+interface Label { canvas: HTMLCanvasElement; w: number; h: number }
+
+/** Light on the ground. */
+interface Lamp extends Spot { radius: number; strength: number }
+
+/** What avatars wear. */
+type AvatarPart = 'body' | 'head' | 'hands' | 'hat';
+
+/** What there is to build with. */
+interface PalettePart {
+  id: string;
+  kind: string;
+  w: number;
+  h: number;
+  round: boolean;
+  rod?: boolean;
+  corners?: Corner[];
+  movable: boolean;
+  color: number;
+}
+
+/** What is placed somewhere. */
+interface PlaceSpec extends Spot {
+  kind: string;
+  name: string;
+  text?: string;
+  color: number;
+  round?: boolean;
+  rod?: boolean;
+  corners?: Corner[];
+  outline?: string;
+  w: number;
+  h?: number;
+  movable?: boolean;
+  angle?: number;
+  licence?: string;
+}
+
+/** An outline of something to place, and what else is known of it. */
+interface Outline extends Pose { w: number; h: number; round: boolean; color: number; parts?: Outline[] }
+
+/** What to place: parts around a middle. */
+interface Plan { parts: Outline[]; angle: number }
+
+/** What the pointer does: `move`, `turn` and `size` change one thing, `shift` and `copy` several, `pick` and `box` choose. */
+interface Grip {
+  how: 'move' | 'turn' | 'size' | 'shift' | 'copy' | 'pick' | 'box';
+  id: number;
+  dx: number;
+  dy: number;
+  moved: boolean;
+  ids?: number[];
+  at?: Spot;
+  to?: Spot;
+}
+
+/** Code that a server offers. */
+interface CodeOffer { code: string; version: string }
+
+/** Values that can be chosen, each with its words. */
+type Choices = (string | number)[][];
+
+/**
+ * What to work on: a thing of one's own (its first script, or the one that is named, or a new one if `fresh`), or a
+ * package to fork.
+ */
+interface Task { object?: number | null; script?: number | null; fresh?: boolean; fork?: string }

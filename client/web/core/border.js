@@ -10,25 +10,15 @@ export const HELD = 'HouseRules';
 /** From so many metres before the line on a heading is said in both sims, and the neighbour behind a line is looked after although another one is nearer. */
 const [BOTH_METRES, CORNER_METRES] = [2, 8];
 
-/** @typedef {{x: number, y: number}} Point */
-/** What the walk needs of an engine. @typedef {Pick<import('./engine.js').Engine, 'me' | 'sight' | 'genesis' | 'sim' | 'borders' | 'approach' | 'start' | 'stop' | 'status' | 'port' | 'walk' | 'setPulse'>} Walker */
-/** A neighbour that is looked after: whether its border is near, and lets her over; when she is announced anew, how often that is done at once, why she was refused, and whether it was told of the heading. @typedef {{border: Border, engine: Walker, sight: JoinedSight, near: boolean, ok: boolean, due: number, atOnce: number, said: {why: string | null, times: number}, told: boolean}} Beside */
-
 /** Is the own avatar of an engine under way to a neighbour? @param {Walker} engine */
 const departed = ({ me, sight }) => me !== null && sight.objects.get(me)?.departed === true;
-/** Metres from a place to the line of a border, or to its portal. @param {Point} at @param {Border} border @param {Point[]} [ends] */
+/** Metres from a place to the line of a border, or to its portal. @param {Spot} at @param {Border} border @param {Spot[]} [ends] */
 const gapTo = (at, { line, portal }, [from, to] = line ?? [portal ?? at, portal ?? at]) =>
   Math.hypot(Math.max(from.x - at.x, 0, at.x - to.x), Math.max(from.y - at.y, 0, at.y - to.y));
 const OPPOSITE = /** @type {Record<string, string>} */ ({ east: 'west', west: 'east', north: 'south', south: 'north' });
 
 export class BorderWalk {
-  /**
-   * @param {object} parts @param {Walker} parts.engine where the avatar is @param {() => {name: string, look: any}} parts.person who walks
-   * @param {{agreed: () => string[], agrees: (there: Walker) => Promise<unknown>}} parts.rules digests of the house rules that she agreed to, and what asks her to agree to others
-   * @param {(border: Border) => Walker} parts.open makes the neighbour's @param {(there: Walker, border: Border) => void} parts.arrived the avatar is there
-   * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
-   * @param {(border: Border | null, there: Walker | null, portals: Border[], left?: Border) => void} parts.near a border is near, or none is any more, these portals are in sight, and from that border one came home
-   */
+  /** @param {WalkParts} parts */
   constructor({ engine, ...parts }) {
     [this.engine, this.parts] = [engine, parts];
     /** By their sims, and the one in the picture. Around a corner she comes to each again, so none is left before she is away from it. */
@@ -72,7 +62,7 @@ export class BorderWalk {
     if (shown && !border.portal) there.sight.predictor.continue({ ...shown, x: shown.x + x, y: shown.y + y }, now);
     there.port.tell('arrive', this.parts.person());
     engine.port.tell('let_go');
-    const moved = (/** @type {Point} */ at) => ({ x: at.x + x, y: at.y + y });
+    const moved = (/** @type {Spot} */ at) => ({ x: at.x + x, y: at.y + y });
     const back = { ...border, neighbour: engine.sim ?? '', back: null, shift: { x: -x, y: -y }, edge: OPPOSITE[border.edge], line: border.line?.map(moved) ?? null, portal: border.portal && moved(border.portal) };
     this.engine = there;
     this.all.delete(border.neighbour);

@@ -2,8 +2,6 @@
 
 import COMMANDS from './commands.json' with { type: 'json' };
 
-/** @typedef {(what: string, fields?: any) => Promise<any>} Ask */
-
 /**
  * @template {keyof typeof COMMANDS} Group
  * @typedef {{[Name in keyof (typeof COMMANDS)[Group]]:
@@ -23,17 +21,10 @@ export function commands(group, ask) {
   return /** @type {any} */ (Object.fromEntries(Object.entries(COMMANDS[group]).map(each)));
 }
 
-/**
- * What builders do. Sizes are whole widths and heights in metres, angles radians.
- * @param {Ask} ask
- */
+/** What builders do. Sizes are whole widths and heights in metres, angles radians. @param {Ask} ask */
 export const building = (ask) => ({
   ...commands('build', ask),
-  /**
-   * @param {{kind: string, name: string, text?: string, color: number, round?: boolean, rod?: boolean,
-   *   corners?: [number, number][], outline?: string, w: number, h?: number, movable?: boolean, x: number, y: number,
-   *   angle?: number, licence?: string}} spec
-   */
+  /** @param {PlaceSpec} spec */
   place: (spec) => ask('place', {
     spec: { text: '', round: false, h: spec.w, movable: true, angle: 0, licence: 'CcBySa', ...spec },
   }),

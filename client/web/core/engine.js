@@ -92,7 +92,7 @@ export class Engine extends Commanded {
     });
     /** Runs a sketch, which nobody else decides anything in. */
     this.sketchMode = new ReplicaMode({ changed: () => {}, askRaw: () => new Promise(() => {}), height: () => 0 });
-    /** @type {import('./commands.js').Ask} */
+    /** @type {Ask} */
     const ask = (what, fields) => this.port.ask(what, fields);
     Object.assign(this, commands('engine', ask));
     this.build = building(ask);
@@ -146,7 +146,7 @@ export class Engine extends Commanded {
    * Tries a draft on a copy of the replica's state; replica mode goes on if it is off. Where there can be no
    * such copy, another try goes on among what is in sight alone.
    * @param {{object: number, script: number | null, draft: any}} what
-   * @param {import('./trial.js').Trial['ears'] & {sketched: (trial: Trial) => void}} ears
+   * @param {TrialEars & {sketched: (trial: Trial) => void}} ears
    */
   tryOut(what, ears) {
     const starts = !this.replica.on;
@@ -158,7 +158,7 @@ export class Engine extends Commanded {
     return trial;
   }
 
-  /** Watches a script of the sim in the replica, which goes on if it is off. @param {number} object @param {number} script @param {import('./trial.js').Trial['ears']} ears */
+  /** Watches a script of the sim in the replica, which goes on if it is off. @param {number} object @param {number} script @param {TrialEars} ears */
   watchScript(object, script, ears) {
     const trial = new Trial(this.replicaMode, false, { object, script, author: this.identity.public, draft: null }, ears);
     if (this.replica.on) trial.look();
@@ -166,7 +166,7 @@ export class Engine extends Commanded {
     return trial;
   }
 
-  /** Tries a draft in a sketch of the sim. @param {import('./trial.js').TrialTask} task @param {any} ears */
+  /** Tries a draft in a sketch of the sim. @param {TrialTask} task @param {any} ears */
   async #sketch(task, ears) {
     // First whoever asked gets the try that failed.
     await null;

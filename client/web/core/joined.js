@@ -1,13 +1,11 @@
 /** Two sims in one picture: the own one, and behind a border what is in sight of the neighbour. */
 
-/** @typedef {{sight: import('./scene.js').Scene, sim: string | null, genesis: any, status: {simName: string}}} Side what is joined of an engine */
-
 /** What something is in every sim: a person's key, or where a thing was born. @param {Thing} thing @param {string | null} sim */
 const identity = ({ player, birth, id }, sim) => player ?? (birth ? `${birth.sim}/${birth.number}` : `${sim}/${id}`);
 
 /** A sight of both. Things of the neighbour have numbers below zero, and nobody here has them in reach. */
 export class JoinedSight {
-  /** @param {Side} own @param {Side} there @param {{x: number, y: number}} shift from own coordinates to the neighbour's @param {Border | null} border behind which the neighbour lies */
+  /** @param {Side} own @param {Side} there @param {Spot} shift from own coordinates to the neighbour's @param {Border | null} border behind which the neighbour lies */
   constructor(own, there, shift, border = null) {
     [this.own, this.there, this.shift, this.border] = [own, there, shift, border];
     [this.all, this.views, this.joined] = [/** @type {Map<number, any>} */ (new Map()), '', /** @type {FloorPlan | null} */ (null)];
@@ -46,7 +44,7 @@ export class JoinedSight {
     return place && this.#past(place) > -8 ? place : null;
   }
 
-  /** Metres behind the line. @param {{x: number, y: number}} place in own coordinates */
+  /** Metres behind the line. @param {Spot} place in own coordinates */
   #past({ x, y }) {
     const [from] = this.border?.line ?? [];
     return (from && { east: x - from.x, west: from.x - x, north: y - from.y, south: from.y - y }[this.border?.edge ?? '']) ?? 0;
@@ -56,7 +54,7 @@ export class JoinedSight {
   get plan() {
     const [own, there] = [this.own.genesis?.floorPlan, this.there.genesis?.floorPlan];
     if (!own || !there || this.border?.portal) return own ?? { sectors: [], openings: [] };
-    const moved = (/** @type {{x: number, y: number}} */ { x, y }) => ({ x: x - this.shift.x, y: y - this.shift.y });
+    const moved = (/** @type {Spot} */ { x, y }) => ({ x: x - this.shift.x, y: y - this.shift.y });
     this.joined ??= {
       sectors: [...own.sectors, ...there.sectors.map((/** @type {any} */ room) => ({ ...room, corners: room.corners.map(moved) }))],
       openings: [...own.openings, ...there.openings.map((/** @type {any} */ gap) => ({ from: moved(gap.from), to: moved(gap.to), joins: gap.joins.map((/** @type {number} */ n) => n + own.sectors.length) }))],

@@ -8,8 +8,6 @@ import { fromHex, toHex } from './bytes.js';
 const KEPT = 'key/me';
 const ROTATION = 'key/rotation';
 
-/** What makes keys. @typedef {Pick<import('../prove/module.js').Module, 'publicKey' | 'keyDesk'>} Scheme */
-
 const randomBytes = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));
 /** What nobody else knows, in hexadecimal digits. */
 export const randomSecret = (bytes = 32) => toHex(randomBytes(bytes));

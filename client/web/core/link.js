@@ -14,14 +14,7 @@ const DOUBTFUL = new Set(['Version', 'BadSignature', 'other-sim', 'Banned']);
 const BLOCKED_MAX = 2;
 
 export class Link {
-  /**
-   * @param {object} parts @param {import('./port.js').Port} parts.port
-   * @param {import('./servers.js').Servers} parts.servers
-   * @param {'webtransport'|'websocket'|undefined} parts.prefer @param {() => void} parts.changed
-   * @param {() => string|null} parts.sim the only one to speak with, if that is known
-   * @param {(http: string, offer: Offer) => Promise<string|null>} parts.greet
-   *   makes ready for this server; gives why it cannot be entered, if so
-   */
+  /** @param {LinkParts} parts */
   constructor({ port, servers, prefer, changed, sim, greet }) {
     [this.port, this.servers, this.prefer, this.changed, this.sim, this.greet] = [port, servers, prefer, changed, sim, greet];
     this.phase = /** @type {'connecting'|'open'|'moving'|'closed'} */ ('closed');

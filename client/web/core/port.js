@@ -18,21 +18,15 @@ export class CoreError extends Error {
   }
 }
 
-/** Who waits. @typedef {{resolve: (result: any) => void, reject: (error: CoreError) => void}} Asked */
-
 export class Port {
-  /**
-   * @param {object} ears @param {(event: any) => void} ears.event what the core says by itself
-   * @param {(frame: Uint8Array) => void} ears.frame a frame for the server
-   * @param {(code: string, detail: string) => void} ears.failed the core is gone
-   */
-  constructor({ event, frame, failed }) {
-    this.ears = { event, frame, failed };
+  /** @param {PortEars} ears */
+  constructor(ears) {
+    this.ears = ears;
     this.worker = /** @type {Worker|null} */ (null);
     /** Counts connections; what belongs to an earlier one is not for the server of this one. */
     this.connection = 0;
     this.next = 1;
-    this.asked = /** @type {Map<number, Asked>} */ (new Map());
+    this.asked = /** @type {Map<number, Waiter>} */ (new Map());
     /** Commands from before there was a core. @type {any[]} */
     this.waiting = [];
     /** Why there is no core any more. @type {string|null} */

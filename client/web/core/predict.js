@@ -9,10 +9,8 @@ const LEFT_AFTER_SECOND = 1e-6;
 /** An error of this many metres is no error of prediction: the avatar was put there. */
 const JUMP_METRES = 3;
 
-/** A point of a path: x, y, vx, vy, angle. @typedef {[number, number, number, number, number]} Point */
-
 export class Predictor {
-  /** One point for each tick after a moment. @type {Point[]} */
+  /** One point for each tick after a moment. @type {PathPoint[]} */
   points = [];
   began = 0;
   /** What was shown less what is predicted, when the path was taken. */
@@ -24,7 +22,7 @@ export class Predictor {
     return this.points.length > 0;
   }
 
-  /** Takes a path. @param {{at: number, points: Point[]|null}} path @param {number} now */
+  /** Takes a path. @param {{at: number, points: PathPoint[]|null}} path @param {number} now */
   follow({ at, points }, now) {
     const shown = this.ready ? this.at(now) : null;
     [this.points, this.began, this.taken] = [points ?? [], at, now];

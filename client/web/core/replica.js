@@ -20,12 +20,7 @@ const QUESTIONS = {
 };
 
 export class ReplicaMode {
-  /**
-   * @param {object} parts @param {() => void} parts.changed
-   * @param {(question: any) => Promise<{kind: string, frame: Uint8Array}>} parts.askRaw gives the
-   *   answer's whole frame
-   * @param {() => number} parts.height the newest decided one
-   */
+  /** @param {ReplicaParts} parts */
   constructor({ changed, askRaw, height }) {
     [this.changed, this.askRaw] = [changed, askRaw];
     this.decided = height;

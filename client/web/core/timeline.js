@@ -45,8 +45,6 @@ export class Timeline {
   }
 }
 
-/** Where a thing was at a tick. @typedef {Place & {tick: number}} Sample */
-
 /** Samples that are kept of one thing. */
 const SAMPLES = 8;
 /** Nothing walks so far between two views: it was put there. */

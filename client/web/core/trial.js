@@ -7,17 +7,11 @@ import { CoreError } from './port.js';
 /** The largest state of which a copy is made, in bytes; the module has the same bound. */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Without a draft it only watches the script. `name`: the author's in a sketch, which does not know her. @typedef {{object: number, script: number | null, author: string, draft: any, name?: string}} TrialTask */
-
 export class Trial {
   /**
    * Begins a try, as soon as the replica follows the sim.
    * @param {import('./replica.js').ReplicaMode} replica
-   * @param {boolean} starts whether the replica goes on for this alone @param {TrialTask} task
-   * @param {object} ears
-   * @param {(state: ReplicaState) => void} ears.waits the replica is not there yet
-   * @param {(report: TrialReport) => void} ears.told
-   * @param {(error: CoreError) => void} ears.failed the try is over
+   * @param {boolean} starts whether the replica goes on for this alone @param {TrialTask} task @param {TrialEars} ears
    */
   constructor(replica, starts, task, ears) {
     [this.replica, this.starts, this.task, this.ears] = [replica, starts, task, ears];

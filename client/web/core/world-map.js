@@ -6,23 +6,21 @@ const ASKED_MAX = 4;
 /** The time after which a map may have changed, in milliseconds. */
 export const OLD_MS = 24 * 3_600_000;
 
-/** @typedef {{sim: string, world: string, module: import('../prove/module.js').Module}} Parts */
-
-/** Asks a node of this world, and has its proofs opened. @param {string} http @param {string} path @param {Parts} parts */
+/** Asks a node of this world, and has its proofs opened. @param {string} http @param {string} path @param {MapParts} parts */
 async function proved(http, path, { sim, world, module }) {
   const [about, told] = await Promise.all(['/api/world?', path].map(async (of) => (await askHttp(http, `${of}sim=${sim}`)).json()));
   if (about.world !== world) throw Object.assign(new Error('another world'), { code: 'other-map' });
   return { ...module.proveMap({ world, office: about.office, links: about.links, proofs: told.proofs ?? [told.proof] }), told };
 }
 
-/** Asks a node for the map as far as it knows it. @param {string} http @param {Parts} parts @returns {Promise<{sites: Site[], oldest: number|null, door: boolean}>} `door`: all members that the node knows are in one network */
+/** Asks a node for the map as far as it knows it. @param {string} http @param {MapParts} parts @returns {Promise<{sites: Site[], oldest: number|null, door: boolean}>} `door`: all members that the node knows are in one network */
 export async function askMap(http, parts) {
   const { told, squares, oldest } = await proved(http, '/api/world/map?', parts);
   const said = new Map(told.sites.map((/** @type {any} */ site) => [site.sim, site]));
   return { oldest, door: told.one_door === true, sites: squares.map((/** @type {any} */ square) => withWords(square, said.get(square.sim) ?? {})) };
 }
 
-/** Looks up who owns a site's ground now, and where: rejects where another sim does, and a proof from before the map. @param {string} http @param {Site} site @param {Parts} parts @param {number} seen the time of the map */
+/** Looks up who owns a site's ground now, and where: rejects where another sim does, and a proof from before the map. @param {string} http @param {Site} site @param {MapParts} parts @param {number} seen the time of the map */
 export async function askOwner(http, site, parts, seen) {
   const { told, squares, oldest } = await proved(http, `/api/world/find?x=${site.x}&y=${site.y}&`, parts);
   const own = squares.find((/** @type {Site} */ { x, y, sim }) => sim === site.sim && x === site.x && y === site.y);

@@ -1,12 +1,6 @@
 /** Strokes and fills that all painters use: each sets its paint, and leaves nothing else changed. */
 
-/** @typedef {CanvasRenderingContext2D} Context */
-/** @typedef {string | CanvasGradient | CanvasPattern} Paint */
-/** @typedef {readonly (readonly number[])[]} Points  x and y of each */
-/** @typedef {(ctx: Context, paint: Paint, ...at: number[]) => void} Filling */
-/** @typedef {(ctx: Context, paint: Paint, width: number, at: number[]) => void} Stroke */
-
-/** Fills what a path encloses. @param {Context} ctx @param {Paint} paint @param {() => unknown} path */
+/** Fills what a path encloses. @param {CanvasRenderingContext2D} ctx @param {Paint} paint @param {() => unknown} path */
 export function filled(ctx, paint, path) {
   ctx.fillStyle = paint;
   ctx.beginPath();
@@ -14,10 +8,7 @@ export function filled(ctx, paint, path) {
   ctx.fill();
 }
 
-/**
- * Draws along a path.
- * @param {Context} ctx @param {Paint} paint @param {number} width @param {() => unknown} path
- */
+/** Draws along a path. @param {CanvasRenderingContext2D} ctx @param {Paint} paint @param {number} width @param {() => unknown} path */
 export function stroked(ctx, paint, width, path) {
   ctx.strokeStyle = paint;
   ctx.lineWidth = width;
@@ -28,7 +19,7 @@ export function stroked(ctx, paint, width, path) {
 
 /**
  * Draws around another middle, and turned.
- * @param {Context} ctx @param {number} x @param {number} y @param {() => unknown} draw
+ * @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {() => unknown} draw
  */
 export function moved(ctx, x, y, draw, angle = 0) {
   ctx.save();
@@ -38,7 +29,7 @@ export function moved(ctx, x, y, draw, angle = 0) {
   ctx.restore();
 }
 
-/** Draws only within a box: x, y, w and h. @param {Context} ctx @param {number[]} box @param {() => unknown} draw */
+/** Draws only within a box: x, y, w and h. @param {CanvasRenderingContext2D} ctx @param {number[]} box @param {() => unknown} draw */
 export function clipped(ctx, [x, y, w, h], draw) {
   ctx.save();
   ctx.beginPath();
@@ -68,19 +59,19 @@ export const disc = (ctx, paint, x, y, r) => filled(ctx, paint, () => ctx.arc(x,
 export const oval = (ctx, paint, x, y, rx, ry, turn = 0) =>
   filled(ctx, paint, () => ctx.ellipse(x, y, rx, ry, turn, 0, 7));
 
-/** Fills a box with round corners. @param {Context} ctx @param {Paint} paint @param {number[]} box @param {number} r */
+/** Fills a box with round corners. @param {CanvasRenderingContext2D} ctx @param {Paint} paint @param {number[]} box @param {number} r */
 export const pill = (ctx, paint, [x, y, w, h], r) =>
   filled(ctx, paint, () => ctx.roundRect(x, y, w, h, r));
 
-/** Goes along these points. @param {Context} ctx @param {Points} points */
+/** Goes along these points. @param {CanvasRenderingContext2D} ctx @param {Points} points */
 export function along(ctx, points) {
   for (const [x, y] of points) ctx.lineTo(x, y);
 }
 
-/** Fills a polygon. @param {Context} ctx @param {Paint} paint @param {Points} points */
+/** Fills a polygon. @param {CanvasRenderingContext2D} ctx @param {Paint} paint @param {Points} points */
 export const patch = (ctx, paint, points) => filled(ctx, paint, () => along(ctx, points));
 
-/** Draws a line. @param {Context} ctx @param {Paint} paint @param {number} width @param {Points} points */
+/** Draws a line. @param {CanvasRenderingContext2D} ctx @param {Paint} paint @param {number} width @param {Points} points */
 export const line = (ctx, paint, width, points) =>
   stroked(ctx, paint, width, () => along(ctx, points));
 

@@ -77,7 +77,7 @@ export class Camera {
   /** @param {number} y */
   sy = (y) => this.top - y * this.scale;
 
-  /** Canvas pixels of a place, as painters take points. @param {{x: number, y: number}} at */
+  /** Canvas pixels of a place, as painters take points. @param {Spot} at */
   point = ({ x, y }) => [this.sx(x), this.sy(y)];
 
   /** CSS pixels of a place. @param {number} x @param {number} y */

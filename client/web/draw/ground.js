@@ -3,8 +3,6 @@
 import { clipped, disc, fade, filled, moved, oval, patch, slab, stroked } from './brush.js';
 import { css, noise, surface, tone } from './light.js';
 
-/** @typedef {{west: number, south: number, east: number, north: number}} Area */
-
 /** Side of a chunk in metres. */
 export const CHUNK = 8;
 
@@ -31,7 +29,7 @@ export class Ground {
 
   /**
    * The areas that walls enclose are paved.
-   * @param {(Area | null)[]} areas @param {{x: number, y: number}} origin where their coordinates begin
+   * @param {(Area | null)[]} areas @param {Spot} origin where their coordinates begin
    */
   pave(areas, origin) {
     this.origin = origin;
@@ -43,10 +41,7 @@ export class Ground {
     this.first = true;
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
-   * @param {Palette} palette
-   */
+  /** @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {Palette} palette */
   draw(ctx, camera, palette) {
     const sharp = !camera.zooming;
     if (palette !== this.palette || (sharp && camera.scale !== this.scale) || this.scale === 0) {

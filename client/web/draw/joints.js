@@ -4,11 +4,7 @@ import { line } from './brush.js';
 import { lift } from './solid.js';
 import { kindOf } from './things.js';
 
-/**
- * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
- * @param {{sight: any, joints: Joint[]}} picture @param {number} now
- * @param {(at: {x: number, y: number}) => boolean} shows whether a place is in view of who looks
- */
+/** @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {Pick<Picture, 'sight' | 'joints'>} picture @param {number} now @param {(at: Spot) => boolean} shows whether a place is in view of who looks */
 export function drawJoints(ctx, camera, { sight, joints }, now, shows) {
   const [s, r] = [camera.scale, Math.max(2, 0.09 * camera.scale)];
   const stroke = (/** @type {number[]} */ from, /** @type {number[]} */ to) => [['rgba(18,20,36,0.85)', 2 * r], ['#f6dc9a', r]].forEach(([paint, width]) => line(ctx, String(paint), Number(width), /** @type {any} */ ([from, to])));

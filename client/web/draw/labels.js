@@ -4,8 +4,6 @@ import { along, disc, filled, pill } from './brush.js';
 import GESTURES from './gestures.json' with { type: 'json' };
 import { kept, surface } from './light.js';
 
-/** @typedef {{canvas: HTMLCanvasElement, w: number, h: number}} Label */
-
 const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
 /** Widest bubble, and most lines in it. */

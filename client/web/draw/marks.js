@@ -4,8 +4,6 @@ import { along, arc, disc, fade, line, moved, slab } from './brush.js';
 import { surface } from './light.js';
 import { corners } from './solid.js';
 
-/** @typedef {{x: number, y: number, radius: number, strength: number}} Lamp */
-
 /** Light on the ground, painted once. @type {HTMLCanvasElement | null} */
 let pool = null;
 
@@ -29,12 +27,7 @@ export function drawLamps(ctx, camera, lamps) {
   ctx.globalCompositeOperation = 'source-over';
 }
 
-/**
- * The outline of a footprint on the ground.
- * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
- * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot
- * @param {{color: string, width: number, margin: number, dash?: number[], offset?: number, fill?: string}} style
- */
+/** Draws the outline of a footprint on the ground. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {Footprint} spot @param {OutlineStyle} style */
 export function drawOutline(ctx, camera, spot, style) {
   const { scale: s, ratio } = camera;
   const [hx, hy] = [(spot.hx + style.margin) * s, (spot.hy + style.margin) * s];
@@ -79,7 +72,7 @@ export function drawPortal(ctx, camera, { open, portal }, now) {
 
 /**
  * Where the handles of a selected thing are, in metres: one to turn it, one to size it.
- * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot @param {number} s
+ * @param {Footprint} spot @param {number} s
  */
 export function handles(spot, s) {
   const out = 46 / s;
@@ -91,10 +84,7 @@ export function handles(spot, s) {
   };
 }
 
-/**
- * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
- * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot
- */
+/** @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {Footprint} spot */
 export function drawHandles(ctx, camera, spot) {
   const { turn, size } = handles(spot, camera.zoom);
   const r = 8 * camera.ratio;

@@ -8,7 +8,7 @@ const SPAN = 58;
 
 /**
  * What of a view the map can show: its edges stay on the map, so that there is a whole rectangle.
- * @param {{west: number, south: number, east: number, north: number}} view
+ * @param {Area} view
  * @param {{x: number, y: number, half: number}} map its middle, and metres from there to an edge
  */
 export function within({ west, south, east, north }, { x, y, half }) {
@@ -32,11 +32,7 @@ export class Minimap {
     return { x: this.middle.x + px * metres - SPAN / 2, y: this.middle.y + SPAN / 2 - py * metres };
   }
 
-  /**
-   * @param {Picture} picture @param {Camera} camera
-   * @param {{west: number, south: number, east: number, north: number} | null} paved
-   * @param {number} now
-   */
+  /** @param {Picture} picture @param {Camera} camera @param {Area | null} paved @param {number} now */
   draw(picture, camera, paved, now) {
     // Five times a second is enough for dots.
     if (now - this.last < 200) return;

@@ -6,7 +6,7 @@ import { drawBox, lift } from './solid.js';
 
 const IRON = 0x50545e;
 
-/** @type {Record<string, import('./things.js').Painter>} */
+/** @type {Record<string, Painter>} */
 export const PARTS = {
   hedge({ ctx, thing, s, box, shade }) {
     const leaf = (/** @type {number} */ w, /** @type {number} */ h, /** @type {number} */ left, /** @type {number} */ top, /** @type {number} */ light) => {

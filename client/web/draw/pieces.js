@@ -44,12 +44,7 @@ export function piecesFor(sitting) {
     /** The thing's own colour, lighter or darker. @param {number} light */
     shade: (light) => tone(own, light, palette),
 
-    /**
-     * A box: by itself of all of the footprint, as tall as the kind is.
-     * @param {{hx?: number, hy?: number, up?: number, base?: number, color?: number | string,
-     *   outline?: import('./solid.js').Point[],
-     *   face?: (length: number, height: number, light: number) => void, lid?: (() => void) | any[][]}} part
-     */
+    /** A box: by itself of all of the footprint, as tall as the kind is. @param {BoxPiece} part */
     box({ hx = 1, hy = 1, up = tall, base = 0, color = own, lid, ...rest }) {
       const size = { hx: thing.hx * hx * s, hy: thing.hy * hy * s, up: lift(up, s), base: lift(base, s) };
       const listed = Array.isArray(lid) ? () => together(strokesOn(sitting, thing.hx * hx, thing.hy * hy), lid) : lid;

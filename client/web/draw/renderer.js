@@ -32,8 +32,6 @@ const SMALL_METRES = 1.5;
 /** Lamps at dusk, those of things first. */
 const LAMPS_MAX = 14;
 
-/** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number, vx: number, vy: number}, x: number, y: number}} Placed */
-
 export class Renderer {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -52,8 +50,8 @@ export class Renderer {
     this.placed = /** @type {Placed[]} */ ([]);
     /** Lots in view. @type {Lot[]} */
     this.lots = [];
-    this.paved = /** @type {import('./ground.js').Area | null} */ (null);
-    /** What walls of the neighbour enclose. @type {import('./ground.js').Area | null} */
+    this.paved = /** @type {Area | null} */ (null);
+    /** What walls of the neighbour enclose. @type {Area | null} */
     this.pavedBeyond = null;
     /** Where the own coordinates begin among those that the ground is painted in: they stay over borders. */
     this.origin = { x: 0, y: 0 };
@@ -71,13 +69,13 @@ export class Renderer {
 
   /**
    * Sees the same from the sim over the border, where all places have other coordinates and all things other numbers.
-   * @param {{x: number, y: number}} shift what is added to coordinates @param {number | null} from the own avatar before @param {number | null} to and now
+   * @param {Spot} shift what is added to coordinates @param {number | null} from the own avatar before @param {number | null} to and now
    */
   goOver({ x, y }, from, to) {
     this.camera.x += x;
     this.camera.y += y;
     this.origin = { x: this.origin.x - x, y: this.origin.y - y };
-    const moved = (/** @type {import('./ground.js').Area | null} */ area) => area && { west: area.west + x, south: area.south + y, east: area.east + x, north: area.north + y };
+    const moved = (/** @type {Area | null} */ area) => area && { west: area.west + x, south: area.south + y, east: area.east + x, north: area.north + y };
     [this.paved, this.pavedBeyond] = [moved(this.pavedBeyond), moved(this.paved)];
     const gait = this.gaits.get(from ?? 0);
     this.forget(new Map());
@@ -138,7 +136,7 @@ export class Renderer {
   }
 
   /** Leaves out what no opening shows; walls are drawn, and the veil covers what is behind them. */
-  lookAround(/** @type {{x: number, y: number} | null} */ eye) {
+  lookAround(/** @type {Spot | null} */ eye) {
     if (this.rooms.plan.sectors.length === 0) return;
     this.rooms.look(eye, this.placed.filter(({ thing }) => thing.kind === 'door'));
     const small = (/** @type {any} */ thing) => Boolean(thing.player) || Math.max(thing.hx, thing.hy) < SMALL_METRES;
@@ -147,7 +145,7 @@ export class Renderer {
 
   /**
    * Long walls of the sim's own enclose what is paved; also those that are out of sight by now.
-   * @param {any} wall @param {{x: number, y: number, angle: number}} at
+   * @param {any} wall @param {Pose} at
    */
   enclose(wall, at) {
     const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [wall.hy, wall.hx] : [wall.hx, wall.hy];
@@ -170,7 +168,7 @@ export class Renderer {
   }
 
   castShadows(/** @type {Picture} */ picture, /** @type {number} */ now) {
-    const moving = /** @type {import('./shadows.js').Caster[]} */ ([]);
+    const moving = /** @type {Caster[]} */ ([]);
     for (const { id, thing, at } of this.placed) {
       const tall = thing.player ? TALL * 0.85 : kindOf(thing).tall * 0.9;
       const caster = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, corners: thing.corners, round: thing.round || Boolean(thing.player), tall };
@@ -195,7 +193,7 @@ export class Renderer {
   }
 
   lamps(/** @type {Picture} */ picture) {
-    const [first, others] = /** @type {import('./marks.js').Lamp[][]} */ ([[], []]);
+    const [first, others] = /** @type {Lamp[][]} */ ([[], []]);
     for (const { thing, at: { x, y }, id } of this.placed) {
       if (id === picture.me) first.push({ x, y, radius: 4, strength: 0.55 });
       else if (thing.player) others.push({ x, y, radius: 2.2, strength: 0.4 });

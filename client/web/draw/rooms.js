@@ -7,12 +7,6 @@
 import { patch, slab } from './brush.js';
 import { css } from './light.js';
 
-/** @typedef {{x: number, y: number}} Point */
-/** @typedef {{name: string, corners: Point[], floor: number, light: number, sound: string}} Sector */
-/** @typedef {{from: Point, to: Point, joins: number[]}} Opening */
-/** @typedef {{sectors: Sector[], openings: Opening[]}} FloorPlan */
-/** A piece of ground that is seen; `room` is -1 outside. @typedef {{room: number, points: Point[]}} Piece */
-
 /** Where nobody is in a room. */
 export const OUTSIDE = -1;
 
@@ -34,18 +28,18 @@ const DARKEST = 0.7;
 const ROOF = 0x464248;
 const BEHIND_WALLS = 0x101016;
 
-/** Above zero to the left of the line from a to b. @param {Point} a @param {Point} b @param {Point} p */
+/** Above zero to the left of the line from a to b. @param {Spot} a @param {Spot} b @param {Spot} p */
 const side = (a, b, p) => (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 
-/** @param {Point[]} points a convex piece, counter-clockwise @param {Point} p */
+/** @param {Spot[]} points a convex piece, counter-clockwise @param {Spot} p */
 const within = (points, p) => points.every((corner, i) => side(corner, points[(i + 1) % points.length], p) >= 0);
 
 /**
  * What of a convex piece is to the left of a line.
- * @param {Point[]} points @param {Point} a @param {Point} b
+ * @param {Spot[]} points @param {Spot} a @param {Spot} b
  */
 function leftOf(points, a, b) {
-  const kept = /** @type {Point[]} */ ([]);
+  const kept = /** @type {Spot[]} */ ([]);
   points.forEach((p, i) => {
     const q = points[(i + 1) % points.length];
     const [sp, sq] = [side(a, b, p), side(a, b, q)];
@@ -58,7 +52,7 @@ function leftOf(points, a, b) {
   return kept;
 }
 
-/** The point on the ray from the eye through p, FAR away. @param {Point} eye @param {Point} p */
+/** The point on the ray from the eye through p, FAR away. @param {Spot} eye @param {Spot} p */
 function beyond(eye, p) {
   const length = Math.hypot(p.x - eye.x, p.y - eye.y) || 1;
   return { x: eye.x + ((p.x - eye.x) / length) * FAR, y: eye.y + ((p.y - eye.y) / length) * FAR };
@@ -66,14 +60,14 @@ function beyond(eye, p) {
 
 /**
  * The ends of a segment, the right one as seen from the eye first.
- * @param {Point} eye @param {Point} a @param {Point} b @returns {[Point, Point]}
+ * @param {Spot} eye @param {Spot} a @param {Spot} b @returns {[Spot, Spot]}
  */
 const rightFirst = (eye, a, b) => (side(eye, a, b) >= 0 ? [a, b] : [b, a]);
 
 /**
  * What of a segment is inside of what one sees between two rays.
- * @param {Point} eye @param {[Point, Point]} rays the right one first @param {Point} a @param {Point} b
- * @returns {[Point, Point] | null}
+ * @param {Spot} eye @param {[Spot, Spot]} rays the right one first @param {Spot} a @param {Spot} b
+ * @returns {[Spot, Spot] | null}
  */
 function narrowed(eye, [right, left], a, b) {
   const cut = leftOf(leftOf([a, b], eye, right), left, eye);
@@ -90,12 +84,12 @@ export class Rooms {
   pieces = /** @type {Piece[] | null} */ (null);
   mask = /** @type {HTMLCanvasElement | null} */ (null);
 
-  /** The room at a point. @param {Point} at */
+  /** The room at a point. @param {Spot} at */
   at = (at) => this.plan.sectors.findIndex(({ corners }) => within(corners, at));
 
   /**
    * Looks around from a point. Without one everything is seen.
-   * @param {Point | null} eye
+   * @param {Spot | null} eye
    * @param {{thing: any, at: {x: number, y: number, angle: number}}[]} doors
    */
   look(eye, doors) {
@@ -109,7 +103,7 @@ export class Rooms {
 
   /**
    * Adds what is seen through the openings of a room.
-   * @param {Point} eye @param {number} room @param {[Point, Point] | null} rays @param {boolean[]} open
+   * @param {Spot} eye @param {number} room @param {[Spot, Spot] | null} rays @param {boolean[]} open
    * @param {number} depth
    */
   through(eye, room, rays, open, depth) {
@@ -126,7 +120,7 @@ export class Rooms {
     });
   }
 
-  /** Adds a piece, if there is any and room for it. @param {Point} eye @param {number} room @param {[Point, Point]} gap */
+  /** Adds a piece, if there is any and room for it. @param {Spot} eye @param {number} room @param {[Spot, Spot]} gap */
   add(eye, room, [right, left]) {
     const points = room === OUTSIDE
       ? [right, beyond(eye, right), beyond(eye, left), left]
@@ -136,7 +130,7 @@ export class Rooms {
     return fits;
   }
 
-  /** Is this point seen? @param {Point} p */
+  /** Is this point seen? @param {Spot} p */
   shows(p) {
     if (!this.pieces) return true;
     const room = this.at(p);
@@ -160,7 +154,7 @@ export class Rooms {
     this.mask ??= document.createElement('canvas');
     if (this.mask.width !== width || this.mask.height !== height) Object.assign(this.mask, { width, height });
     const veil = /** @type {CanvasRenderingContext2D} */ (this.mask.getContext('2d'));
-    /** @param {Point[]} points @param {'source-over' | 'destination-out'} how @param {string} style */
+    /** @param {Spot[]} points @param {'source-over' | 'destination-out'} how @param {string} style */
     const fill = (points, how, style) => {
       veil.globalCompositeOperation = how;
       patch(veil, style, points.map(camera.point));
@@ -188,7 +182,7 @@ function closes({ thing, at }, { from, to }) {
   return Math.abs(dx * cos + dy * sin) < thing.hx + DOOR_REACH && Math.abs(dy * cos - dx * sin) < thing.hy + DOOR_REACH;
 }
 
-/** Is a room on the other side of a gap than the eye? @param {Point[]} corners @param {[Point, Point]} gap @param {Point} eye */
+/** Is a room on the other side of a gap than the eye? @param {Spot[]} corners @param {[Spot, Spot]} gap @param {Spot} eye */
 function facesAway(corners, [right, left], eye) {
   const middle = corners.reduce((sum, p) => ({ x: sum.x + p.x / corners.length, y: sum.y + p.y / corners.length }), { x: 0, y: 0 });
   return side(right, left, middle) * side(right, left, eye) < 0;

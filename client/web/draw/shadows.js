@@ -14,8 +14,6 @@ const COARSE = 4;
 const TILE = 16;
 const FINE = 12;
 
-/** A thing that casts a shadow. @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, tall: number, corners?: [number, number][][] | null}} Caster */
-
 export class Shadows {
   layer = surface(1, 1);
   /** @type {Map<string, {canvas: HTMLCanvasElement | null, casters: Map<number, Caster>}>} */

@@ -6,29 +6,23 @@
 import { along, disc, fade, filled, moved, patch, slab } from './brush.js';
 import { LIFT, tone } from './light.js';
 
-/** @typedef {[number, number]} Point */
-
 /**
  * Corners of a box around the origin, or of another outline, clockwise on the screen.
  * @param {number} hx @param {number} hy half sides in pixels @param {number} angle
- * @param {Point[]} [outline] clockwise, y is up
- * @returns {Point[]}
+ * @param {Corner[]} [outline] clockwise, y is up
+ * @returns {Corner[]}
  */
 export function corners(hx, hy, angle, outline = [[-hx, hy], [hx, hy], [hx, -hy], [-hx, -hy]]) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   return outline.map(([u, v]) => [u * cos - v * sin, -(u * sin + v * cos)]);
 }
 
-/** The corners of a part, in metres and counter-clockwise, as an outline; none for a box. @param {Point[] | null} part @param {number} s @returns {Point[] | undefined} */
-export const scaled = (part, s) => part?.map(([x, y]) => /** @type {Point} */ ([x * s, y * s])).reverse();
+/** The corners of a part, in metres and counter-clockwise, as an outline; none for a box. @param {Corner[] | null} part @param {number} s @returns {Corner[] | undefined} */
+export const scaled = (part, s) => part?.map(([x, y]) => /** @type {Corner} */ ([x * s, y * s])).reverse();
 
 /**
  * A box: sides, then top. `face` and `lid` may add detail, in the coordinates of that surface.
- * @param {CanvasRenderingContext2D} ctx at the middle of the footprint
- * @param {{hx: number, hy: number, angle: number, up: number, color: number, palette: Palette,
- *   face?: (length: number, height: number, light: number) => void, lid?: () => void, base?: number,
- *   outline?: Point[]}} box
- *   pixels; up is the height as drawn
+ * @param {CanvasRenderingContext2D} ctx at the middle of the footprint @param {Box} box
  */
 export function drawBox(ctx, box) {
   const { hx, hy, angle, up, color, palette, base = 0, outline } = box;

@@ -7,9 +7,6 @@ import { PARTS } from './parts.js';
 import { piecesFor, together } from './pieces.js';
 import { drawBall, drawDrum, lift, scaled } from './solid.js';
 
-/** How a kind is drawn. @typedef {Omit<Facts, 'paint'> & {paint: (sitting: Omit<Sitting, 'tall'>) => void}} Kind */
-/** @typedef {(sitting: Sitting & ReturnType<typeof piecesFor>) => void} Painter */
-
 /** Where labels of a thing hang, metres of height. @param {any} thing */
 export const topOf = (thing) => kindOf(thing).top ?? kindOf(thing).tall + 0.1;
 

@@ -74,16 +74,6 @@ export class Module {
   publicKey = (secret) => this.bytes("public_key", secret);
 
   /**
-   * BLAKE3 in its key derivation mode, as all ids are made: an act's id is
-   * `digest("metatopia act v1", encoded envelope)`.
-   * @param {string} context @param {Uint8Array} bytes @returns {Uint8Array} 32 bytes
-   */
-  digest(context, bytes) {
-    const name = encoder.encode(context);
-    return this.bytes("digest", joined(name, bytes), name.length);
-  }
-
-  /**
    * Tries numbers as the work of a first login.
    * @param {Uint8Array} sim  32 bytes @param {Uint8Array} key  the public key, 32 bytes
    * @param {Uint8Array} header  the id of the header that it is done for, 32 bytes
@@ -100,18 +90,10 @@ export class Module {
     return found.length === 0 ? null : new DataView(found.buffer).getBigUint64(0, true);
   }
 
-  /**
-   * Opens the proofs of a world's map.
-   * @param {{world: string, office: string, links: string, proofs: string[]}} told  as a node tells it
-   * @returns {{squares: {x: number, y: number, side: number, sim: string, holder: string, shown: number}[], oldest: number|null}}
-   */
+  /** Opens the proofs of a world's map. @param {MapProofs} told  as a node tells it @returns {ProvenMap} */
   proveMap = (told) => this.json("prove_world_map", text(told));
 
-  /**
-   * Reads a list of people, changes it, and signs it.
-   * @param {"block" | "buddy"} word @param {{text: string, secret: string, rotation: string|null, file?: string, add?: {key: string, name: string}, remove?: string}} asked
-   * @returns {{text: string, people: {key: string, name: string}[]}}
-   */
+  /** Reads a list of people, changes it, and signs it. @param {"block" | "buddy"} word @param {ListChange} asked @returns {PeopleList} */
   peopleList = (word, asked) => this.json(`${word}_list`, text(asked));
 
   /**
@@ -242,7 +224,7 @@ export class Replica extends Held {
 
   /**
    * Begins a try on a copy of its state, which goes on without it.
-   * @param {import('../core/trial.js').TrialTask} task @returns {Trial}
+   * @param {TrialTask} task @returns {Trial}
    * @throws {Refused} when the draft makes no package, or the state is too large
    */
   trial = (task) => this.make((module, handle) => new Trial(module, handle, task));
@@ -250,7 +232,7 @@ export class Replica extends Held {
 
 /** A draft of a script that runs on a copy of a replica's state. */
 export class Trial extends Held {
-  /** @param {Module} module @param {number} replica @param {import('../core/trial.js').TrialTask} task */
+  /** @param {Module} module @param {number} replica @param {TrialTask} task */
   constructor(module, replica, task) {
     super(module, "trial_new", text({ do: "begin", ...task }), replica);
   }

@@ -10,8 +10,6 @@ import { button, el, facts, fill, put } from './dom.js';
 /** Where it is noted which offered code was refused. */
 const REFUSED = 'metatopia.code.refused';
 
-/** @typedef {{code: string, version: string}} Offer */
-
 /** A digest with all its digits. @param {string} code */
 const digest = (code) => el('code', { class: 'hex' }, code);
 
@@ -34,7 +32,7 @@ export class Code {
     this.state = config.folder ? 'folder' : globalThis.isSecureContext && 'serviceWorker' in navigator ? 'keeping' : 'insecure';
     /** What the worker put into the page; nothing where the page came straight from its server. */
     this.kept = config.kept ?? null;
-    this.offered = /** @type {Offer | null} */ (this.kept?.offered ?? null);
+    this.offered = /** @type {CodeOffer | null} */ (this.kept?.offered ?? null);
     this.busy = false;
     /** A browser that installs pages as apps says so by this event. @type {any} */
     this.prompt = null;
@@ -52,9 +50,7 @@ export class Code {
   /** Lets the worker keep the code, once the page itself is there. */
   start() {
     if (this.state !== 'keeping') return;
-    const begin = () => this.#keep().catch((error) => this.#become('unable', String(error?.message ?? error)));
-    if ('requestIdleCallback' in window) requestIdleCallback(begin, { timeout: 2_000 });
-    else setTimeout(begin, 500);
+    setTimeout(() => this.#keep().catch((error) => this.#become('unable', String(error?.message ?? error))), 500);
   }
 
   async #keep() {
@@ -83,17 +79,19 @@ export class Code {
     this.show();
   }
 
-  /** @param {Offer} offer */
+  /** @param {CodeOffer} offer */
   #offer(offer) {
-    const work = el('p', { class: 'quiet', role: 'status' });
-    fill(this.notice,
-      el('h2', { id: 'offer-title' }, t('code.offer')), el('p', null, t('code.offer.how')),
-      facts([[t('code.used'), digest(this.code)], [t('code.offered'), digest(offer.code)], [t('code.version'), offer.version]]),
-      work,
-      el('p', { class: 'row' },
-        button({ text: t('code.keep'), class: 'button primary', click: () => this.refuse() }),
-        button({ text: t('code.take'), click: () => this.take(work) })));
+    const keeps = button({ text: t('code.keep'), class: 'button primary', click: () => this.refuse() });
+    fill(this.notice, el('h2', { id: 'offer-title' }, t('code.offer')), el('p', null, t('code.offer.how')),
+      ...this.#choice(offer, [[t('code.used'), digest(this.code)]], keeps));
     this.notice.hidden = false;
+  }
+
+  /** Says what is offered, how taking it goes, and has it taken. @param {CodeOffer} offer @param {[string, Node][]} known before @param {...Node} others buttons before */
+  #choice(offer, known = [], ...others) {
+    const work = el('p', { class: 'quiet', role: 'status' });
+    return [facts([...known, [t('code.offered'), digest(offer.code)], [t('code.version'), offer.version]]), work,
+      el('p', { class: 'row' }, ...others, button({ text: t('code.take'), click: () => this.take(work) }))];
   }
 
   /** Goes on with the code that is used. */
@@ -119,17 +117,14 @@ export class Code {
 
   /** Fills what About says. */
   show() {
-    const origin = location.origin;
-    const work = el('p', { class: 'quiet', role: 'status' });
-    const offered = this.offered && !(this.kept === null);
+    const { origin } = location;
     fill(this.about,
       el('h3', { id: 'code-title' }, t('code.title')),
       el('p', null, t('code.who', { origin })),
       facts([[t('code.digest'), digest(this.code)], [t('code.version'), this.version]]),
       el('p', null, t(`code.state.${this.state}`, { why: this.why ?? '' })),
       this.kept?.answered === false && el('p', null, t('code.alone', { origin })),
-      offered && el('div', { class: 'card' }, el('p', null, t('code.other')), facts([[t('code.offered'), digest(this.offered?.code ?? '')], [t('code.version'), this.offered?.version ?? '']]),
-        work, el('p', { class: 'row' }, button({ text: t('code.take'), click: () => this.take(work) }))),
+      this.offered && el('div', { class: 'card' }, el('p', null, t('code.other')), ...this.#choice(this.offered)),
       el('p', null, el('a', { href: `${this.assets}/files.txt`, target: '_blank', rel: 'noopener' }, t('code.list')), ' ', t('code.check')),
       el('p', null, t('code.folder')), el('code', { class: 'key' }, `metatopia page export DIR --node ${origin}`),
       this.prompt && el('p', null, button({ icon: 'download', text: t('code.install'), click: () => this.#install() })));

@@ -51,7 +51,7 @@ export function crossing(page) {
 
 /**
  * Goes on in the sim that the avatar has walked into. Nothing that was chosen is there under its number.
- * @param {Page} page @param {Engine} there @param {{x: number, y: number}} shift what is added to coordinates
+ * @param {Page} page @param {Engine} there @param {Spot} shift what is added to coordinates
  */
 function goOver(page, there, shift) {
   const { client, dock, input, renderer } = page;

@@ -75,8 +75,6 @@ export function field(label, input, hint) {
   return el('label', { class: 'field' }, el('span', null, label), input, hint ? el('small', null, hint) : null);
 }
 
-/** Values that can be chosen, each with its words. @typedef {(string | number)[][]} Choices */
-
 /** What can be chosen in a field. @param {Choices} choices */
 export const options = (choices) =>
   choices.map(([value, text]) => el('option', { value }, String(text)));

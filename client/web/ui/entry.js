@@ -8,8 +8,6 @@ import { drawFigure, Gait } from '../draw/figures.js';
 import WARDROBE from '../draw/wardrobe.json' with { type: 'json' };
 import { button, el, field, fill, fromHex, openDialog, put, toHex } from './dom.js';
 
-/** @typedef {'body' | 'head' | 'hands' | 'hat'} AvatarPart */
-
 const PARTS = /** @type {AvatarPart[]} */ (Object.keys(WARDROBE));
 const shapesOf = (/** @type {AvatarPart} */ part) => Object.keys(WARDROBE[part]);
 const COLORS = [0xe4573d, 0xf2b632, 0x3fae6a, 0x2fb5b0, 0x2f8fd8, 0x6a7bd8, 0x9a5fd0, 0xe86aa6, 0xf4f1ea, 0x3b4252];
@@ -97,11 +95,11 @@ export function keyTaker(take) {
 
 /**
  * Asks who somebody is; resolves with the name and look.
- * @param {{name: string, look: Look}} first what to begin with
+ * @param {Person} first what to begin with
  * @param {(text: string, passphrase: string) => Promise<void>} useKey takes a key from elsewhere; throws if it is none
  * @param {HTMLElement} about what the sim says of itself
  * @param {string | null} trouble why the last attempt failed
- * @returns {Promise<{name: string, look: Look}>}
+ * @returns {Promise<Person>}
  */
 export function askWho(first, useKey, about, trouble = null) {
   const look = structuredClone(first.look);

@@ -15,8 +15,6 @@ const UNDO_MAX = 16;
 /** Acts that are steps to be taken back. */
 const STEPS = new Set(['place', 'copy', 'remove', 'move', 'rotate', 'resize', 'color', 'rename', 'write', 'attach', 'detach', 'give', 'join', 'unjoin', 'travel', 'material', 'sensor', 'unite']);
 
-/** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number}}} Placed */
-
 /** Event: 'changed', other things are chosen. */
 export class Group extends PagePart {
   ids = /** @type {Set<number>} */ (new Set());
@@ -34,7 +32,7 @@ export class Group extends PagePart {
   /** Whether a thing may be chosen. @param {any} thing */
   owns = (thing) => Boolean(thing) && !thing.player && thing.owner === this.page.identity.public;
 
-  /** The chosen things that are in sight. @param {Iterable<number>} [ids] @returns {Placed[]} */
+  /** The chosen things that are in sight. @param {Iterable<number>} [ids] @returns {Chosen[]} */
   placed(ids = this.ids) {
     const { sight } = this.page.client;
     const now = performance.now();

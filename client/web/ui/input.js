@@ -107,15 +107,9 @@ export class Input extends PagePart {
     if (this.held.delete(event.code)) this.steer();
   }
 
-  /** Walks to a thing, until it is in reach or nothing gets closer. @param {number} id */
-  walkTo(id) {
-    this.goal = { id, best: Infinity, since: performance.now() };
-  }
-
-  /** Walks to a place on the ground. @param {{x: number, y: number}} at */
-  walkToPlace(at) {
-    this.goal = { id: null, at, best: Infinity, since: performance.now() };
-  }
+  /** Walks to a thing or to a place, until it is in reach or nothing gets closer. @param {number | null} id @param {Spot} [at] */
+  walkTo = (id, at) => void (this.goal = { id, at, best: Infinity, since: performance.now() });
+  walkToPlace = (/** @type {Spot} */ at) => this.walkTo(null, at);
 
   /** The direction that keys, stick or a goal ask for. */
   wanted() {

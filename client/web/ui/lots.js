@@ -6,7 +6,7 @@ import { button, choice, el, field, fill, options, part, put } from './dom.js';
 /** The side of what is claimed, in metres. */
 const SIDE = 8;
 
-/** The lot at a place, if there is one. @param {Lot[]} lots @param {{x: number, y: number} | null} at */
+/** The lot at a place, if there is one. @param {Lot[]} lots @param {Spot | null} at */
 const lotAt = (lots, at) => lots.find(({ x, y, hx, hy }) => at && Math.abs(at.x - x) <= hx && Math.abs(at.y - y) <= hy);
 
 /** What is said of a lot, by whose it is: one's own, a friend's who lets one build there, or another's. @param {Lot} lot @param {string[]} keys */

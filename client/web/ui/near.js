@@ -10,10 +10,7 @@ const ITEMS_MAX = 40;
 /** Reach of a hand from the avatar's middle, metres; a little less than the rules allow. */
 export const REACH = 1.45;
 
-/**
- * Metres from the own avatar's middle to a thing's edge.
- * @param {{x: number, y: number}} own @param {any} thing @param {{x: number, y: number, angle: number}} at
- */
+/** Metres from the own avatar's middle to a thing's edge. @param {Spot} own @param {any} thing @param {Pose} at */
 export function gapTo(own, thing, at) {
   const [dx, dy] = [own.x - at.x, own.y - at.y];
   if (thing.round) return Math.max(0, Math.hypot(dx, dy) - thing.hx);
@@ -119,9 +116,7 @@ export class Announcer extends PagePart {
   timer = setInterval(() => this.update(), 2000);
 
   /** @param {string} text */
-  say(text) {
-    this.element.textContent = text;
-  }
+  say = (text) => void (this.element.textContent = text);
 
   update() {
     if (document.hidden || this.page.client.status.phase !== 'open') return;
@@ -138,6 +133,6 @@ export class Announcer extends PagePart {
       if (player && !now.has(id) && !this.page.client.sight.objects.has(id)) news.push(t('near.went', { name }));
     }
     this.known = now;
-    if (news.length) this.element.textContent = `${news.slice(0, 3).join('. ')}.`;
+    if (news.length) this.say(`${news.slice(0, 3).join('. ')}.`);
   }
 }

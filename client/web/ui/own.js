@@ -9,7 +9,7 @@ const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
 
 /**
  * Brings the fields up to what a thing is now, but for the one that is being filled in.
- * @param {HTMLElement} box @param {any} thing @param {{x: number, y: number, angle: number}} at
+ * @param {HTMLElement} box @param {any} thing @param {Pose} at
  */
 export function refreshOwn(box, thing, at) {
   const now = figures(thing, at);
@@ -21,7 +21,7 @@ export function refreshOwn(box, thing, at) {
 
 const degrees = (/** @type {number} */ angle) => String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
 
-/** What can be typed of a thing, as it is now. @param {any} thing @param {{x: number, y: number, angle: number}} at @returns {Record<string, string>} */
+/** What can be typed of a thing, as it is now. @param {any} thing @param {Pose} at @returns {Record<string, string>} */
 const figures = ({ hx, hy }, { x, y, angle }) =>
   ({ x: round(x), y: round(y), angle: degrees(angle), w: round(hx * 2), h: round(hy * 2) });
 

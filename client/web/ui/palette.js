@@ -5,16 +5,14 @@ import { kindOf } from '../draw/things.js';
 import { el, fromHex } from './dom.js';
 import PARTS from './palette.json' with { type: 'json' };
 
-/** @typedef {{id: string, kind: string, w: number, h: number, round: boolean, rod?: boolean, corners?: [number, number][], movable: boolean, color: number}} Part */
-
-/** Kinds are also how parts are drawn; a part without one has its own. @type {Part[]} */
+/** Kinds are also how parts are drawn; a part without one has its own. @type {PalettePart[]} */
 export const PALETTE = PARTS.map(({ color, ...part }) => ({ kind: part.id, round: false, movable: false, ...part, color: fromHex(color) }));
 
 /** Pixels of a sample, and how many of them the sun's own device has for each. */
 const SAMPLE = 44;
 const RATIO = 2;
 
-/** A small picture of a part. @param {Part} entry @param {Palette} palette @returns {HTMLCanvasElement} */
+/** A small picture of a part. @param {PalettePart} entry @param {Palette} palette @returns {HTMLCanvasElement} */
 export function sampleOf(entry, palette) {
   const { canvas, ctx } = surface(SAMPLE * RATIO, SAMPLE * RATIO);
   const thing = { kind: entry.kind, hx: entry.w / 2, hy: entry.h / 2, round: entry.round, corners: entry.corners && [entry.corners], look: { color: entry.color }, text: '', id: 3 };

@@ -22,7 +22,7 @@ const LAST_MS = 8000;
 export class Steps extends PagePart {
   /** The steps that were taken; null for somebody who is no newcomer. @type {string[] | null} */
   taken = recall(KEPT);
-  /** Where one was first. @type {{x: number, y: number} | null} */
+  /** Where one was first. @type {Spot | null} */
   from = null;
 
   /** @param {Page} page */

@@ -16,26 +16,11 @@ const STARTS = [[0, 1.5], [0, -1.5], [1.5, 0], [-1.5, 0], [0, 2.5], [0, -2.5], [
 /** Metres that an arrow moves what is chosen where no grid is. */
 const STEP = 0.05;
 
-/**
- * An outline of something to place, and what else is known of it.
- * @typedef {{x: number, y: number, angle: number, w: number, h: number, round: boolean, color: number, parts?: Outline[]}} Outline
- */
-
-/** What to place: parts around a middle. @typedef {{parts: Outline[], angle: number}} Plan */
-
-/**
- * A part where it is in the world, which says where it is from a thing.
- * @template {{x: number, y: number, angle: number}} T @param {{x: number, y: number, angle: number}} thing @param {T} part
- */
+/** A part where it is in the world, which says where it is from a thing. @template {Pose} T @param {Pose} thing @param {T} part */
 export function around({ x, y, angle }, part) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   return { ...part, x: x + part.x * cos - part.y * sin, y: y + part.x * sin + part.y * cos, angle: angle + part.angle };
 }
-
-/**
- * What the pointer does: `move`, `turn` and `size` change one thing, `shift` and `copy` several, `pick` and `box` choose.
- * @typedef {{how: 'move' | 'turn' | 'size' | 'shift' | 'copy' | 'pick' | 'box', id: number, dx: number, dy: number, moved: boolean, ids?: number[], at?: {x: number, y: number}, to?: {x: number, y: number}}} Grip
- */
 
 export class Tools extends PagePart {
   plan = /** @type {Plan | null} */ (null);
@@ -215,7 +200,7 @@ export class Tools extends PagePart {
     const spot = { ...at, hx: thing.hx, hy: thing.hy, round: thing.round };
     const near = (touch ? 22 : 12) / camera.zoom;
     const { turn, size } = handles(spot, camera.zoom);
-    const close = (/** @type {{x: number, y: number}} */ to) => Math.hypot(x - to.x, y - to.y) < near;
+    const close = (/** @type {Spot} */ to) => Math.hypot(x - to.x, y - to.y) < near;
     const over = page.renderer.pick(px, py) === id ? 'move' : null;
     const how = /** @type {Grip['how'] | null} */ (close(turn) ? 'turn' : close(size) ? 'size' : over);
     if (!how) return;
@@ -234,7 +219,7 @@ export class Tools extends PagePart {
     else if (page.picture.held) this.dragOne(grip, page.picture.held, x, y);
   }
 
-  /** @param {Grip} grip @param {{x: number, y: number}} from @param {number} x @param {number} y */
+  /** @param {Grip} grip @param {Spot} from @param {number} x @param {number} y */
   dragSeveral(grip, from, x, y) {
     const { page } = this;
     if (grip.how === 'box' || grip.how === 'pick') {

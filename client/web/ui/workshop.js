@@ -1,9 +1,6 @@
 /**
  * The workshop: a script is written, looked over as one types by the compiler of the module, published
  * as a package, and put on a thing of one's own.
- *
- * What to work on: a thing of one's own (its first script, or the one that is named, or a new one if
- * `fresh`), or a package to fork. @typedef {{object?: number | null, script?: number | null, fresh?: boolean, fork?: string}} Task
  */
 
 import { refusal, t, why } from '../strings.js';
