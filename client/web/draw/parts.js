@@ -1,6 +1,6 @@
 /** What the parts of the palette look like: gardens, furniture, and what stands about. */
 
-import { arc, disc, line, moved, oval, patch, pill, rim, slab } from './brush.js';
+import { disc, line, moved, oval, patch, slab } from './brush.js';
 import { noise, tone } from './light.js';
 import { drawBox, lift } from './solid.js';
 
@@ -65,18 +65,6 @@ export const PARTS = {
           }
         }
       },
-    });
-  },
-
-  chest({ ctx, s, palette, thing, box, planks }) {
-    box({
-      up: 0.62,
-      face: (length, height) => {
-        for (const at of [0.12, 0.82]) slab(ctx, tone(0xd8b45a, 0.9, palette), length * at, 0, Math.max(2, 0.07 * s), height);
-        slab(ctx, 'rgba(20,10,0,0.4)', 0, height * 0.36, length, Math.max(1, 0.03 * s));
-        if (length >= thing.hx * s) pill(ctx, tone(0xd8b45a, 1.1, palette), [length / 2 - 0.07 * s, height * 0.28, 0.14 * s, height * 0.28], 0.03 * s);
-      },
-      lid: planks(3),
     });
   },
 

@@ -8,12 +8,12 @@ import { drawBox, drawDrum, lift } from './solid.js';
 export const together = (by, pieces) => pieces.forEach(([piece, ...given]) => by[piece](...given));
 
 /**
- * Strokes on a footprint, by its half sides in metres. Points are shares of these, and metres of height. Paints are a
- * light of the thing's own colour, a colour with its light, or what is drawn in any light.
- * @param {Sitting} sitting @param {number} hx @param {number} hy @returns {Record<string, (...given: any[]) => void>}
+ * Strokes on a surface, by its width and height in pixels, or half of them around a middle. Points are shares of these,
+ * and metres of height. Paints are a light of the thing's own colour, a colour with its light, or what is drawn in any light.
+ * @param {Sitting} sitting @param {number} w @param {number} h @returns {Record<string, (...given: any[]) => void>}
  */
-function strokesOn({ ctx, thing, s, palette }, hx, hy) {
-  const at = (/** @type {number[]} */ [x, y, z = 0]) => [x * hx * s, y * hy * s - lift(z, s)];
+function strokesOn({ ctx, thing, s, palette }, w, h) {
+  const at = (/** @type {number[]} */ [x, y, z = 0]) => [x * w, y * h - lift(z, s)];
   const wide = (/** @type {number} */ metres) => Math.max(1, metres * s);
   const paintOf = (/** @type {any} */ paint) => {
     const [color, light] = typeof paint === 'number' ? [thing.look.color, paint] : [fromHex(paint[0]), paint[1]];
@@ -22,9 +22,9 @@ function strokesOn({ ctx, thing, s, palette }, hx, hy) {
   return {
     patch: (paint, ...points) => patch(ctx, paintOf(paint), points.map(at)),
     line: (paint, metres, ...points) => line(ctx, paintOf(paint), wide(metres), points.map(at)),
-    disc: (paint, middle, r) => disc(ctx, paintOf(paint), ...at(middle), r * hx * s),
-    arc: (paint, metres, middle, r, to) => arc(ctx, paintOf(paint), wide(metres), [...at(middle), r * hx * s, 0, to]),
-    pill: (paint, metres, from, to) => pill(ctx, paintOf(paint), [...at(from), (to[0] - from[0]) * hx * s, (to[1] - from[1]) * hy * s], metres * s),
+    disc: (paint, middle, r) => disc(ctx, paintOf(paint), ...at(middle), r * w),
+    arc: (paint, metres, middle, r, to) => arc(ctx, paintOf(paint), wide(metres), [...at(middle), r * w, 0, to]),
+    pill: (paint, metres, from, to) => pill(ctx, paintOf(paint), [...at(from), (to[0] - from[0]) * w, (to[1] - from[1]) * h], metres * s),
   };
 }
 
@@ -38,31 +38,34 @@ const rgb = (color) => (typeof color === 'string' ? fromHex(color) : color);
 export function piecesFor(sitting) {
   const { ctx, thing, s, angle, palette, tall } = sitting;
   const [least, { color: own }] = [Math.min(thing.hx, thing.hy), thing.look];
+  /** Boards along the length of a lid. @param {number} count @param {Record<string, number>} [looks] */
+  const planks = (count, { light = 0.94, grain = 0.16, salt = 8, gap = Math.max(1, 0.03 * s) } = {}) => () => {
+    const [w, h] = [thing.hx * s, thing.hy * s];
+    for (let i = 0; i < count; i++) {
+      const paint = tone(own, light + noise(thing.id, i, salt) * grain, palette);
+      slab(ctx, paint, -w, -h + (i * 2 * h) / count, 2 * w, (2 * h) / count - gap);
+    }
+  };
   return {
-    ...strokesOn(sitting, thing.hx, thing.hy),
+    planks,
+    ...strokesOn(sitting, thing.hx * s, thing.hy * s),
 
     /** The thing's own colour, lighter or darker. @param {number} light */
     shade: (light) => tone(own, light, palette),
 
     /** A box: by itself of all of the footprint, as tall as the kind is. @param {BoxPiece} part */
-    box({ hx = 1, hy = 1, up = tall, base = 0, color = own, lid, ...rest }) {
+    box({ hx = 1, hy = 1, up = tall, base = 0, color = own, face, lid, ...rest }) {
       const size = { hx: thing.hx * hx * s, hy: thing.hy * hy * s, up: lift(up, s), base: lift(base, s) };
-      const listed = Array.isArray(lid) ? () => together(strokesOn(sitting, thing.hx * hx, thing.hy * hy), lid) : lid;
-      drawBox(ctx, { color: rgb(color), lid: listed, ...rest, ...size, angle, palette });
+      const listed = {
+        face: Array.isArray(face) ? (/** @type {number} */ w, /** @type {number} */ h) => together(strokesOn(sitting, w, h), face) : face,
+        lid: Array.isArray(lid) ? () => together({ planks: (/** @type {number} */ count) => planks(count)(), ...strokesOn(sitting, size.hx, size.hy) }, lid) : lid,
+      };
+      drawBox(ctx, { color: rgb(color), ...listed, ...rest, ...size, angle, palette });
     },
 
     /** @param {number} share @param {number} [up] @param {number} [base] @param {number | string} [color] */
     drum(share, up = tall, base = 0, color = own) {
       drawDrum(ctx, least * share * s, lift(up, s), rgb(color), palette, lift(base, s));
-    },
-
-    /** Boards along the length of a lid. @param {number} count @param {Record<string, number>} [looks] */
-    planks: (count, { light = 0.94, grain = 0.16, salt = 8, gap = Math.max(1, 0.03 * s) } = {}) => () => {
-      const [w, h] = [thing.hx * s, thing.hy * s];
-      for (let i = 0; i < count; i++) {
-        const paint = tone(own, light + noise(thing.id, i, salt) * grain, palette);
-        slab(ctx, paint, -w, -h + (i * 2 * h) / count, 2 * w, (2 * h) / count - gap);
-      }
     },
 
     /**

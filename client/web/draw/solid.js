@@ -72,26 +72,5 @@ export function drawDrum(ctx, r, up, color, palette, base = 0) {
   disc(ctx, fade(lid, [0, tone(color, 1.25, palette)], [1, tone(color, 0.98, palette)]), 0, -base - up, r);
 }
 
-/**
- * A ball that lies on the ground.
- * @param {CanvasRenderingContext2D} ctx @param {number} r @param {number} color @param {Palette} palette
- * @param {number} angle @param {number} z height of its middle, as drawn
- */
-export function drawBall(ctx, r, color, palette, angle, z) {
-  const wedge = (/** @type {number} */ from) => {
-    ctx.moveTo(0, 0);
-    ctx.arc(0, 0, r * 1.1, from, from + Math.PI / 3);
-  };
-  const shade = ctx.createRadialGradient(-r * 0.4, -r * 0.45, r * 0.1, 0, 0, r * 1.15);
-  fade(shade, [0, 'rgba(255,255,255,0.75)'], [0.35, 'rgba(255,255,255,0)']);
-  fade(shade, [0.6, 'rgba(10,10,40,0)'], [1, 'rgba(10,10,40,0.5)']);
-  moved(ctx, 0, -z, () => {
-    disc(ctx, tone(color, 0.94, palette), 0, 0, r);
-    ctx.clip();
-    for (let i = 0; i < 3; i++) filled(ctx, tone(0xe4573d, 0.95, palette), () => wedge(-angle + (i * Math.PI * 2) / 3));
-    slab(ctx, shade, -r, -r, 2 * r, 2 * r);
-  });
-}
-
 /** Pixels by which a height in metres lifts. @param {number} metres @param {number} scale */
 export const lift = (metres, scale) => metres * scale * LIFT;

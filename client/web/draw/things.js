@@ -5,7 +5,7 @@ import KINDS from './kinds.json' with { type: 'json' };
 import { noise, tone } from './light.js';
 import { PARTS } from './parts.js';
 import { piecesFor, together } from './pieces.js';
-import { drawBall, drawDrum, lift, scaled } from './solid.js';
+import { drawDrum, lift, scaled } from './solid.js';
 
 /** Where labels of a thing hang, metres of height. @param {any} thing */
 export const topOf = (thing) => kindOf(thing).top ?? kindOf(thing).tall + 0.1;
@@ -171,12 +171,11 @@ const PAINTERS = {
   },
 
   /** A bell in its frame on a plinth; it swings while it rings. */
-  bell({ ctx, thing, s, palette, now, calm, shade }) {
+  bell({ ctx, thing, s, palette, now, calm, drum, shade }) {
     const r = thing.hx * s;
     const ringing = thing.text === 'ringing';
-    const up = lift(0.36, s);
-    drawDrum(ctx, r, up, 0x9a948c, palette);
-    ctx.translate(0, -up);
+    drum(1, 0.36, 0, 0x9a948c);
+    ctx.translate(0, -lift(0.36, s));
     const swing = ringing && !calm ? Math.sin(now / 70) * 0.35 : 0;
     const tall = 0.95 * s;
     const post = r * 1.05;
@@ -212,10 +211,10 @@ const PAINTERS = {
   },
 
   /** Somebody round who smiles, with a lamp on top. */
-  greeter({ ctx, thing, s, palette, now, calm, shade }) {
+  greeter({ ctx, thing, s, palette, now, calm, drum, shade }) {
     const r = thing.hx * s;
     const sway = calm ? 0 : Math.sin(now / 900) * 0.03 * s;
-    drawDrum(ctx, r, lift(0.14, s), 0x565c6b, palette);
+    drum(1, 0.14, 0, 0x565c6b);
     const low = lift(0.18, s);
     const tall = lift(1.05, s);
     const coat = ctx.createLinearGradient(-r, 0, r, 0);
@@ -237,24 +236,19 @@ const PAINTERS = {
     disc(ctx, tone(0xffc857, 1.1, palette), sway, top - 0.2 * s, 0.075 * s);
   },
 
-  ball({ ctx, thing, s, angle, palette }) {
-    drawBall(ctx, thing.hx * s * 1.06, thing.look.color, palette, angle, lift(thing.hx, s));
-  },
-
-  /** A board on a post, with lines of writing. */
-  sign({ ctx, thing, s, palette, shade }) {
-    const r = Math.max(thing.hx, 0.2) * s;
-    slab(ctx, tone(0x6e4d2e, 0.9, palette), -0.06 * s, -lift(0.9, s), 0.12 * s, lift(0.9, s) + 0.03 * s);
-    const [w, h] = [r * 2.9, r * 1.8];
-    const y = -lift(0.75, s) - h;
-    pill(ctx, tone(0x6e4d2e, 0.75, palette), [-w / 2 + 1, y + 0.06 * s, w, h], 0.05 * s);
-    pill(ctx, tone(0x8a6238, 1.05, palette), [-w / 2, y, w, h], 0.05 * s);
-    slab(ctx, shade(1), -w / 2 + 0.06 * s, y + 0.06 * s, w - 0.12 * s, h - 0.12 * s);
-    for (let i = 0; i < 4; i++) {
-      const part = i === 3 ? 0.5 : 0.55 + noise(thing.id, i, 6) * 0.4;
-      const row = y + (0.14 + i * 0.155) * (h / 0.9);
-      slab(ctx, 'rgba(60,50,45,0.6)', -w / 2 + 0.13 * s, row, (w - 0.26 * s) * part, Math.max(1, 0.035 * s));
-    }
+  ball({ ctx, thing, s, angle, palette, shade }) {
+    const r = thing.hx * s * 1.06;
+    const gloss = ctx.createRadialGradient(-r * 0.4, -r * 0.45, r * 0.1, 0, 0, r * 1.15);
+    fade(gloss, [0, 'rgba(255,255,255,0.75)'], [0.35, 'rgba(255,255,255,0)'], [0.6, 'rgba(10,10,40,0)'], [1, 'rgba(10,10,40,0.5)']);
+    moved(ctx, 0, -lift(thing.hx, s), () => {
+      disc(ctx, shade(0.94), 0, 0, r);
+      ctx.clip();
+      for (const from of [0, 2, 4].map((third) => (third * Math.PI) / 3 - angle)) filled(ctx, tone(0xe4573d, 0.95, palette), () => {
+        ctx.moveTo(0, 0);
+        ctx.arc(0, 0, r * 1.1, from, from + Math.PI / 3);
+      });
+      slab(ctx, gloss, -r, -r, 2 * r, 2 * r);
+    });
   },
 };
 

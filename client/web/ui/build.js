@@ -6,7 +6,7 @@ import { button, el, field, fill, fromHex, metres, options, put, toHex } from '.
 import { chosenBox } from './chosen.js';
 import { groundHere } from './lots.js';
 import { ask } from './moderate.js';
-import { PALETTE, partButton, sampleOf } from './palette.js';
+import { PALETTE, sampleOf } from './palette.js';
 
 /** Grids to choose from, in metres. */
 const GRIDS = [0, 0.1, 0.5, 1];
@@ -33,7 +33,7 @@ export function buildPanel(page) {
   };
   /** @type {HTMLElement[]} */
   const items = PALETTE.map((entry) => {
-    const made = partButton(sampleOf(entry, DAY), t(`kind.${entry.id}`), () => {
+    const click = () => {
       const same = chosen === made;
       page.tools.cancel();
       end();
@@ -46,7 +46,8 @@ export function buildPanel(page) {
       page.tools.begin({ ...spec, name: t(`kind.${id}`).toLowerCase(), text: '', color: fromHex(color.value), licence: 'CcBySa' }, end);
       // Thumbs need the ground under the sheet.
       page.narrow() ? page.dock.close() : page.canvas.focus({ preventScroll: true });
-    });
+    };
+    const made = el('button', { type: 'button', class: 'build-item', 'aria-pressed': 'false', on: { click } }, el('span', { class: 'sample-box' }, sampleOf(entry, DAY)), t(`kind.${entry.id}`));
     return made;
   });
   const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } }, ...options(GRIDS.map((size) => [size, size ? t('build.grid.size', { size }) : t('build.grid.off')])));

@@ -1,7 +1,7 @@
 /** Which script got which events in which order, turn by turn. */
 
 import { t, why } from '../strings.js';
-import { button, el, field, fill, icon, options, put, switchOf } from './dom.js';
+import { button, el, field, fill, options, put, switchOf } from './dom.js';
 
 /** Turns behind the newest one that is asked for: those are decided and applied. */
 const BEHIND = 1;
@@ -73,7 +73,7 @@ export function orderPanel(page) {
     el('p', { class: 'row' },
       button({ icon: 'back', label: t('order.earlier'), class: 'icon-button', click: () => step(-1) }),
       el('span', null, `${t('order.turn')} `, turn),
-      el('button', { type: 'button', class: 'icon-button flip', 'aria-label': t('order.later'), title: t('order.later'), on: { click: () => step(1) } }, icon('back')),
+      button({ icon: 'back', label: t('order.later'), class: 'icon-button flip', click: () => step(1) }),
       switchOf(follow, t('order.follow'))),
     state, list);
   return { body, state, load: scripts, update: () => follow.checked && performance.now() - asked > ASK_MS && load() };

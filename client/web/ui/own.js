@@ -1,7 +1,7 @@
 /** Builders' tools for a thing of one's own. */
 
 import { t } from '../strings.js';
-import { button, el, field, fill, fromHex, options, toHex } from './dom.js';
+import { button, el, field, fill, fromHex, options, part, toHex } from './dom.js';
 import { attempt } from './toast.js';
 
 const MATERIALS = ['wood', 'stone', 'steel', 'rubber', 'ice', 'foam'];
@@ -77,10 +77,7 @@ export function ownTools(page, thing) {
 export function choosing(page, { title, go, note }, ask, act) {
   const which = el('select', { 'aria-label': title });
   const row = el('p', { class: 'row' }, which, button({ text: go, click: () => which.value && act(which.value) }));
-  const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, title),
-    note ? el('div', { class: 'stack' }, el('p', { class: 'quiet' }, note), row) : row);
-  function load() {
-    if (box.open) attempt(page.toasts, async () => fill(which, ...options(await ask())));
-  }
+  const load = () => box.open && attempt(page.toasts, async () => fill(which, ...options(await ask())));
+  const box = part(title, { toggle: load }, note ? el('p', { class: 'quiet' }, note) : null, row);
   return box;
 }

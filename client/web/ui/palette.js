@@ -2,7 +2,7 @@
 
 import { surface } from '../draw/light.js';
 import { kindOf } from '../draw/things.js';
-import { el, fromHex } from './dom.js';
+import { fromHex } from './dom.js';
 import PARTS from './palette.json' with { type: 'json' };
 
 /** Kinds are also how parts are drawn; a part without one has its own. @type {PalettePart[]} */
@@ -23,9 +23,4 @@ export function sampleOf(entry, palette) {
   paint({ ctx, thing, s, angle: 0, palette, now: 0, calm: true });
   canvas.className = 'sample';
   return canvas;
-}
-
-/** A button that begins or ends the placing of a part. @param {HTMLCanvasElement} sample @param {string} text @param {() => void} click */
-export function partButton(sample, text, click) {
-  return el('button', { type: 'button', class: 'build-item', 'aria-pressed': 'false', on: { click } }, el('span', { class: 'sample-box' }, sample), text);
 }
