@@ -5,7 +5,7 @@ import KINDS from './kinds.json' with { type: 'json' };
 import { noise, tone } from './light.js';
 import { PARTS } from './parts.js';
 import { piecesFor, together } from './pieces.js';
-import { drawDrum, lift, scaled } from './solid.js';
+import { lift, scaled } from './solid.js';
 
 /** Where labels of a thing hang, metres of height. @param {any} thing */
 export const topOf = (thing) => kindOf(thing).top ?? kindOf(thing).tall + 0.1;
@@ -145,29 +145,6 @@ const PAINTERS = {
       },
       lid: () => rim(ctx, shade(1.5), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1)),
     });
-  },
-
-  /** The beam of the turntable: striped ends, and a hub that stays where it is. */
-  beam({ ctx, thing: { hx, hy }, s, palette, box, shade }) {
-    const [up, base] = [0.34, 0.16];
-    drawDrum(ctx, Math.max(hy * 1.25, 0.3) * s, lift(base, s), 0x6b6f78, palette);
-    /** @param {number} length @param {number} height @param {number} light @param {number} x @param {number} y */
-    const stripes = (length, height, light, x, y) => {
-      ctx.fillStyle = tone(0xf3ead8, light, palette);
-      for (const end of [0.04, 0.17, 0.78, 0.91]) ctx.fillRect(x + length * end, y, length * 0.065, height);
-    };
-    box({
-      up, base,
-      face: (length, height, light) => {
-        if (length > hx * s) stripes(length, height, light, 0, 0);
-        slab(ctx, 'rgba(0,0,20,0.2)', 0, height * 0.7, length, height * 0.3);
-      },
-      lid: () => {
-        stripes(2 * hx * s, 2 * hy * s, 1.04, -hx * s, -hy * s);
-        rim(ctx, shade(1.35), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1));
-      },
-    });
-    drawDrum(ctx, hy * 0.75 * s, lift(0.14, s), 0x50545e, palette, lift(base, s) + lift(up, s));
   },
 
   /** A bell in its frame on a plinth; it swings while it rings. */
