@@ -1,10 +1,11 @@
 //! Ports of scripts to Rust: written by `metatopia script port`, kept in the module `ports`.
 //!
-//! A port is the program of one package with Rust in place of its operations. It calls the same functions
-//! for each operation, pays the same prices inside of a call, and so gives the same outputs and the same
+//! A port is the program of one package, with all that it imports, with Rust in place of its operations. It
+//! calls the same functions for each operation, pays the same prices inside of a call, and so gives the same outputs and the same
 //! errors at the same places, also where gas, memory or depth end. What it saves is the loop that reads
 //! operations. What an event of it costs the sim is agreed among the servers, and the same for all events.
 
+mod files;
 pub(crate) mod prelude;
 mod print;
 #[cfg(any(test, feature = "compare"))]
@@ -14,12 +15,13 @@ mod structure;
 pub(crate) mod tests;
 mod window;
 
-use alloc::{string::String, sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec, vec::Vec};
 
 use metatopia_types::{Digest, PackageId};
 
 use crate::{
-    CompileError, EventKind, Handler, Package, ProgramError, ScriptHandler, ScriptProgram, Value,
+    CompileError, EventKind, Handler, LinkedPackage, ProgramError, ScriptHandler, ScriptProgram,
+    Value,
     exec::PortedBody,
     ir::{IR_FORMAT, IrFunction, IrLink, IrLinkKind, IrPath},
     lang::SourcePoint,
@@ -54,16 +56,13 @@ pub enum PortError {
     /// Its source has mistakes.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// It imports others.
-    #[error("the package imports others, and a port is made of one package alone")]
-    Imports,
     /// Its program cannot be run at all.
     #[error(transparent)]
     Program(ProgramError),
     /// A function jumps into a loop.
     #[error("the function at {function} jumps into the middle of a loop, which Rust cannot say")]
     Tangled {
-        /// Where the function begins.
+        /// Where the function begins, with the file before it if an import has it.
         function: String,
     },
 }
@@ -74,20 +73,15 @@ pub fn port_digest(source: &str) -> Digest {
     Digest(blake3::derive_key("metatopia port v1", source.as_bytes()))
 }
 
-/// Writes the port of a package, as Rust.
+/// Writes the port of a package and of what it imports, as Rust.
 ///
 /// # Errors
-/// When the package imports others, or does not compile. What the port cannot say is an error too, and never
-/// other code.
-pub fn write_port(package: &Package) -> Result<String, PortError> {
-    if package.imports().next().is_some() {
-        return Err(PortError::Imports);
-    }
-    let program = ScriptProgram::compile(package.entry()).map_err(|diagnostics| CompileError {
-        file: package.manifest().entry.clone(),
-        diagnostics,
-    })?;
-    print::print(package, &program)
+/// When the package or an import does not compile. What the port cannot say is an error too, and never other
+/// code.
+pub fn write_port(linked: &LinkedPackage<'_>) -> Result<String, PortError> {
+    let entry = &linked.package().manifest().entry;
+    let program = linked.imports().link(entry, linked.package().entry())?;
+    print::print(linked, &program)
 }
 
 /// Returns the port of the handler `tick`, to be measured.
@@ -111,6 +105,16 @@ pub(crate) struct PortTables {
     pub(crate) constants: fn() -> Vec<Value>,
 }
 
+/// What the port of a package that imports others is made of: the program of all of them.
+#[derive(Debug)]
+pub(crate) struct LinkedPortTables {
+    /// The files of the imports as messages name them, each with its first function.
+    pub(crate) imports: &'static [(u16, &'static str)],
+    /// The first function of the package itself.
+    pub(crate) first: u16,
+    pub(crate) tables: &'static PortTables,
+}
+
 /// A function of a port.
 #[derive(Debug)]
 pub(crate) struct PortFunction {
@@ -132,15 +136,36 @@ pub(crate) const fn link(
     IrLink { kind, optional, at, sign }
 }
 
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "ports of later scripts import others, and that of today does not")
+)]
+impl LinkedPortTables {
+    /// Returns the port with these tables and this source.
+    ///
+    /// # Panics
+    /// As [`PortTables::port`].
+    pub(crate) fn port(&'static self, source: &'static str) -> Port {
+        let own = (self.first, self.tables.file);
+        let files = self.imports.iter().copied().chain([own]);
+        self.tables.of_files(files.map(|(first, file)| (first, file.into())).collect(), source)
+    }
+}
+
 impl PortTables {
     /// Returns the port with these tables and this source.
     ///
     /// # Panics
     /// When the tables name no package, or call what there is not: each port of this program is tested.
     pub(crate) fn port(&'static self, source: &'static str) -> Port {
+        self.of_files(vec![(0, self.file.into())], source)
+    }
+
+    /// Returns the port of a program that was made of these files, each given with its first function.
+    fn of_files(&'static self, files: Vec<(u16, String)>, source: &'static str) -> Port {
         let package = self.package.parse().expect("a port names a package");
         let bodies = self.functions.iter().map(|function| function.body).collect();
-        let handler = ScriptHandler::port(package, self.file.into(), &self.program(), bodies);
+        let handler = ScriptHandler::port(package, files, &self.program(), bodies);
         let handler = Arc::new(handler.expect("a port calls what there is"));
         Port { package, digest: port_digest(source), source, handler }
     }

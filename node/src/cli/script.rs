@@ -129,7 +129,7 @@ pub(super) enum ScriptCommand {
         metatopia script port lamp/lamp.rhai > scripting/src/ports/lamp.rs\n\n\
         The port names the package that it replaces. It runs once it is part of the program, in the list\n\
         of scripting/src/ports.rs, and the admins have agreed on it: docs/scripting.md says how. Mistakes\n\
-        of the source end with exit code 1, with line and column.")]
+        of the source end with exit code 1, with line and column. A port has in it all that the package imports.")]
     Port(port::ScriptPortArgs),
     /// List the ports that this program has: their packages, and the digests of their source.
     #[command(after_help = "Example:\n  metatopia script ports\n\n\

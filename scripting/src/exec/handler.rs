@@ -110,17 +110,18 @@ impl ScriptHandler {
         functions.map(|function| function.code.len()).sum()
     }
 
-    /// Makes a handler of a port: of a program without operations, and of its functions in Rust.
+    /// Makes a handler of a port: of a program without operations, and of its functions in Rust. Files are
+    /// those of its sources, each with its first function; the entry file is the last.
     ///
     /// # Errors
     /// See [`ProgramError`].
     pub(crate) fn port(
         package: PackageId,
-        file: String,
+        files: Vec<(u16, String)>,
         program: &ScriptProgram,
         bodies: Vec<PortedBody>,
     ) -> Result<Self, ProgramError> {
-        let files = [(0, file.into())].into();
+        let files = files.into_iter().map(|(first, file)| (first, file.into())).collect();
         Ok(Self { package, files, program: LoadedProgram::new(program)?, bodies: bodies.into() })
     }
 

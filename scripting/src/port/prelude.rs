@@ -8,7 +8,7 @@ pub(crate) use alloc::vec::Vec;
 
 pub(crate) use metatopia_math::{Fx, Vec2};
 
-pub(crate) use super::{PortFunction, PortTables, link};
+pub(crate) use super::{LinkedPortTables, PortFunction, PortTables, link};
 pub(crate) use crate::{
     EventKind, Value,
     exec::{

@@ -8,34 +8,37 @@ use alloc::{
 use core::fmt::Write;
 
 use super::{
+    files::{PortFiles, head},
     structure::{PortShape, PortStep},
     window::windows,
 };
 use crate::{
-    Package, PortError, Value,
+    LinkedPackage, Package, PortError, Value,
     exec::priced,
     ir::{IrFunction, IrLinkKind, IrOp, IrPath, ScriptProgram, UnaryOp},
-    lang::SourcePoint,
+    lang::{LinkedProgram, SourcePoint},
 };
 
 /// Letters of a text in one line of a port.
 const TEXT_LINE: usize = 72;
 
 /// Writes the port of a package.
-pub(super) fn print(package: &Package, program: &ScriptProgram) -> Result<String, PortError> {
-    let mut program = program.clone();
+pub(super) fn print(
+    linked: &LinkedPackage<'_>,
+    program: &LinkedProgram,
+) -> Result<String, PortError> {
+    let (files, mut program) = (PortFiles::of(linked, program), program.program.clone());
     let priced = priced(&program).map_err(PortError::Program)?;
     for (function, code) in program.functions.iter_mut().zip(priced) {
         function.code = code;
     }
-    let mut text = head(package);
-    tables(package, &program, &mut text);
+    let mut text = head(linked);
+    files.tables(&mut text);
+    tables(linked.package(), &program, files.is_alone(), &mut text);
     for (number, function) in program.functions.iter().enumerate() {
-        let tangled = |_| {
-            let title = format!("{}:{}", function.at.line, function.at.column);
-            PortError::Tangled { function: title }
-        };
-        let shape = PortShape::of(function).map_err(tangled)?;
+        let place = files.place(number, function.at);
+        let shape =
+            PortShape::of(function).map_err(|_| PortError::Tangled { function: place.clone() })?;
         let mut printer = FunctionPrinter {
             program: &program,
             function,
@@ -44,38 +47,21 @@ pub(super) fn print(package: &Package, program: &ScriptProgram) -> Result<String
             labels: Vec::new(),
             text: &mut text,
         };
-        printer.function(number);
+        printer.function(number, &place);
     }
     Ok(text)
 }
 
-fn head(package: &Package) -> String {
-    let manifest = package.manifest();
-    let licence = &manifest.licence.expression;
-    let authors: Vec<&str> = manifest.authors.iter().map(|author| &*author.name).collect();
-    let plain = |text: &str| text.replace(|c: char| !c.is_ascii() || c.is_ascii_control(), "?");
-    format!(
-        "//! The script `{}` {} in Rust, as `metatopia script port` writes it.\n\
-         //!\n\
-         //! {}\n\
-         //! Authors: {}\n\n\
-         use crate::port::prelude::*;\n",
-        plain(&manifest.name),
-        manifest.version,
-        plain(licence),
-        plain(&authors.join(", ")),
-    )
-}
-
 /// Writes what the functions name by numbers.
-fn tables(package: &Package, program: &ScriptProgram, text: &mut String) {
+fn tables(package: &Package, program: &ScriptProgram, is_alone: bool, text: &mut String) {
     let windows = windows(program);
     let mut line = |words: &str| {
         text.push_str(words);
         text.push('\n');
     };
     line("\n/// What the port replaces, and what it is made of.");
-    line("pub(crate) static PORT: PortTables = PortTables {");
+    let name = if is_alone { "pub(crate) static PORT" } else { "static TABLES" };
+    line(&format!("{name}: PortTables = PortTables {{"));
     line(&format!("    package: \"{}\",", package.id()));
     line(&format!("    file: {},", quoted(&package.manifest().entry)));
     line("    functions: &[");
@@ -154,7 +140,7 @@ fn point(at: SourcePoint) -> String {
 }
 
 /// Writes a text as Rust does, on several lines if it is long.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let letters: Vec<String> = text.chars().map(|c| c.escape_default().to_string()).collect();
     let mut lines = Vec::from([String::new()]);
     for letter in letters {
@@ -248,21 +234,23 @@ impl FunctionPrinter<'_> {
         self.text.push('\n');
     }
 
-    fn function(&mut self, number: usize) {
-        let IrFunction { name, at, registers, .. } = self.function;
+    fn function(&mut self, number: usize, place: &str) {
+        let IrFunction { name, registers, .. } = self.function;
         let name = if name.is_empty() {
             "a closure".into()
         } else {
             format!("`{}`", name.escape_default())
         };
-        let (line, column) = (at.line, at.column);
         let _ = write!(
             self.text,
-            "\n/// Is {name} at {line}:{column}.\n\
+            "\n/// Is {name} at {place}.\n\
              fn {}(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {{\n",
             title(self.function, number)
         );
-        self.line(&format!("assert!(r.len() >= {registers});"));
+        self.line(&match registers {
+            1 => "assert!(!r.is_empty());".into(),
+            _ => format!("assert!(r.len() >= {registers});"),
+        });
         let shape = self.shape;
         for step in &shape.steps {
             self.step(*step);

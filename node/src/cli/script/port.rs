@@ -8,11 +8,14 @@ use std::{
 
 use clap::Args;
 use metatopia_audit::{SimStart, verify::verify_log};
-use metatopia_scripting::{PACKAGE_FILE, Package, Port, PortError, ports, write_port};
+use metatopia_scripting::{
+    LinkedPackage, PACKAGE_FILE, Package, Port, PortError, ports, write_port,
+};
 use metatopia_types::PackageId;
 use serde::Serialize;
 
 use super::{
+    check::{self, ImportArgs},
     comparison::{PortCheckObserver, PortComparison},
     packages::{DIGITS_MIN, ScriptFolder},
 };
@@ -33,6 +36,8 @@ use crate::{
 pub(in crate::cli) struct ScriptPortArgs {
     /// The folder of a package, or its entry file.
     path: PathBuf,
+    #[command(flatten)]
+    imports: ImportArgs,
 }
 
 #[derive(Debug, Args)]
@@ -50,11 +55,8 @@ pub(in crate::cli) struct ScriptPortCheckArgs {
 
 /// Writes the port of a package to standard output.
 pub(super) fn write(args: &ScriptPortArgs, console: Console) -> Result<(), Failure> {
-    let package = read_package(&args.path, console)?;
-    let port = write_port(&package).map_err(|error| match error {
-        PortError::Compile(error) => Failure::failed(error.to_string()),
-        other => Failure::failed(format!("{}: {other}", args.path.display())),
-    })?;
+    let (folder, package) = read_package(args, console)?;
+    let port = port_of(&folder, &package)?;
     if console.is_json() {
         return console.json(&WrittenPort { package: package.id().to_string(), port: &port });
     }
@@ -68,15 +70,31 @@ struct WrittenPort<'a> {
     port: &'a str,
 }
 
+/// Returns the port of the package of a folder, with all that it imports.
+fn port_of(folder: &ScriptFolder, package: &Package) -> Result<String, Failure> {
+    let linked = LinkedPackage::new(package, &|id| folder.known().get(id));
+    let linked = linked.map_err(|error| Failure::failed(format!("{}: {error}", folder.name())))?;
+    write_port(&linked).map_err(|error| match error {
+        PortError::Compile(error) => Failure::failed(error.to_string()),
+        other => Failure::failed(format!("{}: {other}", folder.name())),
+    })
+}
+
 /// Reads a package from its folder. The entry file stands for the folder that it lies in: a port names its
 /// package, whose id is that of all files.
-fn read_package(path: &Path, console: Console) -> Result<Package, Failure> {
+fn read_package(
+    args: &ScriptPortArgs,
+    console: Console,
+) -> Result<(ScriptFolder, Package), Failure> {
+    let path = args.path.as_path();
     if path.is_dir() {
-        return ScriptFolder::read(path)?.checked(console);
+        let folder = args.imports.folder(path)?;
+        let package = folder.checked(console)?;
+        return Ok((folder, package));
     }
     let name = path.display().to_string();
     // The source is judged with its folder, which knows what it imports.
-    super::check::read(path)?;
+    check::read(path)?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -86,13 +104,14 @@ fn read_package(path: &Path, console: Console) -> Result<Package, Failure> {
         return Err(Failure::not_found(words)
             .hint("a port names the package that it replaces: write one with `script new`"));
     }
-    let package = ScriptFolder::read(folder)?.checked(console)?;
+    let folder = args.imports.folder(folder)?;
+    let package = folder.checked(console)?;
     if path.file_name().is_some_and(|file| *file != *package.manifest().entry) {
         let entry = &package.manifest().entry;
         let words = format!("{name} is not the entry of its package, which is {entry}");
         return Err(Failure::usage(words));
     }
-    Ok(package)
+    Ok((folder, package))
 }
 
 /// A port of this program.
@@ -219,10 +238,26 @@ mod tests {
     use std::sync::Arc;
 
     use metatopia_audit::fixture::{honest_records, steps};
+    use metatopia_scenarios::ExamplePackage;
     use metatopia_scripting::{Call, EventKind, Handler, ScriptError, ScriptOutput};
 
-    use super::*;
-    use crate::cli::fixture::FixtureDirectory;
+    use super::{super::packages, *};
+    use crate::{cli::fixture::FixtureDirectory, scratch::Scratch};
+
+    #[test]
+    fn a_port_of_a_package_with_imports_names_their_files_and_licences() {
+        let scratch = Scratch::made("port-imports");
+        let race = ExamplePackage::named("race").expect("an example");
+        let dir = scratch.0.join("race");
+        packages::write(&dir, &race.package(), &race.imports()).expect("a new folder");
+        let folder = ScriptFolder::read(&dir).expect("a folder");
+        let port = port_of(&folder, &race.package()).expect("it has a port");
+        let scores = race.imports()[0].id().to_string();
+        let file = format!("        (0, \"scores@{}/scores.rhai\"),\n", &scores[..8]);
+        assert!(port.contains(&file), "{port}");
+        assert!(port.contains(&format!("    package: \"{}\",\n", race.package().id())), "{port}");
+        assert!(port.contains("//! It imports `scores` 1.0.0.\n//!\n//! LGPL-3.0-or-later\n"));
+    }
 
     #[test]
     fn a_port_is_named_by_the_first_digits_of_its_package() {
