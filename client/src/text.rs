@@ -130,7 +130,8 @@ pub enum TextCommand {
     Agree,
     /// The source of the scripts on something.
     Source(String),
-    /// Write the source of a script into a folder, to change it there.
+    /// Write the source of a script on something, or an example, into a folder, to change it there. The package of
+    /// one of several scripts may stand behind the thing.
     Edit(String),
     /// Bring the package of a folder into the sim, and have a thing run it.
     Publish(String, Option<String>),
@@ -231,7 +232,7 @@ vouch for A KEY A lost her key and has this one; if she did not, `recovery cance
 rules           who decides, and which changes of who votes wait
 agree           agree to the house rules of another sim that you were told just now
 source THING    the source of the scripts on it
-edit THING      change that source in your editor; `edit bell` begins with an example
+edit THING      change that source in your editor; `edit THING PACKAGE` one of several, `edit bell` an example
 publish FOLDER  bring a script of yours into the sim; `publish FOLDER THING` runs it there
 logs THING      what its scripts log, and where they fail
 proof           who signed for what is in sight
@@ -251,6 +252,7 @@ quit            leave";
 /// assert_eq!(parse("publish \"my drafts/lamp\" it"), publish("my drafts/lamp", Some("it")));
 /// assert_eq!(parse("publish lamp"), publish("lamp", None));
 /// assert_eq!(parse("edit bell"), Ok(TextCommand::Edit("bell".to_owned())));
+/// assert_eq!(parse("edit lantern bell"), Ok(TextCommand::Edit("lantern bell".to_owned())));
 /// assert_eq!(parse("logs").unwrap_err().to_string(), "`logs` needs a thing");
 /// assert_eq!(parse("go there 9 -2"), Ok(TextCommand::GoThere(Destination::read("9 -2"))));
 /// assert_eq!(parse("go thereabouts"), Ok(TextCommand::Go("thereabouts".to_owned())));

@@ -11,8 +11,8 @@ use tokio::{task::spawn_blocking, time::sleep_until};
 use super::{
     builder::{self, Thing},
     charter, deeds,
-    pointing::pointed,
     room::{ActProgress, TextClient},
+    scripts::{RunningScript, edited, replaced, scripted},
 };
 use crate::{DraftFolder, HEARTBEAT, LineKind, TextClientError};
 
@@ -21,13 +21,15 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 type AuthorResult = Result<(), TextClientError>;
 
-/// Writes the source of a script on a thing, or an example, into a folder, and has it edited.
+/// Writes the source of a script on a thing, or an example, into a folder, and has it edited. The name of a
+/// script's package may stand behind that of the thing.
 pub(super) async fn edit(room: &mut TextClient, named: &str) -> AuthorResult {
-    let (parent, imports) = match running_on(room, named).await? {
-        Some(package) => {
+    let (parent, imports) = match edited_on(room, named).await? {
+        Some(Ok(package)) => {
             let imports = imports_of(room, &package).await?;
             (package, imports)
         }
+        Some(Err(why)) => return room.tell(LineKind::Refused, &why),
         None => match room.desk.example(&named.to_lowercase()) {
             Some(package) => (package, room.desk.example_imports(&named.to_lowercase())),
             None => {
@@ -49,7 +51,7 @@ pub(super) async fn edit(room: &mut TextClient, named: &str) -> AuthorResult {
     if !draft.is_new {
         room.tell(LineKind::Answer, &format!("{dir} is there already; you go on with it."))?;
     }
-    if let Some(done) = edited(room, &draft).await? {
+    if let Some(done) = edit_draft(room, &draft).await? {
         return match done {
             Ok(()) => tell_check(room, &dir),
             Err(why) => room.tell(LineKind::Refused, &format!("The editor failed: {why}.")),
@@ -59,7 +61,7 @@ pub(super) async fn edit(room: &mut TextClient, named: &str) -> AuthorResult {
 }
 
 /// Has a person edit a draft, and goes on living meanwhile; nothing where nobody is at a terminal.
-async fn edited(
+async fn edit_draft(
     room: &mut TextClient,
     draft: &DraftFolder,
 ) -> Result<Option<Result<(), String>>, TextClientError> {
@@ -188,21 +190,19 @@ async fn tell_refusal(room: &mut TextClient, why: Refusal) -> AuthorResult {
 async fn run_on(room: &mut TextClient, thing: &Thing, package: &Package) -> AuthorResult {
     let (object, id, name) = (thing.id, package.id(), printable(&thing.name));
     room.it = Some(object);
-    let mut before = None;
-    for ScriptEntry { script, package: runs, .. } in scripts_on(room, object).await? {
-        let running = fetch(room, runs).await?;
-        let is_same = running.is_some_and(|one| one.manifest().name == package.manifest().name);
-        if is_same || package.manifest().parent == Some(runs) {
-            before = Some(script);
-            break;
+    match replaced(&running_on(room, object).await?, package) {
+        Err(there) => {
+            let line = format!(
+                "On {name} run {there}. `metatopia script upgrade FOLDER --script NUMBER` puts it in the \
+                 place of one of them."
+            );
+            room.tell(LineKind::Refused, &line)
         }
-    }
-    match before {
-        Some(script) => {
+        Ok(Some(script)) => {
             let done = format!("Script {script} on {name} runs it now.");
             builder::perform(room, Build::Upgrade { object, script, package: id }, &done).await
         }
-        None => {
+        Ok(None) => {
             let done = format!("It runs on {name} now.");
             builder::perform(room, Build::Attach { object, package: id }, &done).await
         }
@@ -231,29 +231,38 @@ pub(super) async fn logs(room: &mut TextClient, named: &str) -> AuthorResult {
     }
 }
 
-/// Fetches the package of the first script on a thing of this name in sight; nothing if there is none.
-async fn running_on(
+/// Returns the package of the script on a thing in sight that was typed, or why it is not clear which; nothing
+/// if no script runs there.
+async fn edited_on(
     room: &mut TextClient,
     named: &str,
-) -> Result<Option<Package>, TextClientError> {
+) -> Result<Option<Result<Package, String>>, TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return Ok(None);
     };
-    let Some(object) = pointed(&scene, room.it, named).map(|thing| thing.id) else {
+    let Some((thing, script)) = scripted(&scene, room.it, named) else {
         return Ok(None);
     };
-    let scripts = scripts_on(room, object).await?;
-    let Some(entry) = scripts.first() else { return Ok(None) };
-    if scripts.len() > 1 {
-        let line = format!(
-            "{} scripts run there. This is script {}; `metatopia script list` tells the packages of all, and \
-             `metatopia script fork` fetches any of them.",
-            scripts.len(),
-            entry.script
-        );
-        room.tell(LineKind::Answer, &line)?;
+    let running = running_on(room, thing.id).await?;
+    let found = || edited(&running, &thing.name, script).cloned();
+    Ok((!running.is_empty()).then(found))
+}
+
+/// Fetches the packages of the scripts on a thing, as far as the node has them.
+async fn running_on(
+    room: &mut TextClient,
+    object: ObjectId,
+) -> Result<Vec<RunningScript>, TextClientError> {
+    let mut running: Vec<RunningScript> = Vec::new();
+    for ScriptEntry { script, package: id, .. } in scripts_on(room, object).await? {
+        let known = running.iter().find(|one| one.package.id() == id);
+        let package = match known.map(|one| one.package.clone()) {
+            Some(package) => Some(package),
+            None => fetch(room, id).await?,
+        };
+        running.extend(package.map(|package| RunningScript { script, package }));
     }
-    fetch(room, entry.package).await
+    Ok(running)
 }
 
 /// Fetches what a package imports, as far as the node has it; a few, as no package imports more.

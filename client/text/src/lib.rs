@@ -64,6 +64,7 @@ mod profiles;
 mod reports;
 mod room;
 mod rules;
+mod scripts;
 mod traces;
 mod unite;
 mod verbs;

@@ -257,6 +257,8 @@ fn in_words_a_source_is_edited_published_upgraded_and_its_failures_are_read() {
     fs::write(&source, failing).expect("a file");
     person.types("edit lantern");
     person.sees("drafts/bell is there already; you go on with it.");
+    person.types("edit lantern door");
+    person.sees("No door runs on lantern, but bell (script ");
     person.types("publish drafts/bell lantern");
     person.sees("on lantern runs it now.");
     person.types("touch lantern");
