@@ -50,7 +50,7 @@ pub use package::{
     read_package, source_mistakes,
 };
 pub use place::{
-    PICTURE_FILES, PLACE_FILE, Place, SameThings, ThingDifference, ThingEdit, as_built,
+    JOINT_KEY, PICTURE_FILES, PLACE_FILE, Place, SameThings, ThingDifference, ThingEdit, as_built,
 };
 pub use rehearsal::{
     REHEARSAL_ASKS_MAX, REHEARSAL_SECONDS_MAX, RehearsedTest, TESTS_FILE, rehearse,

@@ -27,7 +27,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{Look, NodeContact, PackageId, PublicKey};
 
-pub use changes::{SameThings, ThingDifference, ThingEdit, as_built};
+pub use changes::{JOINT_KEY, SameThings, ThingDifference, ThingEdit, as_built};
 pub use introduction::PICTURE_FILES;
 
 /// The file of a place's folder that describes the place.

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_physics::JointSpec;
+use metatopia_physics::{JointKind, JointSpec};
 use metatopia_sim::ObjectSpec;
 use metatopia_types::ObjectId;
 use toml::Table;
@@ -16,6 +16,9 @@ use super::{
     world::{renumbered, renumbered_joint},
 };
 pub use difference::{ThingDifference, ThingEdit, as_built};
+
+/// The key of joints, as [`Place::changed_keys`] tells it.
+pub const JOINT_KEY: &str = "joint";
 
 /// Which things of two readings of a place are the same ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,10 +93,17 @@ impl SameThings {
         renumbered(before, &self.numbers)
     }
 
-    /// Says whether joints are the same ones.
-    fn are_joints_same(&self, before: &[JointSpec], now: &[JointSpec]) -> bool {
+    /// Says whether joints are the same ones, in the same order; `is_same` compares two of them.
+    fn are_joints_same(
+        &self,
+        before: &[JointSpec],
+        now: &[JointSpec],
+        is_same: impl Fn(&JointSpec, &JointSpec) -> bool,
+    ) -> bool {
+        let mut pairs = before.iter().zip(now);
         let numbered = |joint: &JointSpec| renumbered_joint(*joint, &self.numbers);
-        before.len() == now.len() && before.iter().map(numbered).eq(now.iter().copied().map(Some))
+        before.len() == now.len()
+            && pairs.all(|(one, other)| numbered(one).is_some_and(|one| is_same(&one, other)))
     }
 }
 
@@ -107,10 +117,26 @@ impl Place {
     pub fn changed_keys(&self, now: &Self, same: &SameThings) -> BTreeSet<String> {
         let mut keys = BTreeSet::new();
         changed_in(&self.table(), &now.table(), "", &mut keys);
-        if !same.are_joints_same(&self.joints, &now.joints) {
-            keys.insert("joint".to_owned());
+        if !same.are_joints_same(&self.joints, &now.joints, |one, other| one == other) {
+            keys.insert(JOINT_KEY.to_owned());
         }
         keys
+    }
+
+    /// Says whether the joints of another reading differ at most in what follows from where their things stand, of
+    /// things that stand elsewhere: then nobody wrote another joint.
+    #[must_use]
+    pub fn has_joints_of(&self, now: &Self, same: &SameThings) -> bool {
+        let is_moved = |end: ObjectId| {
+            let index = usize::try_from(end.0).ok().and_then(|number| number.checked_sub(1));
+            let pose = |place: &Self, index: usize| Some(place.objects.get(index)?.body.pose);
+            let before = index.and_then(|now| pose(self, same.before(now)?));
+            before != index.and_then(|index| pose(now, index))
+        };
+        same.are_joints_same(&self.joints, &now.joints, |one, other| {
+            let has_moved = other.a.is_some_and(is_moved) || is_moved(other.b);
+            one == other || (has_moved && placed_as(*one, other) == *other)
+        })
     }
 
     /// Returns what the file says, but for things and joints, whose numbers say nothing by themselves.
@@ -119,6 +145,21 @@ impl Place {
         let bare = Self { objects, joints, packages: BTreeMap::new(), ..self.clone() };
         Table::try_from(bare.file(&BTreeMap::new())).expect("numbers and texts")
     }
+}
+
+/// Returns a joint with what follows from where its things stand as another one has it.
+fn placed_as(joint: JointSpec, other: &JointSpec) -> JointSpec {
+    use JointKind::Distance;
+    let kind = match (joint.kind, other.kind) {
+        (Distance { spring: own, .. }, Distance { min, max, spring }) => {
+            let length = spring.map(|(length, _)| length);
+            let spring = own.map(|(own, spring)| (length.unwrap_or(own), spring));
+            Distance { min, max, spring }
+        }
+        (kind, _) => kind,
+    };
+    let JointSpec { anchor_a, anchor_b, angle, .. } = *other;
+    JointSpec { anchor_a, anchor_b, angle, kind, ..joint }
 }
 
 /// Adds the keys whose values differ in two tables.

@@ -183,6 +183,33 @@ fn numbers_that_moved_along_are_no_change() {
 }
 
 #[test]
+fn a_joint_is_another_one_if_more_of_it_differs_than_where_its_things_stand() {
+    let text = |at: &str, joint: &str| {
+        let bell = format!("mark = \"bell\"\n{BELL}");
+        let lamp = LAMP.replace("[4, 5]", at);
+        place(&[&bell, &format!("{lamp}motion = \"dynamic\"\nmark = \"lamp\"\n{joint}")])
+    };
+    let at_weld = "[[joint]]\nkind = \"weld\"\na = \"bell\"\nb = \"lamp\"\nat = [2, 5]\n";
+    let rod = "[[joint]]\nkind = \"rod\"\na = \"bell\"\nb = \"lamp\"\nat = [2, 5]\n";
+    let has_joints_of = |before: &Place, now: &Place| {
+        let same = SameThings::of(before.objects(), now.objects());
+        before.has_joints_of(now, &same)
+    };
+    for joint in [at_weld, rod] {
+        let before = text("[4, 5]", joint);
+        assert!(has_joints_of(&before, &before));
+        assert!(has_joints_of(&before, &text("[4, 6]", joint)), "a thing moved: {joint}");
+        assert!(!has_joints_of(&before, &text("[4, 6]", "")), "the joint is gone");
+        let strong = format!("{joint}break_force = 9\n");
+        assert!(!has_joints_of(&before, &text("[4, 5]", &strong)));
+        assert!(!has_joints_of(&before, &text("[4, 6]", &strong)));
+        let elsewhere = joint.replace("[2, 5]", "[3, 5]");
+        assert!(!has_joints_of(&before, &text("[4, 5]", &elsewhere)), "nothing moved");
+    }
+    assert!(!has_joints_of(&text("[4, 5]", at_weld), &text("[4, 6]", rod)));
+}
+
+#[test]
 fn keys_that_changed_are_named_with_their_tables() {
     let before = place(&[BELL]);
     let head = "hearing = 30\ntags = [\"noise\"]\n[building]\nreach = 30\n\

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_scenarios::{PLACE_FILE, Place, SameThings, ThingDifference, as_built};
+use metatopia_scenarios::{JOINT_KEY, PLACE_FILE, Place, SameThings, ThingDifference, as_built};
 use metatopia_scripting::Package;
 use metatopia_sim::{ObjectSpec, limits::BUILDS_PER_AUTHOR_MAX};
 use metatopia_types::{Height, ObjectId, Outcome, PackageId, PublicKey, Refusal};
@@ -59,6 +59,8 @@ pub(super) struct FollowedThings {
     known: Vec<FollowedThing>,
     /// The names of all packages that the folder had.
     names: BTreeMap<PackageId, String>,
+    /// Whether it was told that joints wait.
+    has_told_joints: bool,
     /// What the sim refused for a reason that passes, of the last bringing.
     postponed: Option<String>,
     /// What was done with each thing of a bringing.
@@ -80,7 +82,16 @@ impl FollowedThings {
         });
         let (known, names) = (known.collect(), names(&place).collect());
         let founded = is_founded.then(|| place.clone());
-        Self { console, place, founded, known, names, postponed: None, lines: BTreeMap::new() }
+        Self {
+            console,
+            place,
+            founded,
+            known,
+            names,
+            has_told_joints: false,
+            postponed: None,
+            lines: BTreeMap::new(),
+        }
     }
 
     /// Notes that somebody saved: what the sim refused is asked for once more.
@@ -152,13 +163,8 @@ impl FollowedThings {
     }
 
     /// Tells which keys of the file changed, but for things: they wait, or are again as the sim was founded.
-    fn tell_changed_keys(&self, now: &Place, same: &SameThings) {
-        let changed = self.place.changed_keys(now, same);
-        let waiting = self.founded.as_ref().map(|founded| {
-            founded.changed_keys(now, &SameThings::of(founded.objects(), now.objects()))
-        });
-        let waits = |key: &String| waiting.as_ref().is_none_or(|waiting| waiting.contains(key));
-        let (waits, again): (Vec<String>, Vec<String>) = changed.into_iter().partition(waits);
+    fn tell_changed_keys(&mut self, now: &Place, same: &SameThings) {
+        let [waits, again] = self.changed_keys(now, same);
         if !waits.is_empty() {
             self.console.warn(&format!(
                 "warning: {PLACE_FILE}: what changed in {} goes into the next sim that is founded, not into \
@@ -170,6 +176,25 @@ impl FollowedThings {
             let again = again.join(", ");
             self.console.warn(&format!("{PLACE_FILE}: {again}: again as the sim was founded"));
         }
+    }
+
+    /// Returns the keys of the file that changed, but for things: those that wait, and those that are again as the sim
+    /// was founded. A joint differs with each move of its things, and waits once.
+    fn changed_keys(&mut self, now: &Place, same: &SameThings) -> [Vec<String>; 2] {
+        let mut changed = self.place.changed_keys(now, same);
+        let waiting = self.founded.as_ref().map(|founded| {
+            founded.changed_keys(now, &SameThings::of(founded.objects(), now.objects()))
+        });
+        let waits = |key: &str| waiting.as_ref().is_none_or(|waiting| waiting.contains(key));
+        if changed.contains(JOINT_KEY) {
+            let is_told = self.has_told_joints;
+            self.has_told_joints = waits(JOINT_KEY);
+            if is_told && self.has_told_joints && self.place.has_joints_of(now, same) {
+                changed.remove(JOINT_KEY);
+            }
+        }
+        let (waits, again) = changed.into_iter().partition(|key| waits(key));
+        [waits, again]
     }
 
     /// Returns the keys of a thing that changed and no act changes: those that wait, and those that are again as the

@@ -236,6 +236,32 @@ fn a_save_by_which_many_things_go_waits_until_the_file_is_saved_again_unchanged(
     assert_eq!(held.question(&none, &things.lost(&none), true), None, "eight are few");
 }
 
+/// Each save that moved a thing again warned of the joint that nobody had touched.
+#[test]
+fn a_joint_waits_once_however_often_its_things_move() {
+    let text = |at: &str, strength: u8| {
+        let swing = LAMP.replace("[4, 5]", at);
+        let joint = format!(
+            "motion = \"dynamic\"\nmark = \"swing\"\n[[joint]]\nkind = \"hinge\"\nb = \"swing\"\n\
+             at = [4, 7]\nmotor_speed = 1\nmotor_strength = {strength}\n"
+        );
+        place(&[&format!("{swing}{joint}")])
+    };
+    let mut things = FollowedThings::new(text("[4, 5]", 2), true, Console::quiet());
+    let mut changed = |now: Place| {
+        let same = things.same(&now);
+        let told = things.changed_keys(&now, &same);
+        things.align(&now);
+        told
+    };
+    let (joint, none) = (vec!["joint".to_owned()], vec![]);
+    assert_eq!(changed(text("[5, 5]", 2)), [joint.clone(), none.clone()]);
+    assert_eq!(changed(text("[6, 5]", 2)), [none.clone(), none.clone()]);
+    assert_eq!(changed(text("[6, 5]", 3)), [joint.clone(), none.clone()], "it is another one");
+    assert_eq!(changed(text("[4, 5]", 2)), [none.clone(), joint.clone()]);
+    assert_eq!(changed(text("[5, 5]", 2)), [joint, none], "it differs again");
+}
+
 /// An edit that was taken back was said to go into the next sim as well.
 #[test]
 fn what_is_again_as_the_sim_has_it_waits_for_nothing() {
