@@ -50,6 +50,15 @@ pub(super) fn put_int(register: &mut Datum, value: i64) {
     }
 }
 
+/// Puts a text into a register, as [`put_fixed`] does: most that are overwritten hold a text too.
+#[inline]
+pub(super) fn put_text(register: &mut Datum, text: Arc<String>) {
+    match register {
+        Datum::Text(old) => *old = text,
+        other => other.put(Datum::Text(text)),
+    }
+}
+
 /// Changes a variable by an operator if both hold fixed-point numbers, and the result is one.
 #[inline]
 pub(super) fn changed_fixed(op: BinaryOp, registers: &mut [Datum], root: u16, value: u16) -> bool {
@@ -265,7 +274,7 @@ impl CallMachine<'_> {
     pub(super) fn pay_for(&mut self, arguments: &[Datum]) -> CallOutcome<()> {
         for argument in arguments {
             if !matches!(argument, Datum::Int(_) | Datum::Fixed(_) | Datum::Vec2(_)) {
-                self.meter.pay(argument.size() * 2)?;
+                self.meter.pay(argument.size() * prices::HANDED_PER_BYTE)?;
             }
         }
         Ok(())

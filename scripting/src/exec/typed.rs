@@ -55,6 +55,15 @@ pub(super) struct TypedCode {
     pub(super) origins: Vec<u16>,
     /// What the last slots hold from the beginning.
     pub(super) constants: Vec<i64>,
+    /// How many registers the operations use.
+    pub(super) registers: u16,
+}
+
+impl TypedCode {
+    /// Makes room for code of a function that is given values in so many registers.
+    const fn new(given: u16) -> Self {
+        Self { code: Vec::new(), origins: Vec::new(), constants: Vec::new(), registers: given }
+    }
 }
 
 /// What a function is translated from, and what is known of it.
@@ -124,7 +133,7 @@ impl Translation<'_> {
         let mut waiting = vec![false; count];
         waiting[0] = true;
         let mut visits = VISITS_PER_BLOCK * count;
-        let mut scratch = TypedCode { code: vec![], origins: vec![], constants: vec![] };
+        let mut scratch = TypedCode::new(0);
         while let Some(block) = waiting.iter().position(|waits| *waits) {
             visits = visits.checked_sub(1)?;
             waiting[block] = false;
@@ -169,7 +178,7 @@ impl Translation<'_> {
         parameters: &[ValueKind],
         entries: Vec<Option<Vec<RegisterState>>>,
     ) -> Option<TypedCode> {
-        let mut out = TypedCode { code: vec![], origins: vec![], constants: vec![] };
+        let mut out = TypedCode::new(self.function.parameters + self.function.captures);
         let states = self.at_entry(parameters);
         for (register, state) in states.iter().enumerate() {
             if let RegisterKind::Slots(kind) = state.kind {
@@ -179,6 +188,10 @@ impl Translation<'_> {
                 out.origins.push(0);
             }
         }
+        if let Some(slot) = self.slots.known_own_object() {
+            out.code.push(LoadedOp::OwnSlot { to: slot });
+            out.origins.push(0);
+        }
         let mut starts = vec![0; self.function.code.len()];
         for (block, states) in entries.into_iter().enumerate() {
             let (start, end) = self.flow.blocks[block];
@@ -187,6 +200,7 @@ impl Translation<'_> {
                 self.block(block, states, &mut out)?;
                 continue;
             }
+            // It names registers of which nothing says that they are used: it is not run.
             for place in start..end {
                 out.code.push(LoadedOp::plain(self.function.code[place]));
                 out.origins.push(u16::try_from(place).ok()?);
@@ -199,6 +213,8 @@ impl Translation<'_> {
         }
         join_pairs(&mut out.code);
         out.constants = self.slots.constants();
-        u16::try_from(out.code.len()).ok().filter(|_| !self.slots.is_full()).map(|_| out)
+        // Their count, and one more, has one byte.
+        let has_room = !self.slots.is_full() && out.constants.len() < usize::from(u8::MAX);
+        u16::try_from(out.code.len()).ok().filter(|_| has_room).map(|_| out)
     }
 }
