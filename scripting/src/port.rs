@@ -1,9 +1,10 @@
 //! Ports of scripts to Rust: written by `metatopia script port`, kept in the module `ports`.
 //!
 //! A port is the program of one package, with all that it imports, with Rust in place of its operations. It
-//! calls the same functions for each operation, pays the same prices inside of a call, and so gives the same outputs and the same
-//! errors at the same places, also where gas, memory or depth end. What it saves is the loop that reads
-//! operations. What an event of it costs the sim is agreed among the servers, and the same for all events.
+//! calls the same functions for each operation, pays the same prices inside of a call, and so gives the same
+//! outputs and the same errors at the same places, also where gas, memory or depth end. What it saves is the
+//! loop that reads operations. What an event of it costs the sim is agreed among the servers, and the same for
+//! all events.
 
 mod files;
 pub(crate) mod prelude;

@@ -12,7 +12,7 @@ use super::{
     builder::{self, Thing},
     charter, deeds,
     room::{ActProgress, TextClient},
-    scripts::{RunningScript, edited, replaced, scripted},
+    scripts::{ScriptOnThing, edited, replaced, scripted},
 };
 use crate::{DraftFolder, HEARTBEAT, LineKind, TextClientError};
 
@@ -252,15 +252,15 @@ async fn edited_on(
 async fn running_on(
     room: &mut TextClient,
     object: ObjectId,
-) -> Result<Vec<RunningScript>, TextClientError> {
-    let mut running: Vec<RunningScript> = Vec::new();
+) -> Result<Vec<ScriptOnThing>, TextClientError> {
+    let mut running: Vec<ScriptOnThing> = Vec::new();
     for ScriptEntry { script, package: id, .. } in scripts_on(room, object).await? {
         let known = running.iter().find(|one| one.package.id() == id);
         let package = match known.map(|one| one.package.clone()) {
             Some(package) => Some(package),
             None => fetch(room, id).await?,
         };
-        running.extend(package.map(|package| RunningScript { script, package }));
+        running.extend(package.map(|package| ScriptOnThing { script, package }));
     }
     Ok(running)
 }

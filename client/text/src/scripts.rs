@@ -10,7 +10,7 @@ use super::pointing::pointed;
 
 /// A script on a thing, with the package that it runs.
 #[derive(Clone, Debug)]
-pub(super) struct RunningScript {
+pub(super) struct ScriptOnThing {
     pub(super) script: ScriptId,
     pub(super) package: Package,
 }
@@ -35,18 +35,18 @@ pub(super) fn scripted<'s, 't>(
 /// # Errors
 /// A line that says which scripts there are, and how to name one.
 pub(super) fn edited<'r>(
-    running: &'r [RunningScript],
+    running: &'r [ScriptOnThing],
     thing: &str,
     named: Option<&str>,
 ) -> Result<&'r Package, String> {
-    let is_meant = |one: &&RunningScript| match named {
+    let is_meant = |one: &&ScriptOnThing| match named {
         Some(named) => {
             let name = &one.package.manifest().name;
             name.eq_ignore_ascii_case(named) || one.script.to_string() == named
         }
         None => true,
     };
-    let meant: Vec<&RunningScript> = running.iter().filter(is_meant).collect();
+    let meant: Vec<&ScriptOnThing> = running.iter().filter(is_meant).collect();
     let packages: BTreeSet<_> = meant.iter().map(|one| one.package.id()).collect();
     if let ([first, ..], 1) = (&meant[..], packages.len()) {
         return Ok(&first.package);
@@ -72,14 +72,14 @@ pub(super) fn edited<'r>(
 /// A line that says which scripts there are, if several are of its name and none or several of those run
 /// its parent.
 pub(super) fn replaced(
-    running: &[RunningScript],
+    running: &[ScriptOnThing],
     package: &Package,
 ) -> Result<Option<ScriptId>, String> {
     let (name, parent) = (&package.manifest().name, package.manifest().parent);
-    let is_child = |one: &&RunningScript| Some(one.package.id()) == parent;
-    let named: Vec<&RunningScript> =
+    let is_child = |one: &&ScriptOnThing| Some(one.package.id()) == parent;
+    let named: Vec<&ScriptOnThing> =
         running.iter().filter(|one| one.package.manifest().name == *name).collect();
-    let among: Vec<&RunningScript> = match named[..] {
+    let among: Vec<&ScriptOnThing> = match named[..] {
         [] => running.iter().filter(is_child).collect(),
         [one] => vec![one],
         _ => match named.iter().copied().filter(is_child).collect() {
@@ -95,8 +95,8 @@ pub(super) fn replaced(
 }
 
 /// Returns scripts in words, with their numbers.
-fn listed<'r>(scripts: impl Iterator<Item = &'r RunningScript>) -> String {
-    let words = |one: &RunningScript| {
+fn listed<'r>(scripts: impl Iterator<Item = &'r ScriptOnThing>) -> String {
+    let words = |one: &ScriptOnThing| {
         format!("{} (script {})", printable(&one.package.manifest().name), one.script)
     };
     scripts.map(words).collect::<Vec<_>>().join(", ")
@@ -125,8 +125,8 @@ mod tests {
         Package::build(draft).expect("a package in order")
     }
 
-    fn runs(script: u64, package: &Package) -> RunningScript {
-        RunningScript { script: ScriptId(script), package: package.clone() }
+    fn runs(script: u64, package: &Package) -> ScriptOnThing {
+        ScriptOnThing { script: ScriptId(script), package: package.clone() }
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         let bell = package("bell", "", None);
         let own = package("my-bell", "", Some(bell.id()));
         let newer = package("my-bell", "// newer", Some(bell.id()));
-        let script = |running: &[RunningScript], package| replaced(running, package);
+        let script = |running: &[ScriptOnThing], package| replaced(running, package);
         assert_eq!(script(&[], &own), Ok(None));
         assert_eq!(script(&[runs(3, &bell)], &own), Ok(Some(ScriptId(3))));
         assert_eq!(script(&[runs(3, &bell), runs(4, &own)], &newer), Ok(Some(ScriptId(4))));
