@@ -130,7 +130,7 @@ const NEIGHBOURS: &str = "a place lies in no world, so it has no neighbours and 
 const STEPS: &str = "physics and programs make it again with the first steps";
 
 /// Each kind of leaf that a state has.
-const FATES: [(&str, LeafFate); 41] = [
+const FATES: [(&str, LeafFate); 42] = [
     ("parameters", Rules),
     ("packages", Same),
     ("tile", Things),
@@ -141,6 +141,7 @@ const FATES: [(&str, LeafFate); 41] = [
     ("first_logins", LeftOut(TIMES)),
     ("outcomes", LeftOut(TIMES)),
     ("publications", LeftOut(TIMES)),
+    ("pieces", LeftOut(TIMES)),
     ("contacts", LeftOut(STEPS)),
     ("tier", LeftOut(STEPS)),
     ("validators", LeftOut("whoever founds a sim names its servers")),
