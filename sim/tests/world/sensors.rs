@@ -185,6 +185,9 @@ fn a_script_is_told_who_touches_its_thing_no_more() {
     yard.world = restored(&builder, &yard.world);
     assert!(reaches(&mut yard, 1, 8, 0));
     assert_eq!(noted(&yard), ["[\"player 1\"]", "[\"player 1\"]"]);
+    // Nobody stands in the way, wherever people came in.
+    yard.act(100, Act::Leave);
+    yard.idle(1);
     assert!(reaches(&mut yard, 2, 3, 0));
     yard.act(2, Act::Leave);
     yard.idle(3);
