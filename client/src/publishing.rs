@@ -23,8 +23,9 @@ pub struct PublishingStep {
 /// ```
 /// use metatopia_client::publishing_steps;
 ///
-/// assert_eq!(publishing_steps(vec![0; 60_000], 60_000).len(), 1);
-/// assert_eq!(publishing_steps(vec![0; 70_000], 70_000).len(), 4, "three pieces, and an act that joins them");
+/// let package = |bytes: u32| (0..bytes).map(|n| (n / 1_000) as u8).collect();
+/// assert_eq!(publishing_steps(package(60_000), 60_000).len(), 1);
+/// assert_eq!(publishing_steps(package(70_000), 70_000).len(), 4, "three pieces, and what joins them");
 /// ```
 #[must_use]
 pub fn publishing_steps(package: Vec<u8>, weight: usize) -> Vec<PublishingStep> {

@@ -11,8 +11,8 @@ pub(crate) const fn shift_right(value: i128, bits: u32) -> i128 {
     value.saturating_add(half - 1 + is_odd) >> bits
 }
 
-/// Returns the product of two numbers so that, cut off `bits` bits, it is what [`shift_right`] makes of it. A product is
-/// at most 2^126 in magnitude: no step can leave the range, and none asks for that. `bits` is 1 to 64.
+/// Returns the product of two numbers so that, cut off `bits` bits, it is what [`shift_right`] makes of it. A product
+/// is at most 2^126 in magnitude: no step can leave the range, and none asks for that. `bits` is 1 to 64.
 #[inline]
 pub(crate) const fn rounded_product(a: i64, b: i64, bits: u32) -> i128 {
     let value = a as i128 * b as i128;
