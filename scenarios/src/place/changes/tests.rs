@@ -190,7 +190,7 @@ fn a_joint_is_another_one_if_more_of_it_differs_than_where_its_things_stand() {
         place(&[&bell, &format!("{lamp}motion = \"dynamic\"\nmark = \"lamp\"\n{joint}")])
     };
     let at_weld = "[[joint]]\nkind = \"weld\"\na = \"bell\"\nb = \"lamp\"\nat = [2, 5]\n";
-    let rod = "[[joint]]\nkind = \"rod\"\na = \"bell\"\nb = \"lamp\"\nat = [2, 5]\n";
+    let rod = "[[joint]]\nkind = \"rod\"\na = \"bell\"\nb = \"lamp\"\nanchor_b = [0, 0]\n";
     let has_joints_of = |before: &Place, now: &Place| {
         let same = SameThings::of(before.objects(), now.objects());
         before.has_joints_of(now, &same)
@@ -203,7 +203,7 @@ fn a_joint_is_another_one_if_more_of_it_differs_than_where_its_things_stand() {
         let strong = format!("{joint}break_force = 9\n");
         assert!(!has_joints_of(&before, &text("[4, 5]", &strong)));
         assert!(!has_joints_of(&before, &text("[4, 6]", &strong)));
-        let elsewhere = joint.replace("[2, 5]", "[3, 5]");
+        let elsewhere = joint.replace("[2, 5]", "[3, 5]").replace("[0, 0]", "[0, \"0.1\"]");
         assert!(!has_joints_of(&before, &text("[4, 5]", &elsewhere)), "nothing moved");
     }
     assert!(!has_joints_of(&text("[4, 5]", at_weld), &text("[4, 6]", rod)));
