@@ -43,7 +43,7 @@ impl CallMachine<'_> {
         let function = &self.program.functions[usize::from(closure.function)];
         let takes_place = function.parameters == 2;
         self.meter.pay(prices::ALLOCATION)?;
-        Ok(Callback { closure, takes_place, stack: Vec::with_capacity(function.used()) })
+        Ok(Callback { closure, takes_place, stack: Vec::with_capacity(function.registers()) })
     }
 
     fn ask(

@@ -50,15 +50,6 @@ pub(super) fn put_int(register: &mut Datum, value: i64) {
     }
 }
 
-/// Puts a text into a register, as [`put_fixed`] does: most that are overwritten hold a text too.
-#[inline]
-pub(super) fn put_text(register: &mut Datum, text: Arc<String>) {
-    match register {
-        Datum::Text(old) => *old = text,
-        other => other.put(Datum::Text(text)),
-    }
-}
-
 /// Changes a variable by an operator if both hold fixed-point numbers, and the result is one.
 #[inline]
 pub(super) fn changed_fixed(op: BinaryOp, registers: &mut [Datum], root: u16, value: u16) -> bool {

@@ -221,7 +221,7 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
     machine.meter.pay((GAS_PER_CALL_MIN + state) * NANOSECONDS_PER_GAS)?;
     let of = &machine.program.functions[usize::from(function)];
     let parameters = of.parameters;
-    let mut stack = Vec::with_capacity(of.used().max(4));
+    let mut stack = Vec::with_capacity(of.registers().max(4));
     arguments(call.event, &mut stack);
     stack.truncate(usize::from(parameters));
     for value in &stack {

@@ -6,7 +6,7 @@ use alloc::{
     string::String,
     vec::Vec,
 };
-use core::num::NonZeroU8;
+use core::num::NonZeroU16;
 
 use super::{
     convert::datum_of,
@@ -49,12 +49,9 @@ pub(super) struct LoadedFunction {
     /// Where its constants begin among those of all slots.
     slot_constants: u32,
     /// How many of its last slots hold constants, and one more; nothing if it uses no slots.
-    slots: Option<NonZeroU8>,
-    /// Registers that its operations name, if it uses slots: what lies in those needs none.
-    used: u8,
+    slots: Option<NonZeroU16>,
     pub(super) parameters: u16,
     pub(super) captures: u16,
-    /// Registers that it is paid for.
     registers: u16,
 }
 
@@ -216,9 +213,8 @@ impl FunctionRoom {
         let places: Vec<_> = places.collect();
         self.add(function, typed.code.into(), &places);
         let added = self.functions.last_mut().expect("it was added");
-        let count = u8::try_from(typed.constants.len()).expect("others are not translated");
-        added.slots = NonZeroU8::MIN.checked_add(count);
-        added.used = u8::try_from(typed.registers).expect("others are not translated");
+        let count = u16::try_from(typed.constants.len()).expect("there are fewer slots");
+        added.slots = NonZeroU16::MIN.checked_add(count);
         self.slot_constants.extend(typed.constants);
     }
 
@@ -240,7 +236,6 @@ impl FunctionRoom {
             parameters,
             captures,
             registers,
-            used: 0,
         });
     }
 
@@ -254,11 +249,6 @@ impl FunctionRoom {
 impl LoadedFunction {
     pub(super) fn registers(&self) -> usize {
         usize::from(self.registers)
-    }
-
-    /// Returns how many registers its operations use.
-    pub(super) fn used(&self) -> usize {
-        if self.uses_slots() { usize::from(self.used) } else { self.registers() }
     }
 
     /// Says whether some of its operations are on slots.

@@ -282,24 +282,6 @@ impl LoadedOp {
         }
     }
 
-    /// Returns the registers that an operation names which is not one of the program's.
-    pub(super) const fn named_registers(self) -> [Option<u16>; 2] {
-        match self {
-            Self::Clear { register }
-            | Self::Spill { register, .. }
-            | Self::SpillVector { register, .. }
-            | Self::Fill { register, .. }
-            | Self::FillVector { register, .. } => [Some(register), None],
-            Self::Constant { to: register, .. } | Self::Return { from: register } => {
-                [Some(register), None]
-            }
-            Self::LookAround { state, .. }
-            | Self::NextObject { state, .. }
-            | Self::NextInt { state, .. } => [Some(state), Some(state + 1)],
-            _ => [None; 2],
-        }
-    }
-
     /// Says whether it cannot fail, and has nothing to do with what a register holds.
     pub(super) fn leaves_alone(self, register: u16) -> bool {
         match self {

@@ -7,7 +7,7 @@ use metatopia_types::ObjectId;
 use super::{
     calls::{
         changed_fixed, is_case, next_element, no_condition, no_function, not_iterable, put_fixed,
-        put_int, put_text, row,
+        put_int, row,
     },
     datum::{Datum, DatumClosure},
     frames::{CallFrame, FrameStack},
@@ -80,8 +80,7 @@ impl<'p> CallMachine<'p> {
     ) -> Self {
         let meter = CallMeter::new(time);
         let (frames, catches) = (FrameStack::new(), Vec::new());
-        let state = None;
-        Self { program, bodies: &[], meter, scene, state, me, frames, catches }
+        Self { program, bodies: &[], meter, scene, state: None, me, frames, catches }
     }
 
     pub(super) fn scene(&mut self) -> CallOutcome<&mut ScriptContext> {
@@ -160,23 +159,23 @@ impl<'p> CallMachine<'p> {
     }
 
     fn enter(&mut self, stack: &mut Vec<Datum>, function: u16, base: usize) -> CallOutcome<()> {
-        let used = self.enter_frame(function, base)?;
-        if stack.len() < base + used {
-            stack.resize_with(base + used, Datum::default);
+        let registers = self.enter_frame(function, base)?;
+        if stack.len() < base + registers {
+            stack.resize_with(base + registers, Datum::default);
         }
         Ok(())
     }
 
-    /// Pays for a function, and begins it. Returns how many registers its operations use.
+    /// Pays for a function, and begins it. Returns how many registers it uses.
     pub(super) fn enter_frame(&mut self, function: u16, base: usize) -> CallOutcome<usize> {
         if self.frames.len() == CALL_DEPTH_MAX {
             let words = format!("more than {CALL_DEPTH_MAX} calls deep");
             return Err(CallFault::new(ErrorKind::Depth, words));
         }
-        let of = &self.program.functions[usize::from(function)];
-        self.meter.pay(of.registers() as u64 * prices::CLEARED_REGISTER)?;
+        let registers = self.program.functions[usize::from(function)].registers();
+        self.meter.pay(registers as u64 * prices::CLEARED_REGISTER)?;
         self.frames.push(CallFrame { function, next: 0, base });
-        Ok(of.used())
+        Ok(registers)
     }
 
     /// Runs until so many functions are left.
@@ -188,7 +187,7 @@ impl<'p> CallMachine<'p> {
             let mut frame = self.frames.last().expect("one was entered");
             let program: &'p LoadedProgram = self.program;
             let function = &program.functions[usize::from(frame.function)];
-            let registers = &mut stack[frame.base..frame.base + function.used()];
+            let registers = &mut stack[frame.base..frame.base + function.registers()];
             let depth = self.frames.len() - floor - 1;
             let leave = if function.uses_slots() {
                 if windows.len() < depth {
@@ -225,7 +224,7 @@ impl<'p> CallMachine<'p> {
                     if self.frames.len() == floor {
                         return Ok(value);
                     }
-                    let end = frame.base + function.used();
+                    let end = frame.base + function.registers();
                     let left = &mut stack[frame.base..end];
                     left.iter_mut().for_each(|register| register.put(Datum::Unit));
                     left[0].put(value);
@@ -259,7 +258,7 @@ impl<'p> CallMachine<'p> {
         while self.frames.len() > left {
             let frame = self.frames.pop().expect("there are more");
             let function = &self.program.functions[usize::from(frame.function)];
-            stack[frame.base..frame.base + function.used()].fill(Datum::Unit);
+            stack[frame.base..frame.base + function.registers()].fill(Datum::Unit);
             if let Some(caller) = self.frames.last() {
                 fault.trace.push((frame.function, self.place(&caller)));
             }
@@ -449,10 +448,6 @@ impl<'p> CallMachine<'p> {
                     Datum::Int(value) => {
                         let value = *value;
                         put_int(&mut registers[usize::from(to)], value);
-                    }
-                    Datum::Text(text) => {
-                        let text = Arc::clone(text);
-                        put_text(&mut registers[usize::from(to)], text);
                     }
                     value => {
                         let value = value.clone();

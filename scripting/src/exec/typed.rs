@@ -55,15 +55,6 @@ pub(super) struct TypedCode {
     pub(super) origins: Vec<u16>,
     /// What the last slots hold from the beginning.
     pub(super) constants: Vec<i64>,
-    /// How many registers the operations use.
-    pub(super) registers: u16,
-}
-
-impl TypedCode {
-    /// Makes room for code of a function that is given values in so many registers.
-    const fn new(given: u16) -> Self {
-        Self { code: Vec::new(), origins: Vec::new(), constants: Vec::new(), registers: given }
-    }
 }
 
 /// What a function is translated from, and what is known of it.
@@ -133,7 +124,7 @@ impl Translation<'_> {
         let mut waiting = vec![false; count];
         waiting[0] = true;
         let mut visits = VISITS_PER_BLOCK * count;
-        let mut scratch = TypedCode::new(0);
+        let mut scratch = TypedCode { code: vec![], origins: vec![], constants: vec![] };
         while let Some(block) = waiting.iter().position(|waits| *waits) {
             visits = visits.checked_sub(1)?;
             waiting[block] = false;
@@ -178,7 +169,7 @@ impl Translation<'_> {
         parameters: &[ValueKind],
         entries: Vec<Option<Vec<RegisterState>>>,
     ) -> Option<TypedCode> {
-        let mut out = TypedCode::new(self.function.parameters + self.function.captures);
+        let mut out = TypedCode { code: vec![], origins: vec![], constants: vec![] };
         let states = self.at_entry(parameters);
         for (register, state) in states.iter().enumerate() {
             if let RegisterKind::Slots(kind) = state.kind {
@@ -200,7 +191,6 @@ impl Translation<'_> {
                 self.block(block, states, &mut out)?;
                 continue;
             }
-            // It names registers of which nothing says that they are used: it is not run.
             for place in start..end {
                 out.code.push(LoadedOp::plain(self.function.code[place]));
                 out.origins.push(u16::try_from(place).ok()?);
@@ -213,8 +203,8 @@ impl Translation<'_> {
         }
         join_pairs(&mut out.code);
         out.constants = self.slots.constants();
-        // Their count, and one more, has one byte.
-        let has_room = !self.slots.is_full() && out.constants.len() < usize::from(u8::MAX);
-        u16::try_from(out.code.len()).ok().filter(|_| has_room).map(|_| out)
+        // What has nothing in slots is left sooner without them.
+        let is_of_use = !self.slots.is_full() && !self.slots.are_none();
+        u16::try_from(out.code.len()).ok().filter(|_| is_of_use).map(|_| out)
     }
 }

@@ -70,14 +70,8 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
         } else if let Some(place) = op.overwrites().and_then(|register| self.cleared(register)) {
             self.leave_out(place);
         }
-        op.named_registers().into_iter().flatten().for_each(|register| self.uses(register));
         self.out.code.push(op);
         self.out.origins.push(self.origin);
-    }
-
-    /// Notes that an operation uses a register.
-    fn uses(&mut self, register: u16) {
-        self.out.registers = self.out.registers.max(register.saturating_add(1));
     }
 
     /// Returns the place of a late operation that empties a register, if all behind it leave that alone.
@@ -236,12 +230,9 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
     /// Emits an operation of the program as it is, with all that it reads in registers. What it took from a row
     /// is gone.
     pub(super) fn plain(&mut self, op: IrOp) {
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut reads = Vec::new();
         self.operands().reads(&op, &mut |register| reads.push(register));
-        OperandTable::writes(&op, &mut |register| writes.push(register));
-        writes.into_iter().for_each(|register| self.uses(register));
         for register in reads {
-            self.uses(register);
             match self.kind(register) {
                 RegisterKind::Slots(kind) => {
                     self.emit(spill(kind, self.place(register), register));
@@ -253,7 +244,6 @@ impl<'t, 'a> BlockUnderWay<'t, 'a> {
         self.emit(LoadedOp::plain(op));
         let keeps_memory = matches!(op, IrOp::Text { .. } | IrOp::Closure { .. });
         for register in self.operands().row(&op).into_iter().flatten() {
-            self.uses(register);
             let had_memory = self.states[usize::from(register)].has_memory;
             let has_memory = keeps_memory && had_memory;
             self.put(register, RegisterState { has_memory, ..RegisterState::EMPTY });

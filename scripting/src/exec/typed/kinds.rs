@@ -112,6 +112,11 @@ impl RegisterSlots {
         self.is_full
     }
 
+    /// Returns whether nobody has asked for any.
+    pub(super) const fn are_none(&self) -> bool {
+        self.taken == 0 && self.constants.is_empty()
+    }
+
     fn next(&mut self) -> u8 {
         if self.taken + self.constants.len() >= WINDOW_SLOTS {
             self.is_full = true;
