@@ -31,7 +31,7 @@ impl CallMachine<'_> {
     /// Reads a variable into the cache, if it is not there.
     fn load_variable(&mut self, name: &Arc<str>) -> CallOutcome<()> {
         self.meter.pay(prices::STATE_LOOKUP)?;
-        if self.state.as_ref().is_some_and(|state| state.contains_key(&**name)) {
+        if self.state.contains_key(&**name) {
             return Ok(());
         }
         let scene = self.scene()?;
@@ -43,26 +43,20 @@ impl CallMachine<'_> {
         if !matches!(value, Datum::Unit) {
             self.meter.take(value.size())?;
         }
-        let state = self.state.get_or_insert_default();
-        state.insert(Arc::clone(name), StateVariable { value, written: None });
+        self.state.insert(Arc::clone(name), StateVariable { value, written: None });
         Ok(())
-    }
-
-    /// Returns a variable that was loaded.
-    fn loaded(&mut self, name: &Arc<str>) -> &mut StateVariable {
-        let state = self.state.as_mut();
-        state.and_then(|state| state.get_mut(&**name)).expect("it was loaded before")
     }
 
     pub(super) fn state_get(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
         self.load_variable(name)?;
-        Ok(self.loaded(name).value.clone())
+        Ok(self.state[name].value.clone())
     }
 
     /// Takes a variable out to change it; [`CallMachine::state_put`] puts it back.
     pub(super) fn state_take(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
         self.load_variable(name)?;
-        Ok(core::mem::take(&mut self.loaded(name).value))
+        let variable = self.state.get_mut(&**name).expect("it was loaded above");
+        Ok(core::mem::take(&mut variable.value))
     }
 
     pub(super) fn state_put(
@@ -82,7 +76,7 @@ impl CallMachine<'_> {
             alloc::format!("state.{name}: a {} cannot be kept", value.kind_name())
         } else {
             let variable = StateVariable { value, written: Some(at) };
-            self.state.get_or_insert_default().insert(Arc::clone(name), variable);
+            self.state.insert(Arc::clone(name), variable);
             return Ok(());
         };
         debug_assert!(size > 0, "each value counts");
@@ -91,15 +85,17 @@ impl CallMachine<'_> {
 
     /// Puts a variable back that was not changed after all.
     pub(super) fn state_back(&mut self, name: &Arc<str>, value: Datum) {
-        let state = self.state.as_mut();
-        if let Some(variable) = state.and_then(|state| state.get_mut(&**name)) {
+        if let Some(variable) = self.state.get_mut(&**name) {
             variable.value = value;
         }
     }
 
     /// Keeps what was written; the first fault says where that was.
     pub(super) fn keep_state(&mut self) -> CallOutcome<()> {
-        let Some(written) = self.state.take() else { return Ok(()) };
+        if self.state.is_empty() {
+            return Ok(());
+        }
+        let written = core::mem::take(&mut self.state);
         let program = self.program;
         let mut is_written = false;
         for (name, StateVariable { value, written }) in &written {
