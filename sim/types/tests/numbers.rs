@@ -200,7 +200,7 @@ fn each_number_keeps_its_refusal() {
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u16| {
         let tag = wire::encode(&number);
-        // All but eleven are their numbers; those name a sim, a key, a package, a piece, a reason or a time behind them.
+        // All but eleven are their numbers; those name a sim, a key, a package, a piece, a reason or a time.
         let plain = wire::decode(&tag, 34);
         let reasoned = || wire::decode(&[&tag[..], &[0]].concat(), 34);
         let named = wire::encode(&taken);
