@@ -1,9 +1,10 @@
 //! `worst_compile`: the longest that a turn can spend on compiling what people publish.
 //!
-//! A turn compiles 64 KiB of source and no more, of a package in pieces the entry. Each family of source here fills them with one thing,
-//! over and over: what parses, what is refused late, and what asks for many suggestions. A package is
-//! decoded and compiled as the sim does it; what does not compile counts like what does. The worst of them is
-//! compiled again as the entry of the longest package, whose other files came in earlier turns.
+//! A turn compiles 64 KiB of source and no more, of a package in pieces the entry. Each family of
+//! source here fills them with one thing, over and over: what parses, what is refused late, and what
+//! asks for many suggestions. A package is decoded and compiled as the sim does it; what does not
+//! compile counts like what does. The worst of them is compiled again as the entry of the longest
+//! package, whose other files came in earlier turns.
 
 use std::{collections::BTreeMap, time::Duration};
 
