@@ -46,12 +46,9 @@ fn some_keys() -> Result<(), CallError> {
         let (secret, message) = ([n.wrapping_mul(37); 32], vec![n; usize::from(n) * 40]);
         let key = keys::public_key(&secret)?;
         let signature = keys::sign(&[&secret[..], &message].concat())?;
-        let name = "metatopia act v1";
-        let digest = keys::digest(&[name.as_bytes(), &message].concat(), name.len())?;
         say(&json!({
             "do": "keys", "secret": hex(&secret), "message": hex(&message), "key": hex(&key),
-            "signature": hex(&signature), "name": name, "digest": hex(&digest),
-            "hash": hex(&keys::hash(&message)),
+            "signature": hex(&signature), "hash": hex(&keys::hash(&message)),
         }));
     }
     Ok(())

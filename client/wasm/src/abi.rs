@@ -191,12 +191,6 @@ pub extern "C" fn hash() -> u32 {
     run(|input| Ok(keys::hash(input)))
 }
 
-/// Exports [`keys::digest`] to the page.
-#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn digest(context: u32) -> u32 {
-    run(|input| keys::digest(input, context as usize))
-}
-
 /// Exports [`keys::work`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn work(count: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! Keys, signatures and digests, over plain bytes.
+//! Keys, signatures and hashes, over plain bytes.
 
 use metatopia_types::{
     Digest, Ed25519, HeaderId, PublicKey, Puzzle, Sign as _, Signature, SigningKey, SimId,
@@ -73,17 +73,4 @@ pub fn work(input: &[u8], count: u32) -> Result<Vec<u8>, CallError> {
 #[must_use]
 pub fn hash(bytes: &[u8]) -> Vec<u8> {
     blake3::hash(bytes).as_bytes().to_vec()
-}
-
-/// BLAKE3 in its key derivation mode, as ids are made: 32 bytes. The input's first `context` bytes
-/// name what is hashed.
-///
-/// # Errors
-/// When the name is longer than the input, or no text.
-pub fn digest(input: &[u8], context: usize) -> Result<Vec<u8>, CallError> {
-    let (name, bytes) = input
-        .split_at_checked(context)
-        .ok_or_else(|| CallError::input("no name of that length"))?;
-    let name = str::from_utf8(name).map_err(CallError::input)?;
-    Ok(Digest::of(name, bytes).0.to_vec())
 }

@@ -33,7 +33,7 @@ test("the module asks its surroundings for nothing", async () => {
   assert.deepEqual(WebAssembly.Module.imports(compiled), []);
 });
 
-test("keys, signatures and digests are those of the servers", () => {
+test("keys, signatures and hashes are those of the servers", () => {
   const rows = lines.filter((line) => line.do === "keys");
   assert.ok(rows.length > 5);
   for (const row of rows) {
@@ -42,7 +42,6 @@ test("keys, signatures and digests are those of the servers", () => {
     assert.equal(hex(sign(secret, message)), row.signature);
     assert.ok(verify(bytes(row.key), message, bytes(row.signature)));
     assert.ok(!verify(bytes(row.key), bytes("00"), bytes(row.signature)));
-    assert.equal(hex(module.digest(row.name, message)), row.digest);
     assert.equal(hex(hash(message)), row.hash);
   }
 });

@@ -1,4 +1,4 @@
-//! Keys and digests are those of the servers.
+//! Keys and hashes are those of the servers.
 
 use metatopia_types::{
     Digest, Ed25519, HeaderId, PublicKey, Puzzle, Sign as _, Signature, SigningKey, SimId,
@@ -32,10 +32,7 @@ fn weak_keys_are_refused_as_the_servers_do() {
 }
 
 #[test]
-fn digests_are_made_as_ids_are() {
-    let name = "metatopia act v1";
-    let made = keys::digest(&[name.as_bytes(), b"bytes"].concat(), name.len()).unwrap();
-    assert_eq!(made, Digest::of(name, b"bytes").0);
+fn bytes_are_hashed_as_blobs_are() {
     assert_eq!(keys::hash(b""), *blake3::hash(b"").as_bytes());
 }
 
@@ -46,8 +43,6 @@ fn inputs_of_another_length_are_faults() {
     }
     assert_eq!(keys::sign(&[1; 31]).unwrap_err().code, "input");
     assert_eq!(keys::verify(&[1; 95]).unwrap_err().code, "input");
-    assert_eq!(keys::digest(b"ab", 3).unwrap_err().code, "input");
-    assert_eq!(keys::digest(&[0xff, 0xff], 2).unwrap_err().code, "input");
 }
 
 #[test]
