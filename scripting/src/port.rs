@@ -10,7 +10,7 @@ mod files;
 pub(crate) mod prelude;
 mod print;
 #[cfg(any(test, feature = "compare"))]
-mod samples;
+pub(crate) mod samples;
 mod structure;
 #[cfg(test)]
 pub(crate) mod tests;

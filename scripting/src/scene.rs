@@ -63,6 +63,7 @@ pub struct ScriptContext {
 impl ScriptContext {
     /// The scene of a call, before anything happened.
     #[must_use]
+    #[inline]
     pub fn new(call: &Call<'_>) -> Self {
         Self {
             view: Arc::clone(call.view),
@@ -86,17 +87,26 @@ impl ScriptContext {
     /// # Errors
     /// [`ErrorKind::State`] if the state may not be kept.
     pub fn finish(mut self) -> Result<ScriptOutput, HostFault> {
-        self.take_output()
+        self.check_changed_state()?;
+        Ok(self.into_output(0))
     }
 
-    /// Does the same, and leaves the scene where it lies: to move it takes as long as some operations.
-    pub(crate) fn take_output(&mut self) -> Result<ScriptOutput, HostFault> {
+    /// Checks that the state may be kept, if it changed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::State`] if it may not.
+    pub(crate) fn check_changed_state(&mut self) -> Result<(), HostFault> {
+        if self.state_changed { self.check_state() } else { Ok(()) }
+    }
+
+    /// Returns what the call gives back, for so much gas. The state was checked if it changed.
+    #[inline(always)]
+    pub(crate) fn into_output(mut self, gas: u64) -> ScriptOutput {
+        self.part.gas = gas;
         if self.state_changed {
-            self.check_state()?;
-            let state = core::mem::take(&mut self.state);
-            self.part.state = Some(Arc::unwrap_or_clone(state));
+            self.part.state = Some(Arc::unwrap_or_clone(self.state));
         }
-        Ok(core::mem::take(&mut self.part))
+        self.part
     }
 
     /// Checks that the state may be kept, once after it changed.
@@ -114,12 +124,8 @@ impl ScriptContext {
 
     /// Takes the lines that were logged, for the report of a call that failed.
     #[must_use]
-    pub fn into_log(mut self) -> Vec<String> {
-        self.take_log()
-    }
-
-    pub(crate) fn take_log(&mut self) -> Vec<String> {
-        core::mem::take(&mut self.part.log)
+    pub fn into_log(self) -> Vec<String> {
+        self.part.log
     }
 
     /// The object that the script runs on.
@@ -201,7 +207,7 @@ impl ScriptContext {
             let message = format!("a radius is 0 to {NEARBY_RADIUS_MAX} metres, not {radius}");
             return Err(HostFault::new(ErrorKind::Argument, message));
         }
-        let center = self.view.object(self.object).ok_or_else(|| gone(self.object))?.pos;
+        let center = self.view.position(self.object).ok_or_else(|| gone(self.object))?;
         let found = self.view.nearby(center, radius, NEARBY_MAX + 1);
         self.looked = self.looked.saturating_add(found.looked);
         let mut objects = found.objects;

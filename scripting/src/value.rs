@@ -90,7 +90,15 @@ impl Value {
     ///
     /// # Errors
     /// See [`ValueError`].
+    #[inline]
     pub fn check(&self) -> Result<(), ValueError> {
+        match self {
+            Self::Text(_) | Self::Array(_) | Self::Map(_) => self.check_whole(),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_whole(&self) -> Result<(), ValueError> {
         // Depth first, because the count recurses.
         if self.depth() > VALUE_DEPTH_MAX {
             return Err(ValueError::Depth);
@@ -163,6 +171,11 @@ impl ScriptState {
     /// Returns what a call costs because this state comes with it, in units of gas.
     #[must_use]
     pub(crate) fn gas(&self) -> u64 {
+        // Many scripts keep nothing, which is one byte.
+        const { assert!(STATE_BYTES_PER_GAS > 1) }
+        if self.0.is_empty() {
+            return 0;
+        }
         let all = self.0.values().map(Value::count).fold(Count::default(), Count::plus);
         let names = self.0.len() + all.entries;
         let bytes = wire::length(self) / STATE_BYTES_PER_GAS;

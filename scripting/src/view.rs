@@ -25,6 +25,11 @@ pub trait WorldView: Send + Sync {
         self.object(id).map(|object| object.velocity)
     }
 
+    /// Returns how fast an object turns, as [`WorldView::object`] says.
+    fn spin(&self, id: ObjectId) -> Option<Fx> {
+        self.object(id).map(|object| object.spin)
+    }
+
     /// Returns at most `max` objects whose centre is within `radius` metres of `center`, nearest first,
     /// objects at the same distance by id.
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby;

@@ -265,7 +265,7 @@ impl CallMachine<'_> {
     pub(super) fn pay_for(&mut self, arguments: &[Datum]) -> CallOutcome<()> {
         for argument in arguments {
             if !matches!(argument, Datum::Int(_) | Datum::Fixed(_) | Datum::Vec2(_)) {
-                self.meter.pay(argument.size() * 2)?;
+                self.meter.pay(argument.size() * prices::HANDED_PER_BYTE)?;
             }
         }
         Ok(())

@@ -177,28 +177,41 @@ impl Handler for ScriptHandler {
             return Ok(ScriptOutput::default());
         };
         let limit = call.gas.min(GAS_PER_CALL_MAX);
-        let scene = Some(ScriptContext::new(call));
         let time = limit * NANOSECONDS_PER_GAS;
-        let mut machine = CallMachine::new(&self.program, scene, call.object, time);
-        machine.bodies = &self.bodies;
-        let run = AssertUnwindSafe(|| handle(&mut machine, call, function));
-        // A panic comes out of the same code and values on every server, so it is an outcome like others.
-        let result = catch_unwind(run)
-            .unwrap_or_else(|cause| Err(CallFault::new(ErrorKind::Panic, words(&*cause))));
-        let used = time - machine.meter.time_left();
-        let gas = used.div_ceil(NANOSECONDS_PER_GAS);
-        let scene = machine.scene.as_mut().expect("it was put in above, and nothing takes it");
+        // It stays where it is: to move it takes as long as some operations.
+        let mut scene = ScriptContext::new(call);
+        let (result, left) = self.run(call, function, &mut scene, time);
+        let gas = (time - left).div_ceil(NANOSECONDS_PER_GAS);
         let (mut fault, log) = match result {
-            Ok(()) => match scene.take_output() {
-                Ok(part) => return Ok(ScriptOutput { gas, ..part }),
+            Ok(()) => match scene.check_changed_state() {
+                Ok(()) => return Ok(scene.into_output(gas)),
                 Err(fault) => (Box::<CallFault>::from(fault), Vec::new()),
             },
-            Err(fault) => (fault, scene.take_log()),
+            Err(fault) => (fault, scene.into_log()),
         };
         if fault.at == SourcePoint::default() {
             fault.at = self.program.begin(function);
         }
         Err(self.failed(function, *fault, gas, log))
+    }
+}
+
+impl ScriptHandler {
+    /// Runs a handler, and returns what is left of its time too.
+    fn run(
+        &self,
+        call: &Call<'_>,
+        function: u16,
+        scene: &mut ScriptContext,
+        time: u64,
+    ) -> (CallOutcome<()>, u64) {
+        let mut machine = CallMachine::new(&self.program, Some(scene), call.object, time);
+        machine.bodies = &self.bodies;
+        let run = AssertUnwindSafe(|| handle(&mut machine, call, function));
+        // A panic comes out of the same code and values on every server, so it is an outcome like others.
+        let result = catch_unwind(run)
+            .unwrap_or_else(|cause| Err(CallFault::new(ErrorKind::Panic, words(&*cause))));
+        (result, machine.meter.time_left())
     }
 }
 

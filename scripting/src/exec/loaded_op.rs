@@ -182,6 +182,10 @@ pub(super) enum LoadedOp {
     ChargeAndNextInt { to: u8, price: u16, state: u16, target: u16 },
     /// [`LoadedOp::Charge`] and [`LoadedOp::Vector`].
     ChargeAndVector { price: u16, property: VectorProperty, x: u8, y: u8, of: u8 },
+    /// [`LoadedOp::Charge`] and [`LoadedOp::Fixed`] that divides.
+    ChargeAndDivide { price: u16, to: u8, a: u8, b: u8 },
+    /// [`LoadedOp::Charge`] and two of [`LoadedOp::CopySlot`].
+    ChargeAndCopies { price: u16, first: [u8; 2], second: [u8; 2] },
     /// Two of [`LoadedOp::CopySlot`].
     Copies { first: [u8; 2], second: [u8; 2] },
     /// Two of [`LoadedOp::AddSlots`], each with the slots of its result and operands.
@@ -327,6 +331,10 @@ impl LoadedOp {
             Self::Vector { property, x, y, of } => {
                 Self::ChargeAndVector { price, property, x, y, of }
             }
+            Self::Fixed { op: BinaryOp::Div, to, a, b } => {
+                Self::ChargeAndDivide { price, to, a, b }
+            }
+            Self::Copies { first, second } => Self::ChargeAndCopies { price, first, second },
             _ => return None,
         })
     }
@@ -368,6 +376,12 @@ pub(super) fn join_pairs(code: &mut [LoadedOp]) {
                 place += 2;
             }
             None => place += 1,
+        }
+    }
+    // What was joined may have a charge before it.
+    for place in 1..code.len() {
+        if let (LoadedOp::Charge(_), LoadedOp::Copies { .. }) = (code[place - 1], code[place]) {
+            code[place - 1] = code[place - 1].with(code[place]).unwrap_or(code[place - 1]);
         }
     }
 }

@@ -35,8 +35,9 @@ pub(crate) struct CallMachine<'p> {
     pub(super) bodies: &'p [PortedBody],
     pub(super) meter: CallMeter,
     /// The world; nothing while constants are computed.
-    pub(super) scene: Option<ScriptContext>,
-    pub(super) state: StateCache,
+    pub(super) scene: Option<&'p mut ScriptContext>,
+    /// Variables that the call has read or written, once there are any.
+    pub(super) state: Option<StateCache>,
     pub(super) me: ObjectId,
     pub(super) frames: FrameStack,
     catches: Vec<CatchFrame>,
@@ -73,20 +74,19 @@ macro_rules! get {
 impl<'p> CallMachine<'p> {
     pub(super) fn new(
         program: &'p LoadedProgram,
-        scene: Option<ScriptContext>,
+        scene: Option<&'p mut ScriptContext>,
         me: ObjectId,
         time: u64,
     ) -> Self {
         let meter = CallMeter::new(time);
         let (frames, catches) = (FrameStack::new(), Vec::new());
-        let state = StateCache::new();
-        Self { program, bodies: &[], meter, scene, state, me, frames, catches }
+        Self { program, bodies: &[], meter, scene, state: None, me, frames, catches }
     }
 
     pub(super) fn scene(&mut self) -> CallOutcome<&mut ScriptContext> {
         let missing =
             || CallFault::new(ErrorKind::Argument, "a constant cannot depend on the world");
-        self.scene.as_mut().ok_or_else(missing)
+        self.scene.as_deref_mut().ok_or_else(missing)
     }
 
     /// Runs a function, and returns what its registers hold at its end.

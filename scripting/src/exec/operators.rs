@@ -17,6 +17,9 @@ use crate::{
     limits::{STRING_BYTES_MAX, TEXT_BYTES},
 };
 
+/// Letters of a value that is no text: most have fewer.
+const PRINTED_LETTERS: usize = 12;
+
 #[cold]
 pub(super) fn out_of_range(sign: &str) -> Box<CallFault> {
     CallFault::new(ErrorKind::Arithmetic, format!("{sign}: the result is out of range"))
@@ -200,9 +203,15 @@ impl CallMachine<'_> {
     /// Joins values as text.
     pub(super) fn join<'a>(
         &mut self,
-        parts: impl IntoIterator<Item = &'a Datum>,
+        parts: impl IntoIterator<Item = &'a Datum> + Clone,
     ) -> CallOutcome<Datum> {
-        let mut text = String::new();
+        // A text that grows moves, often more than once.
+        let letters = |part: &Datum| match part {
+            Datum::Text(text) => text.len(),
+            _ => PRINTED_LETTERS,
+        };
+        let length = parts.clone().into_iter().map(letters).fold(0, usize::saturating_add);
+        let mut text = String::with_capacity(length.min(STRING_BYTES_MAX));
         for part in parts {
             self.print(part, &mut text)?;
         }

@@ -25,6 +25,9 @@ pub(super) const LETTERS_PER_NANOSECOND: u64 = 2;
 /// Bytes of values, as they count, that become text in a nanosecond is one: printing is slow.
 pub(super) const PRINTED: u64 = 6;
 
+/// What a byte of a value, as values count, costs that is handed to the world.
+pub(super) const HANDED_PER_BYTE: u64 = 2;
+
 /// Looking at one element of an array or entry of a map.
 pub(super) const ELEMENT: u64 = 3;
 

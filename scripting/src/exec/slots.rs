@@ -5,7 +5,6 @@ use metatopia_types::ObjectId;
 
 use super::{
     calls::next_element,
-    convert::value_of,
     datum::Datum,
     frames::CallFrame,
     loaded::LoadedFunction,
@@ -16,7 +15,7 @@ use super::{
     operators::{fixed, fixed_of, ints, out_of_range},
     prices,
 };
-use crate::{limits::VALUE_BYTES, scene::VectorProperty};
+use crate::{Value, ir::BinaryOp, limits::VALUE_BYTES, scene::VectorProperty};
 
 /// What lies in slots: bits of numbers, of handles, and 1 or 0 for true or false.
 pub(super) trait Slots {
@@ -45,11 +44,14 @@ pub(super) trait Slots {
         }
     }
 
-    /// Returns what one or two slots hold as a value of its kind.
-    fn kept(&self, kind: SlotKind, [x, y]: [u8; 2]) -> Datum {
+    /// Returns what one or two slots hold as a value that outlives the call.
+    fn kept(&self, kind: SlotKind, [x, y]: [u8; 2]) -> Value {
         match kind {
-            SlotKind::Vec2 => Datum::Vec2(Vec2::new(self.fixed(x), self.fixed(y))),
-            kind => self.value(kind, x),
+            SlotKind::Bool => Value::Bool(self.number(x) != 0),
+            SlotKind::Int => Value::Int(self.number(x)),
+            SlotKind::Fixed => Value::Fixed(self.fixed(x)),
+            SlotKind::Object => Value::Object(self.object(x)),
+            SlotKind::Vec2 => Value::Vec2(Vec2::new(self.fixed(x), self.fixed(y))),
         }
     }
 }
@@ -136,7 +138,9 @@ macro_rules! product {
 }
 
 impl CallMachine<'_> {
-    /// Runs operations of one function until it is left.
+    /// Runs operations of one function until it is left. It stands alone, for beside what is around it the loop has
+    /// too few of the processor's registers.
+    #[inline(never)]
     #[expect(
         clippy::too_many_lines,
         reason = "one arm for each operation: parts would hide the loop"
@@ -221,7 +225,7 @@ impl CallMachine<'_> {
                     }
                 }
                 LoadedOp::Send { to, kind, x, y, topic } => {
-                    get!(self.send_slots(window.object(to), topic, &window.kept(kind, [x, y])));
+                    get!(self.send_slots(window.object(to), topic, window.kept(kind, [x, y])));
                 }
                 LoadedOp::ChargeAndJump { price, target } => {
                     get!(self.meter.pay(price.into()));
@@ -255,6 +259,24 @@ impl CallMachine<'_> {
                     next = next.wrapping_add(1);
                     get!(self.read_vector(window, (x, y), of, property));
                 }
+                LoadedOp::ChargeAndDivide { price, to, a, b } => {
+                    get!(self.meter.pay(price.into()));
+                    next = next.wrapping_add(1);
+                    match window.fixed(a).checked_div(window.fixed(b)) {
+                        Some(quotient) => window.put(to, quotient.to_bits()),
+                        None => get!(self.on_slots(&code[next - 1], registers, window)),
+                    }
+                }
+                LoadedOp::ChargeAndCopies {
+                    price,
+                    first: [to, from],
+                    second: [next_to, other],
+                } => {
+                    get!(self.meter.pay(price.into()));
+                    window.put(to, window.number(from));
+                    window.put(next_to, window.number(other));
+                    next = next.wrapping_add(2);
+                }
                 LoadedOp::Copies { first: [to, from], second: [next_to, next_from] } => {
                     window.put(to, window.number(from));
                     window.put(next_to, window.number(next_from));
@@ -285,6 +307,11 @@ impl CallMachine<'_> {
                     next = next.wrapping_add(1);
                     checked!(window, checked_sub, "-", next_to, c, d);
                 }
+                LoadedOp::Fixed { op: BinaryOp::Div, to, a, b }
+                    if let Some(quotient) = window.fixed(a).checked_div(window.fixed(b)) =>
+                {
+                    window.put(to, quotient.to_bits());
+                }
                 LoadedOp::Fixed { .. }
                 | LoadedOp::Ints { .. }
                 | LoadedOp::Promote { .. }
@@ -293,7 +320,43 @@ impl CallMachine<'_> {
                 | LoadedOp::LookAround { .. }
                 | LoadedOp::Fill { .. }
                 | LoadedOp::FillVector { .. } => get!(self.on_slots(op, registers, window)),
-                _ => {
+                // All are named: one that stands for all others would be looked for before each operation.
+                LoadedOp::Constant { .. }
+                | LoadedOp::Int { .. }
+                | LoadedOp::Bool { .. }
+                | LoadedOp::Own { .. }
+                | LoadedOp::State { .. }
+                | LoadedOp::Copy { .. }
+                | LoadedOp::Move { .. }
+                | LoadedOp::Add { .. }
+                | LoadedOp::Sub { .. }
+                | LoadedOp::Mul { .. }
+                | LoadedOp::Less { .. }
+                | LoadedOp::Binary { .. }
+                | LoadedOp::Unary { .. }
+                | LoadedOp::JumpIf { .. }
+                | LoadedOp::JumpUnlessLess { .. }
+                | LoadedOp::JumpIfUnit { .. }
+                | LoadedOp::JumpUnlessCase { .. }
+                | LoadedOp::JumpUnlessWithin { .. }
+                | LoadedOp::Array { .. }
+                | LoadedOp::Map { .. }
+                | LoadedOp::Text { .. }
+                | LoadedOp::Closure { .. }
+                | LoadedOp::Get { .. }
+                | LoadedOp::Index { .. }
+                | LoadedOp::Store { .. }
+                | LoadedOp::Change { .. }
+                | LoadedOp::Method { .. }
+                | LoadedOp::Call { .. }
+                | LoadedOp::Host { .. }
+                | LoadedOp::CallValue { .. }
+                | LoadedOp::Iterate { .. }
+                | LoadedOp::Next { .. }
+                | LoadedOp::Try { .. }
+                | LoadedOp::EndTry
+                | LoadedOp::Throw { .. }
+                | LoadedOp::Rethrow { .. } => {
                     frame.next = next - 1;
                     if let Some(leave) = self.operate_plain(function, registers, frame) {
                         return leave;
@@ -329,24 +392,29 @@ impl CallMachine<'_> {
         Ok(name.meaning)
     }
 
+    #[inline(never)]
     fn set_vector(&mut self, name: u16, vector: Vec2) -> CallOutcome<()> {
         let set = self.own_property(name)?.set_vector.expect("only such properties are written so");
         Ok(set(self.scene()?, vector)?)
     }
 
+    #[inline(never)]
     fn set_number(&mut self, name: u16, number: Fx) -> CallOutcome<()> {
         let set = self.own_property(name)?.set_number.expect("only such properties are written so");
         Ok(set(self.scene()?, number)?)
     }
 
     /// Sends a value, and pays for it as [`CallMachine::host`] does.
-    fn send_slots(&mut self, to: ObjectId, topic: u16, data: &Datum) -> CallOutcome<()> {
+    #[inline(never)]
+    fn send_slots(&mut self, to: ObjectId, topic: u16, data: Value) -> CallOutcome<()> {
         let topic = &self.program.constants[usize::from(topic)];
         let Datum::Text(text) = topic else { unreachable!("only texts are topics") };
-        self.pay_for(&[Datum::Object(to)])?;
-        self.pay_for(core::slice::from_ref(topic))?;
-        self.pay_for(core::slice::from_ref(data))?;
-        Ok(self.scene()?.send(to, text, value_of(data)?)?)
+        let of_data = match data {
+            Value::Bool(_) | Value::Object(_) => VALUE_BYTES,
+            _ => 0,
+        };
+        self.meter.pay((VALUE_BYTES + topic.size() + of_data) * prices::HANDED_PER_BYTE)?;
+        Ok(self.scene()?.send(to, text, data)?)
     }
 
     /// Does what is rarer, or longer, than the rest of a loop over numbers.

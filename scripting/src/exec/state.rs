@@ -31,7 +31,7 @@ impl CallMachine<'_> {
     /// Reads a variable into the cache, if it is not there.
     fn load_variable(&mut self, name: &Arc<str>) -> CallOutcome<()> {
         self.meter.pay(prices::STATE_LOOKUP)?;
-        if self.state.contains_key(&**name) {
+        if self.state.as_ref().is_some_and(|state| state.contains_key(&**name)) {
             return Ok(());
         }
         let scene = self.scene()?;
@@ -43,20 +43,26 @@ impl CallMachine<'_> {
         if !matches!(value, Datum::Unit) {
             self.meter.take(value.size())?;
         }
-        self.state.insert(Arc::clone(name), StateVariable { value, written: None });
+        let state = self.state.get_or_insert_default();
+        state.insert(Arc::clone(name), StateVariable { value, written: None });
         Ok(())
+    }
+
+    /// Returns a variable that was loaded.
+    fn loaded(&mut self, name: &Arc<str>) -> &mut StateVariable {
+        let state = self.state.as_mut();
+        state.and_then(|state| state.get_mut(&**name)).expect("it was loaded before")
     }
 
     pub(super) fn state_get(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
         self.load_variable(name)?;
-        Ok(self.state[name].value.clone())
+        Ok(self.loaded(name).value.clone())
     }
 
     /// Takes a variable out to change it; [`CallMachine::state_put`] puts it back.
     pub(super) fn state_take(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
         self.load_variable(name)?;
-        let variable = self.state.get_mut(&**name).expect("it was loaded above");
-        Ok(core::mem::take(&mut variable.value))
+        Ok(core::mem::take(&mut self.loaded(name).value))
     }
 
     pub(super) fn state_put(
@@ -76,7 +82,7 @@ impl CallMachine<'_> {
             alloc::format!("state.{name}: a {} cannot be kept", value.kind_name())
         } else {
             let variable = StateVariable { value, written: Some(at) };
-            self.state.insert(Arc::clone(name), variable);
+            self.state.get_or_insert_default().insert(Arc::clone(name), variable);
             return Ok(());
         };
         debug_assert!(size > 0, "each value counts");
@@ -85,17 +91,15 @@ impl CallMachine<'_> {
 
     /// Puts a variable back that was not changed after all.
     pub(super) fn state_back(&mut self, name: &Arc<str>, value: Datum) {
-        if let Some(variable) = self.state.get_mut(&**name) {
+        let state = self.state.as_mut();
+        if let Some(variable) = state.and_then(|state| state.get_mut(&**name)) {
             variable.value = value;
         }
     }
 
     /// Keeps what was written; the first fault says where that was.
     pub(super) fn keep_state(&mut self) -> CallOutcome<()> {
-        if self.state.is_empty() {
-            return Ok(());
-        }
-        let written = core::mem::take(&mut self.state);
+        let Some(written) = self.state.take() else { return Ok(()) };
         let program = self.program;
         let mut is_written = false;
         for (name, StateVariable { value, written }) in &written {

@@ -179,6 +179,10 @@ impl Translation<'_> {
                 out.origins.push(0);
             }
         }
+        if let Some(slot) = self.slots.known_own_object() {
+            out.code.push(LoadedOp::OwnSlot { to: slot });
+            out.origins.push(0);
+        }
         let mut starts = vec![0; self.function.code.len()];
         for (block, states) in entries.into_iter().enumerate() {
             let (start, end) = self.flow.blocks[block];
@@ -199,6 +203,8 @@ impl Translation<'_> {
         }
         join_pairs(&mut out.code);
         out.constants = self.slots.constants();
-        u16::try_from(out.code.len()).ok().filter(|_| !self.slots.is_full()).map(|_| out)
+        // What has nothing in slots is left sooner without them.
+        let is_of_use = !self.slots.is_full() && !self.slots.are_none();
+        u16::try_from(out.code.len()).ok().filter(|_| is_of_use).map(|_| out)
     }
 }

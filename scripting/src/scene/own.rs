@@ -2,7 +2,7 @@
 
 use metatopia_math::{Angle, Fx, Vec2};
 
-use super::{ScriptContext, short};
+use super::{ScriptContext, VectorProperty, gone, short};
 use crate::{HostFault, ObjectWrites, limits::SIGN_BYTES_MAX};
 
 impl ScriptContext {
@@ -11,8 +11,9 @@ impl ScriptContext {
     /// # Errors
     /// [`crate::ErrorKind::Gone`] if the own object is no longer there; so for all writes to it.
     pub fn set_pos(&mut self, pos: Vec2) -> Result<(), HostFault> {
-        let same = self.object(self.object)?.pos == pos;
-        self.write(same, ObjectWrites { pos: Some(pos), ..ObjectWrites::default() });
+        if self.vector_of(self.object, VectorProperty::Position)? != pos {
+            self.write(|own| own.pos = Some(pos));
+        }
         Ok(())
     }
 
@@ -21,8 +22,9 @@ impl ScriptContext {
     /// # Errors
     /// As [`ScriptContext::set_pos`].
     pub fn set_angle(&mut self, angle: Angle) -> Result<(), HostFault> {
-        let same = self.object(self.object)?.angle == angle;
-        self.write(same, ObjectWrites { angle: Some(angle), ..ObjectWrites::default() });
+        if self.object(self.object)?.angle != angle {
+            self.write(|own| own.angle = Some(angle));
+        }
         Ok(())
     }
 
@@ -31,8 +33,9 @@ impl ScriptContext {
     /// # Errors
     /// As [`ScriptContext::set_pos`].
     pub fn set_velocity(&mut self, velocity: Vec2) -> Result<(), HostFault> {
-        let same = self.object(self.object)?.velocity == velocity;
-        self.write(same, ObjectWrites { velocity: Some(velocity), ..ObjectWrites::default() });
+        if self.vector_of(self.object, VectorProperty::Velocity)? != velocity {
+            self.write(|own| own.velocity = Some(velocity));
+        }
         Ok(())
     }
 
@@ -41,8 +44,10 @@ impl ScriptContext {
     /// # Errors
     /// As [`ScriptContext::set_pos`].
     pub fn set_spin(&mut self, spin: Fx) -> Result<(), HostFault> {
-        let same = self.object(self.object)?.spin == spin;
-        self.write(same, ObjectWrites { spin: Some(spin), ..ObjectWrites::default() });
+        let there = self.view.spin(self.object).ok_or_else(|| gone(self.object))?;
+        if self.seen.spin.unwrap_or(there) != spin {
+            self.write(|own| own.spin = Some(spin));
+        }
         Ok(())
     }
 
@@ -52,8 +57,9 @@ impl ScriptContext {
     /// As [`ScriptContext::set_pos`], and [`crate::ErrorKind::Argument`] for a number outside 0 to 0xFFFFFF.
     pub fn set_color(&mut self, color: i64) -> Result<(), HostFault> {
         let color = super::fields::color(color)?;
-        let same = self.object(self.object)?.color == color;
-        self.write(same, ObjectWrites { color: Some(color), ..ObjectWrites::default() });
+        if self.object(self.object)?.color != color {
+            self.write(|own| own.color = Some(color));
+        }
         Ok(())
     }
 
@@ -64,8 +70,9 @@ impl ScriptContext {
     /// [`SIGN_BYTES_MAX`] or with control characters.
     pub fn set_text(&mut self, text: &str) -> Result<(), HostFault> {
         let text = short("a sign", text, SIGN_BYTES_MAX)?;
-        let same = self.object(self.object)?.text == text;
-        self.write(same, ObjectWrites { text: Some(text), ..ObjectWrites::default() });
+        if self.object(self.object)?.text != text {
+            self.write(|own| own.text = Some(text.clone()));
+        }
         Ok(())
     }
 
@@ -74,17 +81,16 @@ impl ScriptContext {
     /// # Errors
     /// As [`ScriptContext::set_pos`].
     pub fn set_sensor(&mut self, sensor: bool) -> Result<(), HostFault> {
-        let same = self.object(self.object)?.sensor == sensor;
-        self.write(same, ObjectWrites { sensor: Some(sensor), ..ObjectWrites::default() });
+        if self.object(self.object)?.sensor != sensor {
+            self.write(|own| own.sensor = Some(sensor));
+        }
         Ok(())
     }
 
-    /// Writes what is new. To write what is there already is no write: a script that looks at `self_.pos.x`
-    /// must not nail its object down.
-    fn write(&mut self, same: bool, own: ObjectWrites) {
-        if !same {
-            self.seen.merge(own.clone());
-            self.part.own.merge(own);
-        }
+    /// Writes what is new, for the script itself and for the world. To write what is there already is no write: a
+    /// script that looks at `self_.pos.x` must not nail its object down.
+    fn write(&mut self, write: impl Fn(&mut ObjectWrites)) {
+        write(&mut self.seen);
+        write(&mut self.part.own);
     }
 }

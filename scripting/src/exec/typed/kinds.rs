@@ -93,6 +93,8 @@ pub(super) const fn spill(kind: SlotKind, [slot, second]: [u8; 2], register: u16
 pub(super) struct RegisterSlots {
     own: Vec<[Option<u8>; 2]>,
     scratch: Option<u8>,
+    /// The slot that holds the handle of the own object from the beginning.
+    own_object: Option<u8>,
     taken: usize,
     constants: Vec<i64>,
     is_full: bool,
@@ -101,12 +103,18 @@ pub(super) struct RegisterSlots {
 impl RegisterSlots {
     pub(super) fn new(registers: usize) -> Self {
         let own = vec![[None; 2]; registers];
-        Self { own, scratch: None, taken: 0, constants: Vec::new(), is_full: false }
+        let (scratch, own_object) = (None, None);
+        Self { own, scratch, own_object, taken: 0, constants: Vec::new(), is_full: false }
     }
 
     /// Returns whether more were asked for than there are. What was given since is not to be used.
     pub(super) const fn is_full(&self) -> bool {
         self.is_full
+    }
+
+    /// Returns whether nobody has asked for any.
+    pub(super) const fn are_none(&self) -> bool {
+        self.taken == 0 && self.constants.is_empty()
     }
 
     fn next(&mut self) -> u8 {
@@ -148,6 +156,18 @@ impl RegisterSlots {
         slot
     }
 
+    /// Returns the slot that holds the handle of the own object from the beginning.
+    pub(super) fn own_object(&mut self) -> u8 {
+        let slot = self.own_object.unwrap_or_else(|| self.next());
+        self.own_object = Some(slot);
+        slot
+    }
+
+    /// Returns that slot if something has asked for it.
+    pub(super) const fn known_own_object(&self) -> Option<u8> {
+        self.own_object
+    }
+
     /// Returns the slot that holds a number from the beginning.
     pub(super) fn constant(&mut self, number: i64) -> u8 {
         let known = self.constants.iter().position(|known| *known == number);
@@ -176,6 +196,6 @@ impl RegisterSlots {
 
     /// Says whether a slot holds the same from beginning to end.
     pub(super) fn is_constant(&self, slot: u8) -> bool {
-        usize::from(slot) >= WINDOW_SLOTS - self.constants.len()
+        self.own_object == Some(slot) || usize::from(slot) >= WINDOW_SLOTS - self.constants.len()
     }
 }

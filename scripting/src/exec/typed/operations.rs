@@ -40,9 +40,8 @@ impl BlockUnderWay<'_, '_> {
             IrOp::Bool { to, value } => self.number(to, SlotKind::Bool, value.into()),
             IrOp::Own { to } => {
                 self.make_room(to);
-                let [slot, _] = self.own_slots(to, SlotKind::Object);
-                self.emit(LoadedOp::OwnSlot { to: slot });
-                self.written(to, SlotKind::Object);
+                let slot = self.translation.slots.own_object();
+                self.lies(to, SlotKind::Object, [slot; 2]);
             }
             IrOp::Copy { to, from } | IrOp::Move { to, from } => self.copy(op, to, from),
             IrOp::Add { to, a, b } => self.binary(op, BinaryOp::Add, (to, a, b)),

@@ -1,6 +1,7 @@
 //! Code on slots does what the same program does in registers, in all that can be seen of it.
 
 mod drawing;
+mod handlers;
 
 use alloc::{format, string::String, sync::Arc};
 

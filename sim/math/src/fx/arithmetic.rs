@@ -9,12 +9,15 @@ use crate::rounding;
 /// Returns the rounded product, which may lie outside of the range. At most 2^94 in magnitude.
 #[inline]
 const fn product(a: Fx, b: Fx) -> i128 {
-    rounding::shift_right(a.to_bits() as i128 * b.to_bits() as i128, FRACTION_BITS)
+    rounding::rounded_product(a.to_bits(), b.to_bits(), FRACTION_BITS) >> FRACTION_BITS
 }
 
 /// Returns the rounded quotient, which may lie outside of the range. `b` is not zero.
+#[inline]
 const fn quotient(a: Fx, b: Fx) -> i128 {
-    rounding::divide((a.to_bits() as i128) << FRACTION_BITS, b.to_bits() as i128)
+    let magnitude = (a.to_bits().unsigned_abs() as u128) << FRACTION_BITS;
+    let magnitude = rounding::divide_short(magnitude, b.to_bits().unsigned_abs()).cast_signed();
+    if a.0.is_negative() == b.0.is_negative() { magnitude } else { magnitude.wrapping_neg() }
 }
 
 /// Addition, subtraction and negation are exact wherever the result is in range. Multiplication and
@@ -45,7 +48,14 @@ impl Fx {
     #[must_use]
     #[inline]
     pub const fn checked_mul(self, other: Self) -> Option<Self> {
-        Self::checked_from_wide(product(self, other))
+        let product = rounding::rounded_product(self.to_bits(), other.to_bits(), FRACTION_BITS);
+        // It fits if its integer part does, which lies in the upper half.
+        let integer = (product >> (2 * FRACTION_BITS)) as i64;
+        if integer as i32 as i64 == integer {
+            Some(Self::from_bits((product >> FRACTION_BITS) as i64))
+        } else {
+            None
+        }
     }
 
     /// Returns the rounded quotient; `None` if it is out of range or the divisor is zero.
