@@ -84,7 +84,9 @@ const HOST: u64 = 40;
 pub(super) const fn price(op: &IrOp) -> u64 {
     match op {
         IrOp::Charge(_) => 2,
-        IrOp::Constant { .. } | IrOp::Copy { .. } => 8,
+        IrOp::Constant { .. } => 8,
+        // What is longer than a number is shared: to count those who share it takes most of it.
+        IrOp::Copy { .. } => 11,
         IrOp::Int { .. } | IrOp::Unit { .. } | IrOp::Bool { .. } | IrOp::Own { .. } => 5,
         IrOp::State { .. } | IrOp::Move { .. } | IrOp::Jump { .. } | IrOp::EndTry => 3,
         IrOp::Add { .. } | IrOp::Sub { .. } | IrOp::Less { .. } => 8,

@@ -194,7 +194,7 @@ fn f1_on_enter(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         unit(r, 2);
         return Ok(taken(r, 2));
     }
-    m.pay(95).at(14, 5)?;
+    m.pay(98).at(14, 5)?;
     state(r, 5);
     m.read(r, 6, 5, 1).at(17, 14)?; // .known
     copy(r, 4, 6);
@@ -211,7 +211,7 @@ fn f1_on_enter(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         m.alter(r, (4, 3), (3, 3), at(18, 21)).at(18, 21)?; // clear
         shift(r, 2, 3);
     }
-    m.pay(2267).at(17, 5)?;
+    m.pay(2270).at(17, 5)?;
     truth(r, 2, true);
     m.read(r, 3, 0, 3).at(20, 23)?; // .player
     state(r, 4);
@@ -229,7 +229,7 @@ fn f1_on_enter(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `on_chat` at 24:24.
 fn f2_on_chat(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 11);
-    m.pay(225).at(24, 24)?;
+    m.pay(231).at(24, 24)?;
     copy(r, 4, 1);
     m.world(r, 5, 4).at(25, 22)?; // trim
     copy(r, 5, 4);
@@ -265,7 +265,7 @@ fn f2_on_chat(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             m.world(r, 7, 4).at(29, 9)?; // say
             break 'to_43;
         }
-        m.pay(39).at(28, 12)?;
+        m.pay(42).at(28, 12)?;
         copy(r, 4, 3);
         m.call_own(r, 3, 4, at(30, 15))?; // is_greeting
         if is(r, 4, false).at(30, 15)? {
@@ -307,7 +307,7 @@ fn f3_is_greeting(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum
                 if is(r, 5, true).at(38, 18)? {
                     break 'to_29;
                 }
-                m.pay(123).at(38, 18)?;
+                m.pay(126).at(38, 18)?;
                 m.constant(r, 8, 16);
                 m.add(r, 7, 4, 8).at(38, 60)?;
                 copy(r, 6, 0);
@@ -316,7 +316,7 @@ fn f3_is_greeting(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum
                 if is(r, 5, true).at(38, 38)? {
                     break 'to_29;
                 }
-                m.pay(123).at(38, 38)?;
+                m.pay(126).at(38, 38)?;
                 m.constant(r, 8, 17);
                 m.add(r, 7, 4, 8).at(39, 43)?;
                 copy(r, 6, 0);
@@ -325,7 +325,7 @@ fn f3_is_greeting(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum
                 if is(r, 5, true).at(39, 21)? {
                     break 'to_29;
                 }
-                m.pay(123).at(39, 21)?;
+                m.pay(126).at(39, 21)?;
                 m.constant(r, 8, 18);
                 m.add(r, 7, 4, 8).at(39, 80)?;
                 copy(r, 6, 0);
@@ -355,7 +355,7 @@ fn f3_is_greeting(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum
 /// Is `clock` at 46:19.
 fn f4_clock(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 12);
-    m.pay(311).at(46, 19)?;
+    m.pay(320).at(46, 19)?;
     copy(r, 3, 0);
     m.world(r, 10, 3).at(47, 23)?; // floor
     shift(r, 2, 3);

@@ -449,7 +449,7 @@ fn f1_on_touch(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         }
         break 'from_21;
     }
-    m.pay(190).at(18, 5)?;
+    m.pay(202).at(18, 5)?;
     copy(r, 8, 4);
     m.closure_of(r, 7, 8, 8).at(19, 31)?;
     m.closure_of(r, 9, 10, 9).at(19, 51)?;
@@ -506,7 +506,7 @@ fn f1_on_touch(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         }
         break 'from_53;
     }
-    m.pay(18).at(21, 5)?;
+    m.pay(21).at(21, 5)?;
     copy(r, 8, 6);
     'to_104: {
         'to_83: {
@@ -544,11 +544,11 @@ fn f1_on_touch(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             m.constant(r, 7, 12);
             break 'to_104;
         }
-        m.pay(33).at(26, 16)?;
+        m.pay(36).at(26, 16)?;
         copy(r, 9, 6);
         m.text_of(r, 7, 9, 1).at(26, 93)?;
     }
-    m.pay(3353).at(26, 16)?;
+    m.pay(3377).at(26, 16)?;
     int(r, 9, 1);
     m.constant(r, 10, 13);
     copy(r, 12, 2);
@@ -808,7 +808,7 @@ fn f3_caught(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
                             m.caught(r, fault, 7)?;
                             break 'to_63;
                         }
-                        if let Err(fault) = m.pay(63).at(52, 17) {
+                        if let Err(fault) = m.pay(66).at(52, 17) {
                             m.caught(r, fault, 7)?;
                             break 'to_63;
                         }
@@ -862,7 +862,7 @@ fn f3_caught(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         }
         break 'from_6;
     }
-    m.pay(18).at(44, 5)?;
+    m.pay(21).at(44, 5)?;
     copy(r, 2, 3);
     Ok(taken(r, 2))
 }
@@ -870,7 +870,7 @@ fn f3_caught(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `on_message` at 63:34.
 fn f4_on_message(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 8);
-    m.pay(3339).at(63, 34)?;
+    m.pay(3348).at(63, 34)?;
     copy(r, 5, 2);
     m.closure_of(r, 4, 5, 12).at(64, 13)?;
     copy(r, 5, 0);
@@ -902,7 +902,7 @@ fn f6_on_timer(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(72, 13)? {
             break 'to_12;
         }
-        m.pay(74).at(72, 13)?;
+        m.pay(80).at(72, 13)?;
         copy(r, 6, 2);
         m.closure_of(r, 5, 6, 14).at(72, 41)?;
         m.constant(r, 6, 27);
@@ -992,7 +992,7 @@ fn f6_on_timer(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(79, 13)? {
             break 'to_70;
         }
-        m.pay(20).at(79, 13)?;
+        m.pay(23).at(79, 13)?;
         copy(r, 5, 0);
         iterate(r, 3, 5).at(79, 34)?;
         'from_66: loop {
@@ -1121,7 +1121,7 @@ fn f11_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at 64:13.
 fn f12_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 4);
-    m.pay(39).at(64, 13)?;
+    m.pay(42).at(64, 13)?;
     copy(r, 3, 0);
     m.call_own(r, 5, 3, at(64, 20))?; // is_small
     'to_9: {
@@ -1129,11 +1129,11 @@ fn f12_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             if is(r, 3, false).at(64, 20)? {
                 break 'to_7;
             }
-            m.pay(13).at(64, 20)?;
+            m.pay(16).at(64, 20)?;
             copy(r, 2, 0);
             break 'to_9;
         }
-        m.pay(10).at(64, 17)?;
+        m.pay(13).at(64, 17)?;
         copy(r, 2, 1);
     }
     m.pay(10).at(64, 17)?;
@@ -1143,7 +1143,7 @@ fn f12_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at 71:16.
 fn f13_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 3);
-    m.pay(418).at(71, 16)?;
+    m.pay(421).at(71, 16)?;
     copy(r, 2, 0);
     Err(m.throw(r, 2, at(71, 22)))
 }
@@ -1151,7 +1151,7 @@ fn f13_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at 72:41.
 fn f14_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 3);
-    m.pay(43).at(72, 41)?;
+    m.pay(46).at(72, 41)?;
     copy(r, 2, 0);
     m.call_value(r, 1, (2, 1), at(72, 45))?;
     Ok(taken(r, 2))
@@ -1160,7 +1160,7 @@ fn f14_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at 77:38.
 fn f15_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 2);
-    m.pay(18).at(77, 38)?;
+    m.pay(21).at(77, 38)?;
     copy(r, 1, 0);
     Ok(taken(r, 1))
 }

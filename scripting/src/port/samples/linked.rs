@@ -398,7 +398,7 @@ fn constants() -> Vec<Value> {
 /// Is `highest` at scores@71878a0e/scores.rhai:11:31.
 fn f0_highest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 7);
-    m.pay(79).at(11, 31)?;
+    m.pay(88).at(11, 31)?;
     copy(r, 3, 0);
     copy(r, 4, 1);
     copy(r, 5, 2);
@@ -410,7 +410,7 @@ fn f0_highest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `lowest` at scores@71878a0e/scores.rhai:12:30.
 fn f1_lowest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 7);
-    m.pay(79).at(12, 30)?;
+    m.pay(88).at(12, 30)?;
     copy(r, 3, 0);
     copy(r, 4, 1);
     copy(r, 5, 2);
@@ -422,7 +422,7 @@ fn f1_lowest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `is_highest` at scores@71878a0e/scores.rhai:15:28.
 fn f2_is_highest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 6);
-    m.pay(44).at(15, 28)?;
+    m.pay(47).at(15, 28)?;
     copy(r, 4, 0);
     m.world(r, 0, 4).at(15, 35)?; // len
     shift(r, 3, 4);
@@ -446,7 +446,7 @@ fn f2_is_highest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum>
 /// Is `is_lowest` at scores@71878a0e/scores.rhai:16:27.
 fn f3_is_lowest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 6);
-    m.pay(44).at(16, 27)?;
+    m.pay(47).at(16, 27)?;
     copy(r, 4, 0);
     m.world(r, 0, 4).at(16, 34)?; // len
     shift(r, 3, 4);
@@ -470,7 +470,7 @@ fn f3_is_lowest(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> 
 /// Is `sign` at scores@71878a0e/scores.rhai:19:29.
 fn f4_sign(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 12);
-    m.pay(44).at(19, 29)?;
+    m.pay(47).at(19, 29)?;
     copy(r, 6, 0);
     m.world(r, 0, 6).at(20, 13)?; // len
     shift(r, 5, 6);
@@ -481,11 +481,11 @@ fn f4_sign(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             if is(r, 4, false).at(20, 19)? {
                 break 'to_10;
             }
-            m.pay(13).at(20, 19)?;
+            m.pay(16).at(20, 19)?;
             copy(r, 3, 2);
             break 'to_22;
         }
-        m.pay(214).at(20, 5)?;
+        m.pay(217).at(20, 5)?;
         m.constant(r, 4, 1);
         int(r, 10, 0);
         m.element(r, 11, 0, 10).at_either(at(20, 56), at(20, 55))?;
@@ -508,7 +508,7 @@ fn f5_placed(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     m.pay(7).at(23, 49)?;
     int(r, 5, 0);
     'from_2: loop {
-        m.pay(27).at(25, 5)?;
+        m.pay(30).at(25, 5)?;
         copy(r, 8, 0);
         m.world(r, 0, 8).at(25, 24)?; // len
         shift(r, 7, 8);
@@ -516,7 +516,7 @@ fn f5_placed(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             if !m.is_less(r, 5, 7).at(25, 17)? {
                 break 'to_19;
             }
-            m.pay(127).at(25, 17)?;
+            m.pay(133).at(25, 17)?;
             copy(r, 7, 2);
             copy(r, 9, 5);
             m.element(r, 10, 0, 9).at_either(at(25, 56), at(25, 55))?;
@@ -533,7 +533,7 @@ fn f5_placed(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         }
         break 'from_2;
     }
-    m.pay(167).at(25, 5)?;
+    m.pay(179).at(25, 5)?;
     copy(r, 8, 5);
     copy(r, 10, 1);
     copy(r, 11, 2);
@@ -552,7 +552,7 @@ fn f5_placed(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         m.alter(r, (0, 0), (2, 7), at(27, 35)).at(27, 35)?; // pop
         shift(r, 6, 7);
     }
-    m.pay(18).at(27, 5)?;
+    m.pay(21).at(27, 5)?;
     copy(r, 4, 0);
     Ok(taken(r, 4))
 }
@@ -587,7 +587,7 @@ fn f8_on_start(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `add` at tally@eaac7d35/main.rhai:10:22.
 fn f9_add(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 8);
-    m.pay(92).at(10, 22)?;
+    m.pay(95).at(10, 22)?;
     copy(r, 5, 0);
     state(r, 6);
     m.read(r, 7, 6, 4).at(11, 32)?; // .tally
@@ -599,7 +599,7 @@ fn f9_add(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         m.pay(7).at(11, 44)?;
         int(r, 4, 0);
     }
-    m.pay(191).at(11, 44)?;
+    m.pay(197).at(11, 44)?;
     m.constant(r, 6, 5);
     m.mul(r, 5, 1, 6).at(11, 59)?;
     m.add(r, 3, 4, 5).at(11, 50)?;
@@ -616,7 +616,7 @@ fn f9_add(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `each` at tally@eaac7d35/main.rhai:15:18.
 fn f10_each(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 8);
-    m.pay(132).at(15, 18)?;
+    m.pay(141).at(15, 18)?;
     copy(r, 5, 1);
     m.closure_of(r, 4, 5, 16).at(15, 29)?;
     m.closure_of(r, 6, 8, 17).at(15, 53)?;
@@ -632,7 +632,7 @@ fn f10_each(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `counter` at tally@eaac7d35/main.rhai:17:18.
 fn f11_counter(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 3);
-    m.pay(38).at(17, 18)?;
+    m.pay(41).at(17, 18)?;
     copy(r, 2, 0);
     m.closure_of(r, 1, 2, 18).at(17, 20)?;
     Ok(taken(r, 1))
@@ -641,7 +641,7 @@ fn f11_counter(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `prize` at tally@eaac7d35/main.rhai:19:16.
 fn f12_prize(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 6);
-    m.pay(18).at(19, 16)?;
+    m.pay(21).at(19, 16)?;
     copy(r, 2, 0);
     'to_20: {
         'to_9: {
@@ -665,7 +665,7 @@ fn f12_prize(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             m.read(r, 1, 3, 3).at(22, 27)?; // .silver
             break 'to_20;
         }
-        m.pay(41).at(20, 5)?;
+        m.pay(44).at(20, 5)?;
         copy(r, 3, 0);
         m.call_own(r, 15, 3, at(23, 14))?; // lacking
         shift(r, 1, 3);
@@ -677,7 +677,7 @@ fn f12_prize(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `place` at tally@eaac7d35/main.rhai:27:30.
 fn f13_place(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 6);
-    m.pay(59).at(27, 30)?;
+    m.pay(68).at(27, 30)?;
     copy(r, 3, 0);
     copy(r, 4, 1);
     copy(r, 5, 2);
@@ -695,7 +695,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(30, 12)? {
             break 'to_7;
         }
-        m.pay(35).at(30, 12)?;
+        m.pay(38).at(30, 12)?;
         copy(r, 3, 0);
         m.call_own(r, 15, 3, at(30, 23))?; // lacking
     }
@@ -706,7 +706,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(31, 12)? {
             break 'to_16;
         }
-        m.pay(48).at(31, 12)?;
+        m.pay(51).at(31, 12)?;
         int(r, 3, 3);
         m.constant(r, 4, 12);
         copy(r, 5, 0);
@@ -719,7 +719,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(32, 12)? {
             break 'to_26;
         }
-        m.pay(71).at(32, 12)?;
+        m.pay(80).at(32, 12)?;
         copy(r, 6, 0);
         m.array_of(r, 3, 6, 1).at(32, 42)?;
         copy(r, 4, 0);
@@ -733,7 +733,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(33, 12)? {
             break 'to_33;
         }
-        m.pay(35).at(33, 12)?;
+        m.pay(38).at(33, 12)?;
         copy(r, 3, 0);
         m.call_value(r, 1, (3, 1), at(33, 27))?;
     }
@@ -744,7 +744,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(34, 12)? {
             break 'to_45;
         }
-        m.pay(94).at(34, 12)?;
+        m.pay(103).at(34, 12)?;
         copy(r, 6, 1);
         m.closure_of(r, 5, 6, 19).at(34, 46)?;
         copy(r, 7, 0);
@@ -760,7 +760,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(35, 12)? {
             break 'to_63;
         }
-        m.pay(49).at(35, 12)?;
+        m.pay(52).at(35, 12)?;
         copy(r, 5, 0);
         'to_55: {
             if let Err(fault) = m.call_value(r, 1, (5, 1), at(35, 32)) {
@@ -785,7 +785,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(36, 12)? {
             break 'to_71;
         }
-        m.pay(43).at(36, 12)?;
+        m.pay(49).at(36, 12)?;
         copy(r, 3, 0);
         copy(r, 4, 1);
         m.call_own(r, 14, 3, at(36, 25))?; // fail
@@ -824,7 +824,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if is(r, 3, false).at(38, 12)? {
             break 'to_98;
         }
-        m.pay(10).at(38, 12)?;
+        m.pay(13).at(38, 12)?;
         copy(r, 3, 0);
         'from_94: loop {
             m.pay(20).at(38, 42)?;
@@ -841,7 +841,7 @@ fn f14_fail(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is `lacking` at tally@eaac7d35/main.rhai:41:26.
 fn f15_lacking(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 5);
-    m.pay(446).at(41, 26)?;
+    m.pay(449).at(41, 26)?;
     m.constant(r, 3, 22);
     copy(r, 4, 0);
     m.text_of(r, 2, 3, 2).at(41, 34)?;
@@ -851,7 +851,7 @@ fn f15_lacking(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at tally@eaac7d35/main.rhai:15:29.
 fn f16_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 5);
-    m.pay(59).at(15, 29)?;
+    m.pay(62).at(15, 29)?;
     copy(r, 3, 0);
     m.call_value(r, 1, (3, 1), at(15, 33))?;
     m.constant(r, 4, 5);
@@ -880,7 +880,7 @@ fn f18_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at tally@eaac7d35/main.rhai:34:46.
 fn f19_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 3);
-    m.pay(43).at(34, 46)?;
+    m.pay(46).at(34, 46)?;
     copy(r, 2, 0);
     m.call_value(r, 1, (2, 1), at(34, 50))?;
     Ok(taken(r, 2))
@@ -905,7 +905,7 @@ fn f20_on_start(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> 
 /// Is `on_touch` at 14:33.
 fn f21_on_touch(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 13);
-    m.pay(849).at(14, 33)?;
+    m.pay(870).at(14, 33)?;
     m.read(r, 4, 0, 1).at(15, 31)?; // .name
     copy(r, 5, 2);
     m.call_own(r, 9, 4, at(15, 21))?; // add
@@ -964,7 +964,7 @@ fn f21_on_touch(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> 
 /// Is `on_message` at 26:34.
 fn f22_on_message(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 8);
-    m.pay(3458).at(26, 34)?;
+    m.pay(3467).at(26, 34)?;
     copy(r, 6, 2);
     m.constant(r, 7, 5);
     m.array_of(r, 4, 6, 2).at(27, 25)?;
@@ -991,7 +991,7 @@ fn f23_on_timer(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> 
         if is(r, 2, false).at(32, 13)? {
             break 'to_7;
         }
-        m.pay(35).at(32, 13)?;
+        m.pay(38).at(32, 13)?;
         copy(r, 2, 0);
         m.call_own(r, 12, 2, at(32, 29))?; // prize
     }
@@ -1020,7 +1020,7 @@ fn f23_on_timer(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> 
         state(r, 3);
         m.write(r, (3, 10), 2, at(34, 31)).at(34, 31)?; // .kept
     }
-    m.pay(68).at(34, 5)?;
+    m.pay(71).at(34, 5)?;
     copy(r, 2, 0);
     m.closure_of(r, 3, 4, 28).at(35, 19)?;
     m.call_own(r, 14, 2, at(35, 8))?; // fail
@@ -1040,7 +1040,7 @@ fn f24_own(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at 19:36.
 fn f25_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 5);
-    m.pay(59).at(19, 36)?;
+    m.pay(62).at(19, 36)?;
     copy(r, 3, 0);
     m.call_value(r, 1, (3, 1), at(19, 40))?;
     m.constant(r, 4, 24);
@@ -1068,7 +1068,7 @@ fn f27_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
 /// Is a closure at 35:19.
 fn f28_closure(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
     assert!(r.len() >= 2);
-    m.pay(43).at(35, 19)?;
+    m.pay(46).at(35, 19)?;
     copy(r, 1, 0);
     m.call_own(r, 24, 1, at(35, 23))?; // own
     Ok(taken(r, 1))

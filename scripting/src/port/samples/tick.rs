@@ -101,7 +101,7 @@ fn f0_on_tick(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
                 if !m.is_less(r, 15, 5).at(10, 15)? {
                     break 'to_27;
                 }
-                m.pay(18).at(10, 15)?;
+                m.pay(24).at(10, 15)?;
                 copy(r, 5, 15);
                 copy(r, 4, 11);
             }
@@ -150,7 +150,7 @@ fn f0_on_tick(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         if !m.is_less(r, 14, 12).at(19, 11)? {
             break 'to_67;
         }
-        m.pay(272).at(19, 11)?;
+        m.pay(275).at(19, 11)?;
         m.constant(r, 14, 7);
         copy(r, 15, 12);
         m.world(r, 1, 15).at(19, 34)?; // sqrt
@@ -158,7 +158,7 @@ fn f0_on_tick(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
         m.adjust(r, BinaryOp::Mul, (10, 0), 13, at(19, 47)).at(19, 47)?;
         m.adjust(r, BinaryOp::Mul, (11, 0), 13, at(19, 56)).at(19, 56)?;
     }
-    m.pay(266).at(19, 5)?;
+    m.pay(272).at(19, 5)?;
     copy(r, 13, 10);
     copy(r, 14, 11);
     m.world(r, 2, 13).at(20, 22)?; // vec2
@@ -174,7 +174,7 @@ fn f0_on_tick(m: &mut CallMachine<'_>, r: &mut [Datum]) -> CallOutcome<Datum> {
             if !m.is_less(r, 5, 14).at(22, 11)? {
                 break 'to_85;
             }
-            m.pay(3276).at(22, 11)?;
+            m.pay(3279).at(22, 11)?;
             copy(r, 13, 4);
             m.constant(r, 14, 10);
             int(r, 15, 1);
