@@ -25,11 +25,8 @@ export const touchable = (/** @type {any} */ thing) => thing.scripts.length > 0;
 /** What can be pushed: nothing that somebody has in hand. */
 export const pushable = (/** @type {any} */ thing) => thing.movable && !thing.held;
 
-/**
- * Things around the own avatar, nearest first.
- * @param {Page} page @returns {{thing: any, gap: number, at: any}[]}
- */
-export function around(page) {
+/** Things around the own avatar, nearest first; `kept` is near while it is in sight. @param {Page} page @param {number} [kept] @returns {{thing: any, gap: number, at: any}[]} */
+export function around(page, kept) {
   const { client } = page;
   const now = performance.now();
   const own = client.me === null ? page.picture.look : client.sight.at(client.me, now);
@@ -39,7 +36,7 @@ export function around(page) {
     const at = client.sight.at(thing.id, now);
     return at ? [{ thing, at, gap: gapTo(own, thing, at) }] : [];
   });
-  return placed.filter(({ gap }) => gap <= NEAR_METRES).sort((a, b) => a.gap - b.gap || a.thing.id - b.thing.id);
+  return placed.filter(({ thing, gap }) => gap <= NEAR_METRES || thing.id === kept).sort((a, b) => a.gap - b.gap || a.thing.id - b.thing.id);
 }
 
 /** The nearest thing that a hand can do something with. @param {Page} page */
@@ -78,7 +75,9 @@ export function nearPanel(page) {
   }
 
   function update() {
-    const items = around(page).filter(({ thing }) => thing.kind !== 'wall').slice(0, ITEMS_MAX);
+    // The row with the focus stays: a walk to its thing may lead away from it at first.
+    const kept = [...rows].find(([, { row }]) => row.contains(document.activeElement))?.[0];
+    const items = around(page, kept).filter(({ thing }) => thing.kind !== 'wall').slice(0, ITEMS_MAX);
     const order = items.map(({ thing, at, gap }) => {
       let entry = rows.get(thing.id);
       if (!entry) rows.set(thing.id, (entry = make(thing)));

@@ -51,6 +51,28 @@ journey('what is near is nearest first, also after a click in the list', async (
   await ada.page.getByText(t('near.hint.still'), { exact: true }).waitFor();
 });
 
+/** A walk around a corner led away from the thing at first, its row went, and the focus with it. */
+journey('the row with the focus stays while its thing is farther off than what is listed', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  await ada.panel('near');
+  const list = ada.page.getByRole('list', { name: t('panel.near') });
+  const row = list.getByRole('listitem').last();
+  await row.waitFor();
+  const id = Number(await row.getAttribute('data-id'));
+  await row.getByRole('button', { name: t('near.walk') }).focus();
+  await ada.read((page, id) => {
+    const [own, at] = [page.client.me, id].map((id) => page.client.sight.at(id, performance.now()));
+    const [x, y] = [own.x - at.x, own.y - at.y];
+    page.input.walkToPlace({ x: own.x + (8 * x) / Math.hypot(x, y), y: own.y + (8 * y) / Math.hypot(x, y) });
+  }, id);
+  await ada.until('she is far from it', (page, id) => {
+    const [own, at] = [page.client.me, id].map((id) => page.client.sight.at(id, performance.now()));
+    return Math.hypot(own.x - at.x, own.y - at.y) > 17;
+  }, id);
+  assert.ok(await row.evaluate((row) => row.contains(document.activeElement)), 'the row is there, and has the focus');
+  assert.equal(Number(await row.getAttribute('data-id')), id);
+});
+
 journey('what is yours is asked for again after an act of your own', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const panel = await ada.panel('build');
