@@ -93,7 +93,8 @@ impl PackageSources {
         }
         let linked = LinkedPackage::new(&package, &|id| world.package(id)).ok()?;
         let imports = linked.imports().packages().cloned().collect();
-        let is_whole = source.0.len() as u64 <= PUBLISHED_BYTES_PER_TURN_MAX;
+        // One that weighs more than a turn takes comes in pieces, however short it is, and counts for what is compiled.
+        let is_whole = linked.weight() as u64 <= PUBLISHED_BYTES_PER_TURN_MAX;
         let weight = if is_whole { linked.weight() } else { linked.compiled_bytes() } as u64;
         Some(Self { package, imports, weight })
     }
@@ -108,7 +109,7 @@ pub struct CompileQueue {
     packages: mpsc::SyncSender<PackageSources>,
     /// The turn after which the bytes were taken.
     height: Height,
-    /// The bytes of source that were taken since, of packages with all that they import.
+    /// The bytes of source that were decoded since, with all that is compiled of it.
     taken: u64,
 }
 
@@ -133,17 +134,20 @@ impl CompileQueue {
         if self.height != world.height() {
             (self.height, self.taken) = (world.height(), 0);
         }
-        // A package weighs no less than its own bytes: where these have no room, nobody decodes it. One that came in
-        // pieces weighs as much as is compiled of it, and is not decoded behind any other.
-        let has_room = |bytes| self.taken + bytes <= PUBLISHED_BYTES_PER_TURN_MAX;
-        if !has_room((source.0.len() as u64).min(PUBLISHED_BYTES_PER_TURN_MAX)) {
+        // What is decoded counts, whether it is compiled or not: else bytes that make no package could be decoded for
+        // ever. One that came in pieces may be longer than a turn, and is decoded behind no other.
+        let decoded = (source.0.len() as u64).min(PUBLISHED_BYTES_PER_TURN_MAX);
+        if self.taken + decoded > PUBLISHED_BYTES_PER_TURN_MAX {
             return false;
         }
+        self.taken += decoded;
         let Some(sources) = PackageSources::new(source, world) else { return false };
-        let bytes = sources.weight;
-        let is_taken = has_room(bytes) && self.packages.try_send(sources).is_ok();
-        self.taken += if is_taken { bytes } else { 0 };
-        is_taken
+        let more = sources.weight.saturating_sub(decoded);
+        if self.taken + more > PUBLISHED_BYTES_PER_TURN_MAX {
+            return false;
+        }
+        self.taken += more;
+        self.packages.try_send(sources).is_ok()
     }
 }
 

@@ -162,3 +162,16 @@ fn a_package_that_came_in_pieces_is_compiled_ahead_by_what_is_compiled_of_it() {
     assert!(!queue.compile(&novel(30_000), &world), "a turn compiles 64 KiB");
     assert_eq!(packages.try_iter().count(), 1);
 }
+
+/// What is no package, or is in the sim, was decoded as often as somebody sent it.
+#[test]
+fn what_is_not_compiled_ahead_counts_all_the_same() {
+    let (sender, packages) = mpsc::sync_channel(COMPILES_WAITING_MAX);
+    let (mut queue, world) = (CompileQueue::to(sender), world());
+    let long = Blob(vec![b'a'; 60_000]);
+    assert!(!queue.compile(&long, &world), "it is no package");
+    let much = package(&format!("// {}\nfn on_tick(dt) {{}}\n", "-".repeat(20_000)));
+    assert!(!queue.compile(&blob(&much), &world), "nobody decodes more in this turn");
+    assert!(queue.compile(&blob(&lamp("on")), &world), "there is room for a short one");
+    assert_eq!(packages.try_iter().count(), 1);
+}

@@ -427,6 +427,12 @@ impl Mempool {
         self.pending.get(act).map(|pending| pending.source)
     }
 
+    /// Returns a waiting act with its blobs.
+    #[must_use]
+    pub fn submission(&self, act: &ActId) -> Option<&Submission> {
+        self.pending.get(act).map(|pending| &pending.submission)
+    }
+
     /// Returns every waiting act.
     pub fn acts(&self) -> impl Iterator<Item = &SignedEnvelope> {
         self.pending.values().map(|pending| &pending.submission.act)

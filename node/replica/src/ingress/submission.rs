@@ -140,9 +140,13 @@ impl Ingress {
         submission: Submission,
         source: ActSource,
     ) -> Result<(), SubmitRefusal> {
-        let package = published(ctx, &submission);
+        let act = submission.act.id();
+        let is_new = self.ledger.mempool.source(&act).is_none();
         self.take_in(ctx.config, submission, source)?;
-        if let Some(package) = package {
+        // Whoever repeats an act that waits, or forges one, must not have the pieces of a package put together: those
+        // are 256 KiB, and the act has some hundred bytes.
+        let taken = self.ledger.mempool.submission(&act).filter(|_| is_new);
+        if let Some(package) = taken.and_then(|taken| published(ctx, taken)) {
             ctx.emit(Effect::CompileAhead(package));
         }
         Ok(())

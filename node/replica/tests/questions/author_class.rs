@@ -33,6 +33,18 @@ impl Person {
         self.acts_with(server, act, Vec::new(), turns);
     }
 
+    /// Hands in the last act again, which was this one. No turn may be decided between.
+    pub(super) fn acts_again(
+        &mut self,
+        server: &mut Alone,
+        act: Act,
+        blobs: Vec<Blob>,
+        turns: u64,
+    ) {
+        self.seq -= 1;
+        self.acts_with(server, act, blobs, turns);
+    }
+
     /// Hands in an act with the blobs that it names.
     pub(super) fn acts_with(&mut self, server: &mut Alone, act: Act, blobs: Vec<Blob>, turns: u64) {
         self.seq += 1;

@@ -36,6 +36,22 @@ fn a_package_is_compiled_ahead_once_a_client_has_handed_it_in() {
     assert_eq!(server.compiled_ahead.len(), 1, "once");
 }
 
+/// Whoever repeated an act of some hundred bytes had each server put 256 KiB together and decode them each time.
+#[test]
+fn an_act_that_is_repeated_while_it_waits_is_compiled_ahead_once() {
+    let (mut server, mut player) = server(Publishers::Anybody);
+    let piece = Blob(b"some package".to_vec());
+    let act = Act::PublishPiece { piece: piece.id() };
+    player.acts_with(&mut server, act, vec![piece.clone()], 100);
+    server.run_to(12);
+    let assemble = Act::Assemble { pieces: vec![piece.id()] };
+    player.acts(&mut server, assemble.clone(), 100);
+    for _ in 0..5 {
+        player.acts_again(&mut server, assemble.clone(), Vec::new(), 100);
+    }
+    assert_eq!(server.compiled_ahead, [piece]);
+}
+
 #[test]
 fn a_package_of_somebody_who_may_not_publish_is_not_compiled_ahead() {
     let (mut server, mut player) = server(Publishers::Admins);
